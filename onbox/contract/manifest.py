@@ -1,0 +1,161 @@
+"""The definition of a run: its stages, and what must hold for each. Frozen into run.json when the chain starts.
+
+Records are `NamedTuple`s, not dataclasses: the runner loads this module at every start, and `dataclasses` alone
+would cost it 10 ms and 1.5 MiB (docs/decisions/0002-light-runner.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMA = 1
+
+
+class Artifact(NamedTuple):
+    """A file, or the files of a glob, that a stage must have written. Paths are relative to the stage's cwd.
+
+    `is_glob`: False means that `pattern` is one literal path. `min_bytes` holds for each file; 0 allows empty ones.
+    """
+
+    pattern: str
+    is_glob: bool = False
+    min_count: int = 1
+    min_bytes: int = 1
+
+
+class WaitFor(NamedTuple):
+    """What must appear before a stage starts: a file, or a line in a log. Bounded by `timeout_seconds`.
+
+    Exactly one of `file` and `log` is set; `regex` goes with `log`. Paths are relative to the stage's cwd.
+    """
+
+    file: str | None
+    log: str | None
+    regex: str | None
+    timeout_seconds: float
+
+
+class Retry(NamedTuple):
+    """How often, for which failure classes and after how long a failed stage is started again, unchanged."""
+
+    max: int = 0
+    classes: tuple[str, ...] = ()
+    backoff_seconds: float = 60.0
+
+
+class Amount(NamedTuple):
+    """A wanted amount of something: an absolute number, or a share of the whole. Exactly one is set.
+
+    `count`: bytes or inodes. `percent`: 0-100 of what the file system (or the memory limit) has in all.
+    """
+
+    count: int | None = None
+    percent: float | None = None
+
+
+class GpuGate(NamedTuple):
+    """At least `count` GPUs with at most `max_used_mib` MiB in use each (None: any use)."""
+
+    count: int
+    max_used_mib: int | None = None
+
+
+class Gates(NamedTuple):
+    """What must be free before a stage starts. None: not asked for."""
+
+    disk_free: Amount | None = None
+    inodes_free: Amount | None = None
+    memory_free: Amount | None = None
+    gpu: GpuGate | None = None
+
+
+class Stage(NamedTuple):
+    """One command and the conditions around it.
+
+    `cmd`: a shell line, or an argv. `env`: added to the stage's environment; a value `env:NAME` or `file:PATH` is
+    looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit.
+    """
+
+    name: str
+    cmd: str | tuple[str, ...]
+    cwd: str = "."
+    env: tuple[tuple[str, str], ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    timeout_seconds: float | None = None
+    stall_after_seconds: float | None = None
+    min_duration_seconds: float | None = None
+    wait_for: WaitFor | None = None
+    retry: Retry = Retry()
+    done_if_log: str | None = None
+    gates: Gates = Gates()
+
+
+class RunSettings(NamedTuple):
+    """What holds for the run as a whole."""
+
+    sample_every_seconds: float = 30.0
+    grace_seconds: float = 30.0
+
+
+def stage_to_dict(stage: Stage) -> dict[str, object]:
+    """A stage as JSON-ready data; fields at their default are left out, so that old readers see no noise."""
+    out: dict[str, object] = {"name": stage.name, "cmd": list(stage.cmd) if isinstance(stage.cmd, tuple) else stage.cmd}
+    default = Stage(stage.name, stage.cmd)
+    for field, value in zip(stage._fields[2:], stage[2:], strict=True):
+        if value != getattr(default, field):
+            out[field] = _plain(value)
+    return out
+
+
+def _plain(value: object) -> object:
+    """Nested records as dicts, tuples as lists."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: _plain(item) for key, item in value._asdict().items() if item is not None}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def stage_from_dict(data: Mapping[str, object]) -> Stage:
+    """The inverse of `stage_to_dict`. Unknown fields are ignored (a newer writer). Raises ValueError on missing ones."""
+    missing = [key for key in ("name", "cmd") if key not in data]
+    if missing:
+        raise ValueError("a stage lacks " + " and ".join(missing))
+    fields = {key: _FROM_PLAIN.get(key, _same)(value) for key, value in data.items() if key in Stage._fields}
+    return Stage(**fields)  # type: ignore[arg-type]
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _cmd(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _record(kind: type[NamedTuple], value: object) -> object:
+    known = kind._fields
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items() if k in known}  # type: ignore[attr-defined]
+    for optional in known:
+        if optional not in fields and optional not in kind._field_defaults:
+            fields[optional] = None
+    return kind(**fields)
+
+
+def _gates(value: object) -> object:
+    assert isinstance(value, dict)
+    kinds: dict[str, type] = {"gpu": GpuGate}
+    return Gates(**{k: _record(kinds.get(k, Amount), v) for k, v in value.items() if k in Gates._fields})
+
+
+_FROM_PLAIN = {
+    "cmd": _cmd,
+    "env": lambda value: tuple((key, item) for key, item in value),
+    "artifacts": lambda value: tuple(_record(Artifact, item) for item in value),
+    "wait_for": lambda value: _record(WaitFor, value),
+    "retry": lambda value: _record(Retry, value),
+    "gates": _gates,
+}
