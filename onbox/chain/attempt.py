@@ -1,0 +1,312 @@
+"""One attempt of a stage: start it or adopt it, watch it, end it, and say how it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.chain.activity import is_active, read_signs
+from onbox.chain.checks import Ended, signal_of
+from onbox.chain.environment import (
+    ATTEMPT_VARIABLE,
+    VariableMissing,
+    attempt_assignment,
+    attempt_id,
+    stage_environment,
+)
+from onbox.chain.keeper import SLOT_FD, command_argv, find_program, keeper_argv
+from onbox.chain.slots import read_slot, reserve_slot
+from onbox.contract.events import Event
+from onbox.contract.states import RunState, StageState
+from onbox.logs.tail import look_at_log
+from onbox.system.clock import monotonic, parse_utc, utc_text, wall
+from onbox.system.files import StateNotWritten, link_newest
+from onbox.system.lock import is_locked
+from onbox.system.process import (
+    Files,
+    Identity,
+    end_tree,
+    find_tree,
+    is_alive,
+    look_up,
+    open_pidfd,
+    start_detached,
+)
+
+if TYPE_CHECKING:
+    from onbox.chain.activity import Signs
+    from onbox.chain.context import Context
+    from onbox.chain.replay import StageHistory
+    from onbox.contract.markers import Slot
+    from onbox.contract.runfile import FrozenStage
+
+LEFTOVER_GRACE_SECONDS = 5.0
+NO_ROOM_ERRORS = (28, 122)  # ENOSPC, EDQUOT
+
+
+class Live(NamedTuple):
+    """An attempt that runs. `keeper`: who keeps it, None if that was never recorded; `keeper_lives` becomes False
+    when only its command lives on. `is_child`: the keeper is this process's child. `began` is monotonic.
+    """
+
+    frozen: FrozenStage
+    number: int
+    keeper: Identity | None
+    keeper_lives: bool
+    is_child: bool
+    began: float
+    began_wall: float
+
+
+def start_attempt(ctx: Context, frozen: FrozenStage, number: int, start_record: dict[str, Any]) -> Live | Ended:
+    """Reserve, journal, start. An `Ended` with cause "not_started" if the command cannot be started at all.
+
+    The start is written to the journal before the process exists and flushed while it starts up: a runner killed in
+    between finds the record, and the power failing in between loses a start that did nothing yet.
+    Raises StateNotWritten: then nothing was started.
+    """
+    stage, folder = frozen.stage, ctx.folder(frozen.stage)
+    try:
+        env = stage_environment(stage.env, _own_variables(ctx, frozen, number, start_record), os.environ, folder)
+    except VariableMissing as error:
+        return Ended(None, None, "not_started", 0.0, str(error))
+    words = keeper_argv(folder, ctx.resume_words, command_argv(stage.cmd, find_program))
+    slot_fd = reserve_slot(ctx.paths, ctx.head.run_id, stage.name, number)
+    log = ctx.paths.log(stage.name, number)
+    try:
+        ctx.recorder.note(start_record, sync=False)
+        began, began_wall = monotonic(), wall()
+        pid = start_detached(words, env, Files(output=log, inherited=((slot_fd, SLOT_FD),)))
+    except OSError as error:
+        if error.errno in NO_ROOM_ERRORS:
+            raise StateNotWritten(log, error) from error
+        return Ended(None, None, "not_started", 0.0, f"{error.strerror}: {error.filename or 'the command'}")
+    finally:
+        os.close(slot_fd)  # from here on only the stage holds its slot
+    ctx.recorder.settle()
+    link_newest(os.path.basename(log), ctx.paths.newest_log(stage.name))
+    entry = look_up(pid)
+    return Live(frozen, number, entry.identity if entry else Identity(pid, 0), True, True, began, began_wall)
+
+
+def _own_variables(ctx: Context, frozen: FrozenStage, number: int, record: dict[str, Any]) -> dict[str, str]:
+    stage = frozen.stage.name
+    return {
+        "ONBOX_RUN": ctx.head.run,
+        "ONBOX_RUN_ID": ctx.head.run_id,
+        "ONBOX_RUN_DIR": ctx.paths.root,
+        "ONBOX_STAGE": stage,
+        "ONBOX_ATTEMPT": str(number),
+        "ONBOX_RESUME": "1" if record["resume"] else "0",
+        ATTEMPT_VARIABLE: attempt_id(ctx.head.run_id, stage, number),
+    }
+
+
+def adopt_attempt(frozen: FrozenStage, slot: Slot, history: StageHistory) -> Live:
+    """Take over an attempt whose runner is gone. The kernel said that it lives; the keeper is trusted only if its
+    start time agrees, too.
+    """
+    keeper = None
+    if slot.keeper_pid is not None and slot.keeper_start_ticks is not None:
+        keeper = Identity(slot.keeper_pid, slot.keeper_start_ticks)
+    began_wall = (parse_utc(str(history.started.get("at", ""))) if history.started else None) or wall()
+    began = monotonic() - max(0.0, wall() - began_wall)
+    return Live(frozen, slot.attempt, keeper, keeper is not None, False, began, began_wall)
+
+
+def watch_attempt(ctx: Context, live: Live) -> Ended:
+    """Wait until the attempt is over; meanwhile heartbeat, stall rule, time limit, and requests to stop."""
+    watch = _Watch(ctx, live)
+    while not watch.is_over():
+        if ctx.signals.stops:
+            return watch.end("stopped", ctx.head.settings.grace_seconds, "asked to stop")
+        cause = watch.overdue()
+        if cause:
+            return watch.end(*cause)
+        watch.sleep()
+    return watch.conclude()
+
+
+class _Watch:
+    """One attempt under watch. `live` changes when the keeper dies before its command."""
+
+    def __init__(self, ctx: Context, live: Live) -> None:
+        self.ctx, self.live, self.stage = ctx, live, live.frozen.stage
+        self.slot_path = ctx.paths.slot(self.stage.name)
+        self.log_path = ctx.paths.log(self.stage.name, live.number)
+        self.assignment = attempt_assignment(ctx.head.run_id, self.stage.name, live.number)
+        self.wait_status: int | None = None
+        self.signs: Signs | None = None
+        self.quiet_since = monotonic()
+        self.stalled = False
+        now = monotonic()
+        self.next_beat = now + ctx.head.settings.sample_every_seconds
+        self.next_look = now + self._look_every() if self.stage.stall_after_seconds else None
+        self._show()
+
+    def _look_every(self) -> float:
+        return max(0.2, min(self.ctx.head.settings.sample_every_seconds, (self.stage.stall_after_seconds or 0) / 4))
+
+    # -- is it over?
+
+    def is_over(self) -> bool:
+        if self.live.is_child:
+            return self._reap()
+        if self.live.keeper_lives and self.live.keeper is not None and is_alive(self.live.keeper):
+            return False
+        self.live = self.live._replace(keeper_lives=False)
+        return not is_locked(self.slot_path) or self._exit_code() is not None
+
+    def _reap(self) -> bool:
+        """Take the keeper's exit status. A keeper that died without recording its command's end hands over to it."""
+        assert self.live.keeper is not None
+        pid, status = os.waitpid(self.live.keeper.pid, os.WNOHANG)
+        if not pid:
+            return False
+        self.wait_status = status
+        self.live = self.live._replace(is_child=False, keeper_lives=False)
+        if os.WIFEXITED(status):
+            return True
+        return not is_locked(self.slot_path)
+
+    def sleep(self) -> None:
+        """Until something happens, the next heartbeat, the next look, or the time limit."""
+        deadlines = [self.next_beat]
+        if self.next_look is not None:
+            deadlines.append(self.next_look)
+        if self.stage.timeout_seconds is not None:
+            deadlines.append(self.live.began + self.stage.timeout_seconds)
+        fds, others = self._event_fds()
+        if others:  # nothing to wait on but the lock itself: look again soon
+            deadlines.append(monotonic() + others)
+        try:
+            self.ctx.signals.wait(min(deadlines), fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _event_fds(self) -> tuple[list[int], float]:
+        """Descriptors that tell the end, and how soon to look again without any (0: they suffice)."""
+        if self.live.is_child:
+            return [], 0.0
+        if self.live.keeper_lives and self.live.keeper is not None:
+            watched = [self.live.keeper]
+        else:
+            watched = [entry.identity for entry in find_tree(self.live.keeper, self.assignment)]
+        fds = [fd for fd in map(open_pidfd, watched) if fd is not None]
+        return fds, 0.0 if fds else 0.2
+
+    # -- what is due?
+
+    def overdue(self) -> tuple[str, float, str] | None:
+        """What is to end the attempt now: (cause, grace, detail). Does the heartbeat and the stall look on the way."""
+        now, grace = monotonic(), self.ctx.head.settings.grace_seconds
+        limit = self.stage.timeout_seconds
+        if limit is not None and now >= self.live.began + limit:
+            return "timeout", grace, f"still running after its timeout of {limit:g} s"
+        if self.next_look is not None and now >= self.next_look:
+            self.next_look = now + self._look_every()
+            self._look(now)
+            if self.stalled and "hang_stall" in self.stage.retry.classes:
+                return "stalled", grace, f"no sign of life for {now - self.quiet_since:.0f} s"
+        if now >= self.next_beat:
+            self.next_beat = now + self.ctx.head.settings.sample_every_seconds
+            self._show()
+        return None
+
+    def _look(self, now: float) -> None:
+        stage, folder = self.stage, self.ctx.folder(self.stage)
+        signs = read_signs(self.log_path, stage.artifacts, folder, self.live.keeper, self.assignment, now)
+        if self.signs is None or is_active(self.signs, signs):
+            self.quiet_since = now
+        self.signs = signs
+        quiet = now - self.quiet_since
+        stalled = stage.stall_after_seconds is not None and quiet >= stage.stall_after_seconds
+        if stalled != self.stalled:
+            self.stalled = stalled
+            event = Event.STAGE_STALLED if stalled else Event.STAGE_MOVING
+            self.ctx.recorder.note(self._about(event, quiet_seconds=round(quiet, 1)))
+            self._show()
+
+    def _show(self) -> None:
+        log = look_at_log(self.log_path)
+        state = RunState.STALLED if self.stalled else RunState.RUNNING
+        keeper = self.live.keeper
+        self.ctx.recorder.show(
+            state=state.value,
+            stage=self.stage.name,
+            stage_state=(StageState.STALLED if self.stalled else StageState.RUNNING).value,
+            position=self.live.frozen.position,
+            attempt=self.live.number,
+            attempt_began_at=utc_text(self.live.began_wall),
+            keeper={"pid": keeper.pid, "start_ticks": keeper.start_ticks} if keeper else None,
+            log=self.log_path,
+            log_bytes=log.size_bytes if log else None,
+            last_line=log.last_line if log else None,
+            last_output_at=utc_text(log.mtime_seconds) if log else None,
+        )
+
+    def _about(self, event: str, **fields: Any) -> dict[str, Any]:
+        return {"event": event, "stage": self.stage.name, "attempt": self.live.number, **fields}
+
+    # -- the end
+
+    def end(self, cause: str, grace_seconds: float, detail: str) -> Ended:
+        """End every process of the attempt, then say how it ended."""
+        signals = self.ctx.signals
+        if cause == "stopped":
+            grace_seconds = requested_grace(self.ctx, grace_seconds)
+        survivors = end_tree(
+            self.live.keeper, self.assignment, grace_seconds, wake_fd=signals.wake_fd, urged=signals.urged
+        )
+        if self.live.is_child and self.live.keeper is not None:
+            with suppress(ChildProcessError):
+                os.waitpid(self.live.keeper.pid, os.WNOHANG if survivors else 0)
+        if survivors:
+            detail += "; not ended by SIGKILL (held by the kernel): pid " + ", ".join(
+                f"{entry.identity.pid} ({entry.state})" for entry in survivors
+            )
+        code = self._exit_code()
+        return Ended(code, signal_of(code), cause, monotonic() - self.live.began, detail)
+
+    def conclude(self) -> Ended:
+        """The attempt ended by itself: its exit code, and no process left behind."""
+        code = self._exit_code()
+        if self._left_something():
+            end_tree(self.live.keeper, self.assignment, LEFTOVER_GRACE_SECONDS)
+        duration = monotonic() - self.live.began
+        if code is not None:
+            return Ended(code, signal_of(code), "exit", duration)
+        number = os.WTERMSIG(self.wait_status) if self.wait_status and os.WIFSIGNALED(self.wait_status) else None
+        name = f" by {signal.Signals(number).name}" if number else ""
+        return Ended(None, number, "keeper_lost", duration, f"its keeper was killed{name}: the exit code is unknown")
+
+    def _exit_code(self) -> int | None:
+        slot, _, _ = read_slot(self.slot_path)
+        return slot.exit_code if slot is not None and slot.attempt == self.live.number else None
+
+    def _left_something(self) -> bool:
+        """Whether processes of the stage outlived its command: by the lock, or by its process group. Two cheap looks
+        that miss only what took care to leave both.
+        """
+        if is_locked(self.slot_path):
+            return True
+        if self.live.keeper is None:
+            return False
+        try:
+            os.killpg(self.live.keeper.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+
+def requested_grace(ctx: Context, default_seconds: float) -> float:
+    """The grace that whoever asked to stop wants (`onbox stop --now` writes 0)."""
+    from onbox.chain.stopping import read_request  # noqa: PLC0415 - only when somebody asked
+
+    request = read_request(ctx.paths.stop_request)
+    return default_seconds if request is None else request.grace_seconds

@@ -1,0 +1,100 @@
+"""The success gate: what must hold before DONE. Pure: an attempt's end and what was looked at in, findings out.
+
+Every row is asked, so that a refusal names all that is missing at once, with the numbers seen and wanted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.units import format_duration, format_size
+
+if TYPE_CHECKING:
+    from onbox.chain.artifacts import Look
+    from onbox.contract.manifest import Stage
+
+
+class Ended(NamedTuple):
+    """How an attempt ended.
+
+    exit_code: the shell's, None when nobody recorded it. signal: number of the signal that ended it, None if none is
+    known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "stopped",
+    "keeper_lost" (the keeper was killed, the true exit code is unknown), "not_started". duration_seconds: None when
+    its start or end was not seen.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    cause: str
+    duration_seconds: float | None
+    detail: str = ""
+
+
+class Finding(NamedTuple):
+    """One condition that does not hold: its name, what was seen, what was wanted."""
+
+    gate: str
+    seen: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.gate}: {self.seen}, wanted {self.wanted}"
+
+
+def judge(stage: Stage, ended: Ended, looks: tuple[Look, ...], log_matches: bool | None) -> tuple[Finding, ...]:
+    """All conditions of the success gate that do not hold; empty means success.
+
+    log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.
+    """
+    findings = list(_judge_end(stage, ended))
+    if ended.exit_code == 0:
+        for look in looks:
+            findings.extend(_judge_artifact(look))
+        if stage.done_if_log is not None and not log_matches:
+            findings.append(Finding("done_if_log", "no such line in the attempt's log", f"/{stage.done_if_log}/"))
+    return tuple(findings)
+
+
+def _judge_end(stage: Stage, ended: Ended) -> list[Finding]:
+    if ended.cause != "exit":
+        return [Finding(ended.cause, ended.detail or "ended by onbox", "an end of its own with exit code 0")]
+    if ended.exit_code is None:
+        return [Finding("exit_code", "not recorded", "0")]
+    if ended.exit_code != 0:
+        return [Finding("exit_code", _exit_text(ended), "0")]
+    shortest = stage.min_duration_seconds
+    if shortest is None:
+        return []
+    if ended.duration_seconds is None:
+        return [Finding("min_duration", "unknown duration", f"at least {format_duration(shortest)}")]
+    if ended.duration_seconds < shortest:
+        seen = f"ended after {format_duration(ended.duration_seconds)}"
+        return [Finding("min_duration", seen, f"at least {format_duration(shortest)}")]
+    return []
+
+
+def _exit_text(ended: Ended) -> str:
+    return f"{ended.exit_code}" + (f" (signal {ended.signal})" if ended.signal else "")
+
+
+def _judge_artifact(look: Look) -> list[Finding]:
+    artifact, gate = look.artifact, f"artifact {look.artifact.pattern}"
+    if look.problem:
+        return [Finding(gate, f"could not look ({look.problem})", "a readable file")]
+    if len(look.new) >= artifact.min_count:
+        return []
+    seen = [f"{len(look.new)} new"]
+    if look.old:
+        seen.append(f"{len(look.old)} old (unchanged since before the stage began)")
+    if look.small:
+        smallest = min(found.size_bytes for found in look.small)
+        seen.append(f"{len(look.small)} too small (from {format_size(smallest)})")
+    if not look.old and not look.small and not look.new:
+        seen = ["missing"]
+    wanted = f"{artifact.min_count} new" if artifact.is_glob or artifact.min_count > 1 else "a new file"
+    return [Finding(gate, ", ".join(seen), f"{wanted} of at least {format_size(artifact.min_bytes)}")]
+
+
+def signal_of(exit_code: int | None) -> int | None:
+    """The signal behind a shell's exit code (128 + n, sh(1)); None if there is none."""
+    return exit_code - 128 if exit_code is not None and 128 < exit_code <= 192 else None

@@ -1,0 +1,28 @@
+"""What every part of the runner needs to know about the run it serves."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from onbox.chain.recorder import Recorder
+    from onbox.chain.signals import Signals
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+    from onbox.contract.runfile import RunHead
+
+
+class Context(NamedTuple):
+    """The run, and the runner's hands. boot_id: None if the kernel does not tell."""
+
+    paths: RunPaths
+    head: RunHead
+    recorder: Recorder
+    signals: Signals
+    boot_id: str | None
+    resume_words: tuple[str, ...]
+
+    def folder(self, stage: Stage) -> str:
+        """Where a stage works: its cwd below the project."""
+        return os.path.normpath(os.path.join(self.head.project, stage.cwd))

@@ -1,0 +1,63 @@
+"""The environment of a stage: the caller's, what the configuration adds, and the run's own variables."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from onbox.system.files import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ATTEMPT_VARIABLE = "ONBOX_ATTEMPT_ID"
+
+# Where programs and libraries are found. Frozen into run.json, so that `onbox resume` from cron or after a reboot runs
+# the same interpreter as the shell that started the run. Nothing here is a secret.
+FROZEN_VARIABLES = (
+    "PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV LD_LIBRARY_PATH PYTHONPATH CUDA_HOME CUDA_VISIBLE_DEVICES "
+    "HF_HOME HOME LANG LC_ALL TZ"
+).split()
+
+
+class VariableMissing(Exception):
+    """A configured variable points to an environment name or file that is not there."""
+
+
+def resolve(name: str, value: str, environ: Mapping[str, str], folder: str) -> str:
+    """The value of a configured variable: itself, or what `env:NAME` or `file:PATH` names. Raises VariableMissing."""
+    if value.startswith("env:"):
+        if value[4:] not in environ:
+            raise VariableMissing(f"env {name}: the variable {value[4:]} is not set where the runner was started")
+        return environ[value[4:]]
+    if value.startswith("file:"):
+        path = os.path.join(folder, os.path.expanduser(value[5:]))
+        try:
+            text = read_file(path, 65536)
+        except OSError as error:
+            raise VariableMissing(f"env {name}: {path} cannot be read ({error.strerror})") from error
+        if text is None:
+            raise VariableMissing(f"env {name}: there is no file {path}")
+        return os.fsdecode(text).rstrip("\r\n")
+    return value
+
+
+def stage_environment(
+    configured: Iterable[tuple[str, str]], own: Mapping[str, str], environ: Mapping[str, str], folder: str
+) -> dict[str, str]:
+    """The whole environment of an attempt. `own` are the ONBOX_* variables. Raises VariableMissing."""
+    env = {key: value for key, value in environ.items() if not key.startswith("ONBOX_STAGE")}
+    env.setdefault("PYTHONUNBUFFERED", "1")
+    env.update((name, resolve(name, value, environ, folder)) for name, value in configured)
+    env.update(own)
+    return env
+
+
+def attempt_id(run_id: str, stage: str, attempt: int) -> str:
+    """The value of ATTEMPT_VARIABLE, by which every process of an attempt can be found again."""
+    return f"{run_id}/{stage}/{attempt}"
+
+
+def attempt_assignment(run_id: str, stage: str, attempt: int) -> bytes:
+    """The variable as it stands in /proc/<pid>/environ."""
+    return f"{ATTEMPT_VARIABLE}={attempt_id(run_id, stage, attempt)}".encode("ascii")

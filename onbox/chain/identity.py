@@ -1,0 +1,64 @@
+"""Which code runs: git commit, dirty or not, identity of the patch. Taken while the first stage already starts."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.runfile import parse_head, replace_head
+from onbox.system.files import StateNotWritten, read_file, replace_file
+
+if TYPE_CHECKING:
+    from onbox.contract.paths import RunPaths
+
+GIT_SECONDS = 5.0
+
+
+def freeze_git(paths: RunPaths, project: str) -> None:
+    """Look at the project's git state and write it into run.json's head. What cannot be looked at says why."""
+    git = look_at_git(project)
+    text = read_file(paths.manifest)
+    if text is None:
+        return
+    head = dict(parse_head(text.split(b"\n", 1)[0]).data) | {"git": git}
+    head.pop("schema", None)
+    with suppress(StateNotWritten):  # the run goes on without it; run.json then says "not looked yet"
+        replace_file(paths.manifest, replace_head(text, head))
+
+
+def look_at_git(folder: str) -> dict[str, Any]:
+    """{"commit", "dirty", "patch_sha256"}, or {"absent": why} outside a work tree, or {"unknown": why}."""
+    if not _in_work_tree(folder):
+        return {"absent": "not a git work tree"}
+    import hashlib  # noqa: PLC0415 - only inside a work tree
+    import subprocess  # noqa: PLC0415
+
+    def git(*words: str) -> bytes:
+        environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+        return subprocess.run(
+            ["git", "-C", folder, *words],
+            check=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=GIT_SECONDS,
+            env=environ,
+        ).stdout
+
+    try:
+        commit = git("rev-parse", "HEAD").decode().strip()
+        dirty = bool(git("status", "--porcelain", "--untracked-files=no").strip())
+        patch = hashlib.sha256(git("diff", "HEAD", "--binary")).hexdigest() if dirty else None
+    except (OSError, subprocess.SubprocessError) as error:
+        return {"unknown": f"git did not answer: {type(error).__name__}"}
+    return {"commit": commit, "dirty": dirty, "patch_sha256": patch}
+
+
+def _in_work_tree(folder: str) -> bool:
+    while True:
+        if os.path.exists(os.path.join(folder, ".git")):
+            return True
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent

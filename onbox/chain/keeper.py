@@ -1,0 +1,81 @@
+"""The keeper: a few lines of POSIX sh that start a stage's command, outlive the runner and record the exit code.
+
+The keeper holds the lock on the attempt's slot (descriptor 9) and hands it down to the command, so the kernel knows
+that the stage lives even when runner and keeper are both gone. When its command ends it writes `exit N` into the slot
+without needing new space. If the runner died meanwhile, the keeper itself starts a new one: the chain goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SLOT_FD = 9
+
+# $1: folder to run in. $2: number of words of the command that resumes the chain; then these; then the stage's words.
+# The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
+KEEPER_SCRIPT = f"""
+trap : HUP INT QUIT TERM USR1 USR2 ALRM
+IFS= read -r stat </proc/$$/stat
+echo "keeper $$ $stat" >&{SLOT_FD}
+cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}
+words=$2
+shift 2
+resume() {{ exec "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" </dev/null >/dev/null 2>&1 {SLOT_FD}>&-; }}
+shift_and_run() {{ shift "$words"; "$@"; }}
+shift_and_run "$@"
+code=$?
+echo "exit $code" >&{SLOT_FD}
+read -r pid name state parent rest </proc/$$/stat
+[ "$parent" = "$PPID" ] || resume "$@"
+exit "$code"
+"""
+
+RESUME_WORDS = 9
+
+# Words that a shell runs itself: they would act on the keeper instead of on a child, or need a shell at all.
+_SHELL_WORDS = frozenset(
+    """. : [ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare dirs
+    disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help
+    history if in jobs kill let local logout mapfile newgrp popd printf pushd pwd read readarray readonly return
+    select set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset
+    until wait while resume shift_and_run""".split()
+)
+_PLAIN_LINE = re.compile(r"[A-Za-z0-9_@%+:,./-]+(?: +[A-Za-z0-9_@%+=:,./-]+)*")
+
+
+def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) -> list[str]:
+    """The words to run for a stage's `cmd`.
+
+    A list runs as it is. A plain line (no quotes, no variables, nothing that a shell would interpret) is split at its
+    blanks. Any other line goes to `bash -eo pipefail`, so that neither `a; b` nor `a | tee log` can hide a failed
+    `a`; where there is no bash, to `sh -e`. `find` answers where a program lies (None: nowhere).
+    """
+    if isinstance(cmd, tuple):
+        return list(cmd)
+    line = cmd.strip()
+    if _PLAIN_LINE.fullmatch(line) and line.split()[0] not in _SHELL_WORDS:
+        return line.split()
+    bash = find("bash")
+    if bash:
+        return [bash, "-eo", "pipefail", "-c", cmd]
+    return ["/bin/sh", "-e", "-c", cmd]
+
+
+def keeper_argv(folder: str, resume: Sequence[str], command: Sequence[str]) -> list[str]:
+    """The words that start the keeper. `resume` (exactly RESUME_WORDS words) starts a new runner for the chain."""
+    assert len(resume) == RESUME_WORDS
+    return ["/bin/sh", "-c", KEEPER_SCRIPT, "onbox-keeper", folder, str(RESUME_WORDS), *resume, *command]
+
+
+def find_program(name: str) -> str | None:
+    """Where `name` lies on the PATH of this process; None if nowhere."""
+    for folder in os.get_exec_path():
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK) and not os.path.isdir(path):
+            return path
+    return None

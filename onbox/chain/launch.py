@@ -1,0 +1,212 @@
+"""From a definition to a live runner: one runner per run, whoever calls, however often.
+
+Steps: 1. take the lock, or find who has it; 2. see what earlier runs left, and refuse what would be a wrong skip;
+3. freeze the definition into run.json; 4. start the detached runner, which inherits the lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.chain.holder import Holder, clear_holder, read_holder
+from onbox.chain.plan import Action, plan_stage
+from onbox.chain.process_main import start_runner
+from onbox.chain.replay import History, replay
+from onbox.chain.slots import read_marker
+from onbox.chain.stage_run import look_at_stage
+from onbox.contract.events import Event, parse_events, render_event
+from onbox.contract.markers import Marker, render_marker
+from onbox.contract.paths import CHAIN
+from onbox.contract.runfile import FrozenStage, RunHead, parse_head, parse_stages, render_runfile
+from onbox.system.clock import pause, utc_text, wall
+from onbox.system.files import make_folders, remove_file, replace_file
+from onbox.system.journal import Journal, read_lines
+from onbox.system.lock import try_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+
+HOLDER_PATIENCE_SECONDS = 10.0
+HOLDER_LOOK_SECONDS = 0.02
+
+
+class Definition(NamedTuple):
+    """What is to be run: the head of run.json without the fields that only the launch knows, and the stages."""
+
+    paths: RunPaths
+    head: Mapping[str, Any]
+    stages: Sequence[tuple[Stage, str]]
+    chain_fingerprint: str
+
+
+class Wishes(NamedTuple):
+    """The user's word on earlier results: stages whose DONE is accepted though the command changed, or run again."""
+
+    accept_done: Collection[str] = ()
+    redo: Collection[str] = ()
+
+
+class Taken(NamedTuple):
+    """The lock is ours: free to start."""
+
+    lock_fd: int
+
+
+class Launched(NamedTuple):
+    """A runner was started: its pid, and a pipe that tells when it journaled something and when it ended."""
+
+    pid: int
+    bell_fd: int
+
+
+class AlreadyDone(NamedTuple):
+    """Every stage is done and so is the chain: there is nothing to start."""
+
+    stage_count: int
+
+
+class Conflict(NamedTuple):
+    """A stage that must not be skipped and must not be run without a word: its name, the plan's row, the evidence."""
+
+    frozen: FrozenStage
+    action: Action
+    marker: Marker | None
+    reason: str
+
+
+class Conflicts(Exception):
+    """Stages that need the user's word before the chain may go on."""
+
+    def __init__(self, found: list[Conflict]) -> None:
+        self.found = found
+        super().__init__(f"{len(found)} stages need a decision")
+
+
+class HolderUnknown(Exception):
+    """The lock is held and nobody says by whom."""
+
+
+def take_lock(paths: RunPaths) -> Taken | Holder:
+    """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten."""
+    make_folders(paths.root, paths.markers, paths.logs)
+    waited = 0.0
+    while waited < HOLDER_PATIENCE_SECONDS:
+        fd = try_lock(paths.lock)
+        if fd is not None:
+            clear_holder(fd)
+            return Taken(fd)
+        holder = read_holder(paths.lock)
+        if holder is not None:
+            return holder
+        # A runner that just took the lock is about to sign it, or a reader probes it for an instant. Neither tells
+        # when it is through, so look again.
+        pause(HOLDER_LOOK_SECONDS)
+        waited += HOLDER_LOOK_SECONDS
+    raise HolderUnknown(paths.lock)
+
+
+def read_head(paths: RunPaths) -> RunHead | None:
+    """The head of the frozen definition; None if there is none. Raises OSError, ValueError."""
+    try:
+        with open(paths.manifest, "rb") as file:
+            return parse_head(file.readline())
+    except FileNotFoundError:
+        return None
+
+
+def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
+    """The frozen stages, one at a time. Raises OSError, ValueError."""
+    with open(paths.manifest, "rb") as file:
+        file.readline()
+        yield from parse_stages(file)
+
+
+def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | AlreadyDone:
+    """Start a runner for the definition, with the lock already held. Raises Conflicts, StateNotWritten, OSError."""
+    prepare(definition, wishes)
+    if _all_done(definition):
+        os.close(lock.lock_fd)
+        return AlreadyDone(len(definition.stages))
+    listening, bell = os.pipe2(os.O_CLOEXEC)
+    high_lock, high_bell = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (lock.lock_fd, bell))
+    try:
+        pid = start_runner(definition.paths.root, high_lock, high_bell)
+    finally:
+        for fd in (lock.lock_fd, bell, high_lock, high_bell):
+            os.close(fd)
+    return Launched(pid, listening)
+
+
+def prepare(definition: Definition, wishes: Wishes) -> None:
+    """Everything before the runner: carry out the wishes, refuse conflicts, freeze. Raises Conflicts, StateNotWritten."""
+    paths = definition.paths
+    history = replay(parse_events(read_lines(paths.journal)))
+    frozen = [
+        FrozenStage(stage, fingerprint, position)
+        for position, (stage, fingerprint) in enumerate(definition.stages, start=1)
+    ]
+    carry_out(paths, frozen, wishes, history)
+    conflicts = find_conflicts(paths, frozen, history)
+    if conflicts:
+        raise Conflicts(conflicts)
+    text = render_runfile(definition.head, definition.stages)
+    replace_file(paths.manifest, text)
+
+
+def carry_out(paths: RunPaths, stages: Sequence[FrozenStage], wishes: Wishes, history: History) -> None:
+    """Accept or drop earlier DONE markers, as the user said. Journaled before it is done."""
+    chosen = [frozen for frozen in stages if frozen.stage.name in {*wishes.accept_done, *wishes.redo}]
+    if not chosen:
+        return
+    journal = Journal(paths.journal)
+    for frozen in chosen:
+        name = frozen.stage.name
+        event = Event.STAGE_REDO if name in wishes.redo else Event.DONE_ACCEPTED
+        record = {"at": utc_text(wall()), "event": event, "stage": name, "fingerprint": frozen.fingerprint}
+        if event == Event.STAGE_REDO:
+            journal.append(render_event(record))
+            remove_file(paths.done(name))
+        else:
+            marker = read_marker(paths.done(name))
+            data = dict(marker.data) if isinstance(marker, Marker) else _accepted_by_hand(paths, history, name)
+            data |= {"fingerprint": frozen.fingerprint, "accepted_at": record["at"]}
+            journal.append(render_event(record))
+            replace_file(paths.done(name), render_marker(data))
+        history.apply(record)
+    journal.close()
+
+
+def _accepted_by_hand(paths: RunPaths, history: History, stage: str) -> dict[str, Any]:
+    head = read_head(paths)
+    return {"run_id": head.run_id if head else "", "stage": stage, "attempt": history.of(stage).attempts}
+
+
+_CONFLICTS = (Action.REFUSE_STALE, Action.REFUSE_INVALID, Action.REFUSE_LIVE)
+
+
+def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: History) -> list[Conflict]:
+    """Stages whose DONE is of another command or no marker at all, or whose other command is still alive."""
+    found = []
+    for frozen in stages:
+        evidence = look_at_stage(paths, frozen, history, chain_open=history.open)
+        action = plan_stage(evidence).action
+        if action in _CONFLICTS:
+            marker = evidence.marker if isinstance(evidence.marker, Marker) else None
+            reason = "" if marker or evidence.marker is None else getattr(evidence.marker, "reason", "")
+            found.append(Conflict(frozen, action, marker, reason))
+    return found
+
+
+def _all_done(definition: Definition) -> bool:
+    """Whether the chain has ended well with exactly this definition, and every stage's marker is still there."""
+    paths = definition.paths
+    whole = read_marker(paths.done(CHAIN))
+    if not isinstance(whole, Marker) or whole.fingerprint != definition.chain_fingerprint:
+        return False
+    names = set(os.listdir(paths.markers))
+    return all(f"{stage.name}_DONE" in names for stage, _ in definition.stages)

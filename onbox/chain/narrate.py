@@ -1,0 +1,103 @@
+"""Journal records as lines for people. Pure: one table, event to sentence. Secrets and control characters left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.events import Event
+from onbox.contract.units import format_duration, format_size
+from onbox.redact import printable, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.contract.events import Record
+
+
+def narrate(record: Record) -> str | None:
+    """One line, e.g. `05:11:20 train       done     56.2s · exit 0 · 4 artifacts, 45.1 kB`; None: not worth a line."""
+    teller = _TELLERS.get(record["event"])
+    if teller is None:
+        return None
+    state, text = teller(record)
+    name = record.get("stage") or "chain"
+    name = "chain" if name == "CHAIN" else name
+    return redact(printable(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip()))
+
+
+def _attempt(record: Record) -> str:
+    text = f"attempt {record.get('attempt')}"
+    return text + (", resuming" if record.get("resume") else "")
+
+
+def _took(record: Record) -> str:
+    seconds = record.get("duration_seconds")
+    return "?" if seconds is None else format_duration(float(seconds))
+
+
+def _done(record: Record) -> tuple[str, str]:
+    text = f"{_took(record)} · exit {record.get('exit_code')}"
+    if record.get("artifact_count"):
+        plural = "" if record["artifact_count"] == 1 else "s"
+        size = format_size(int(record.get("artifact_bytes_total", 0)))
+        text += f" · {record['artifact_count']} artifact{plural}, {size}"
+    return "done", text
+
+
+def _failed(record: Record) -> tuple[str, str]:
+    return "FAILED", f"{record.get('reason')} · {record.get('failure_class')}: {record.get('remedy')}"
+
+
+def _retrying(record: Record) -> tuple[str, str]:
+    text = f"{record.get('retry')} of {record.get('retries')} in {record.get('delay_seconds'):g} s"
+    return "retry", f"{text} · {record.get('failure_class')} · {record.get('reason')}"
+
+
+def _chain_started(record: Record) -> tuple[str, str]:
+    count = record.get("stages")
+    return "started", f"{count} stage{'' if count == 1 else 's'} · runner pid {record.get('pid')}"
+
+
+def _chain_done(record: Record) -> tuple[str, str]:
+    count = record.get("stages")
+    return "done", f"{count} of {count} stages · {_took(record)}"
+
+
+def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
+    def tell(record: Record) -> tuple[str, str]:
+        return state, f"at stage {record.get('stopped_at')}: {record.get('reason')}"
+
+    return tell
+
+
+_TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
+    Event.CHAIN_STARTED: _chain_started,
+    Event.STAGE_WAITING: lambda r: ("waiting", f"for {r.get('waiting_for')}, at most {r.get('timeout_seconds'):g} s"),
+    Event.ATTEMPT_STARTED: lambda r: ("started", f"{_attempt(r)} · {r.get('log')}"),
+    Event.ATTEMPT_ADOPTED: lambda r: ("adopted", f"{_attempt(r)} · alive, pid {r.get('pid')}"),
+    Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(r['quiet_seconds'])}"),
+    Event.STAGE_MOVING: lambda _: ("moving", "again"),
+    Event.STAGE_DONE: _done,
+    Event.STAGE_FAILED: _failed,
+    Event.STAGE_RETRYING: _retrying,
+    Event.STAGE_INTERRUPTED: lambda r: ("interrupted", f"{_attempt(r)} · {r.get('reason')}"),
+    Event.STAGE_REDO: lambda _: ("redo", "its DONE is dropped"),
+    Event.DONE_ACCEPTED: lambda _: ("accepted", "its earlier DONE counts for the changed command"),
+    Event.CHAIN_DONE: _chain_done,
+    Event.CHAIN_FAILED: _chain_ended("FAILED"),
+    Event.CHAIN_STOPPED: _chain_ended("stopped"),
+    Event.CHAIN_INTERRUPTED: _chain_ended("interrupted"),
+    Event.GATE_REFUSED: _chain_ended("REFUSED"),
+}
+
+
+def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
+    """The line that is renewed while a person watches: where the chain is and what the stage said last."""
+    parts = [f"{now_text} {status.get('stage') or 'chain':<12} {status.get('stage_state') or status.get('state')}"]
+    if status.get("elapsed"):
+        parts.append(str(status["elapsed"]))
+    parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
+    if status.get("last_line"):
+        parts.append(str(status["last_line"]))
+    text = redact(printable(" · ".join(parts)))
+    return text if len(text) < width else text[: max(0, width - 2)] + "…"

@@ -1,0 +1,122 @@
+"""The runner as a process: how it is started, and what it does with what goes wrong.
+
+Started with `python -I -S`: no site-packages, no user's PYTHONPATH, half the start-up time. It needs the standard
+library and this package only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import onbox
+from onbox.chain.environment import ATTEMPT_VARIABLE
+from onbox.chain.holder import write_holder
+from onbox.contract.exits import Exit
+from onbox.contract.paths import RunPaths
+from onbox.system.files import StateNotWritten
+from onbox.system.lock import LockUnsupported, try_lock
+from onbox.system.process import Files, start_detached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.contract.events import Record
+
+LOCK_FD = 7
+BELL_FD = 8
+
+_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from onbox.chain import process_main as m; sys.exit(m.{})"
+
+
+def _words(call: str, run_dir: str) -> tuple[str, ...]:
+    package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
+    return (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(call), package_root, run_dir)
+
+
+def runner_words(run_dir: str) -> tuple[str, ...]:
+    """The argv of a runner that is handed the lock as descriptor 7 and a pipe to its viewer as 8."""
+    return _words("serve()", run_dir)
+
+
+def resume_words(run_dir: str) -> tuple[str, ...]:
+    """The argv with which a keeper continues the chain after its runner died."""
+    return _words("take_over()", run_dir)
+
+
+def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:
+    """Start a detached runner that inherits the lock; its pid. Raises OSError."""
+    log = RunPaths(run_dir).runner_log
+    env = {key: value for key, value in os.environ.items() if key != ATTEMPT_VARIABLE}
+    return start_detached(
+        runner_words(run_dir), env, Files(output=log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
+    )
+
+
+def serve() -> int:
+    """The runner's main: run the chain with the lock that was handed down."""
+    paths = RunPaths(sys.argv[2])
+    os.set_inheritable(LOCK_FD, False)
+    os.set_inheritable(BELL_FD, False)
+    os.set_blocking(BELL_FD, False)
+    _name_process(paths)
+    return run_chain(paths, LOCK_FD, bell_fd=BELL_FD)
+
+
+def take_over() -> int:
+    """A keeper found its runner dead: start a new one, if nobody else did and the chain has not been ended."""
+    from onbox.chain.replay import replay  # noqa: PLC0415 - only here
+    from onbox.contract.events import parse_events  # noqa: PLC0415
+    from onbox.system.journal import read_lines  # noqa: PLC0415
+
+    paths = RunPaths(sys.argv[2])
+    try:
+        lock_fd = try_lock(paths.lock)
+    except (StateNotWritten, LockUnsupported) as error:
+        _report(paths, str(error))
+        return Exit.STATE_NOT_WRITTEN
+    if lock_fd is None:
+        return Exit.ANOTHER_RUNNER
+    if not replay(parse_events(read_lines(paths.journal))).open:
+        return Exit.STOPPED
+    lock_fd, bell = _high(lock_fd), _high(os.open(os.devnull, os.O_WRONLY))
+    start_runner(paths.root, lock_fd, bell)
+    return Exit.DONE
+
+
+def _high(fd: int) -> int:
+    import fcntl  # noqa: PLC0415 - only here
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+
+
+def run_chain(
+    paths: RunPaths, lock_fd: int, *, bell_fd: int | None = None, listen: Callable[[Record], None] | None = None
+) -> int:
+    """Run the chain in this process and turn what goes wrong into a line in runner.log and an exit code."""
+    from onbox.chain.runner import Runner  # noqa: PLC0415 - after the process has its name: it is most of the start
+
+    try:
+        runner = Runner(paths, resume_words(paths.root), listen=listen, bell_fd=bell_fd)
+        write_holder(lock_fd, runner.holder())
+        return int(runner.run())
+    except (StateNotWritten, LockUnsupported) as error:
+        _report(paths, f"{error}. Nothing was marked done by this. Make room, then: onbox resume")
+        return Exit.STATE_NOT_WRITTEN
+    except (OSError, ValueError) as error:
+        _report(paths, f"{type(error).__name__}: {error}")
+        return Exit.INTERNAL
+
+
+def _report(paths: RunPaths, text: str) -> None:
+    print(f"onbox: {text}", file=sys.stderr, flush=True)
+
+
+def _name_process(paths: RunPaths) -> None:
+    """Show as `onbox:<run>` in ps and top (comm, 15 characters)."""
+    try:
+        with open("/proc/self/comm", "w", encoding="utf-8", errors="replace") as file:
+            file.write(f"onbox:{os.path.basename(paths.root)}"[:15])
+    except OSError:
+        return

@@ -1,0 +1,88 @@
+"""What the runner tells: the journal first, then status.json, then whoever listens."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.events import render_event
+from onbox.system.clock import utc_text, wall
+from onbox.system.files import StateNotWritten, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.contract.events import Record
+    from onbox.contract.paths import RunPaths
+    from onbox.system.journal import Journal
+
+STATUS_SCHEMA = 1
+
+
+class Recorder:
+    """The run's journal and its status. `listen` gets every record after it was journaled (the inline narration);
+    `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there.
+    """
+
+    def __init__(
+        self,
+        paths: RunPaths,
+        journal: Journal,
+        about: dict[str, Any],
+        *,
+        listen: Callable[[Record], None] | None = None,
+        bell_fd: int | None = None,
+    ) -> None:
+        self.paths = paths
+        self._journal = journal
+        self._about = about
+        self._listen = listen
+        self._bell_fd = bell_fd
+        self._untold: list[Record] = []
+        self._state: dict[str, Any] = {}
+
+    def note(self, *records: Record, sync: bool = True) -> None:
+        """Journal records, as one write; announce them once they are durable. Raises StateNotWritten.
+
+        sync=False: the caller calls `settle` soon; until then nothing is announced.
+        """
+        at = utc_text(wall())
+        stamped = [{"at": at, **record} for record in records]
+        self._journal.append(b"".join(map(render_event, stamped)), sync=sync)
+        self._untold += stamped
+        if sync:
+            self._announce()
+
+    def settle(self) -> None:
+        """Make what `note(sync=False)` wrote durable and announce it. Raises StateNotWritten."""
+        self._journal.sync()
+        self._announce()
+
+    def _announce(self) -> None:
+        told, self._untold = self._untold, []
+        for record in told:
+            if self._listen is not None:
+                self._listen(record)
+        if self._bell_fd is not None:
+            try:
+                os.write(self._bell_fd, b".")
+            except BlockingIOError:
+                pass  # the viewer has not yet heard the earlier ones; one byte is enough to wake it
+            except OSError:
+                self._bell_fd = None  # the viewer is gone; nobody else listens
+
+    def show(self, **state: Any) -> None:
+        """Replace the status. Its file is only a view: when it cannot be written, the run goes on and the reader
+        sees by its age that it is old.
+        """
+        self._state = state
+        self.refresh()
+
+    def refresh(self, **changes: Any) -> None:
+        """Write the status again with some fields changed: the heartbeat."""
+        self._state.update(changes)
+        status = {"schema": STATUS_SCHEMA, "at": utc_text(wall()), **self._about, **self._state}
+        with suppress(StateNotWritten):
+            replace_file(self.paths.status, json.dumps(status).encode("ascii") + b"\n", durable=False)

@@ -1,0 +1,112 @@
+"""What the journal says has happened. Pure: records in, history out. Constant work per record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onbox.contract.events import Record
+
+
+class StageHistory(NamedTuple):
+    """What is known of one stage.
+
+    attempts: number of the newest attempt. last: the last event that decides, one of Event.ATTEMPT_STARTED,
+    STAGE_DONE, STAGE_FAILED, STAGE_INTERRUPTED, STAGE_RETRYING, STAGE_REDO. started: the newest attempt's start record.
+    A *series* are the attempts since the stage was last done, given up or redone: `retries` of it are used up, and
+    `before` is what the artifacts looked like when it began ({} = none existed).
+    """
+
+    attempts: int = 0
+    last: str = ""
+    started: Record | None = None
+    ended: Record | None = None
+    before: dict[str, Any] | None = None
+    retries: int = 0
+
+
+class History:
+    """What is known of a run. `open` means that the chain was started and has not ended by its own word."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, StageHistory] = {}
+        self.open = False
+        self.launches = 0
+        self.last_end: Record | None = None
+        self.unreadable: list[Unreadable] = []
+
+    def of(self, stage: str) -> StageHistory:
+        return self.stages.get(stage, _NOTHING)
+
+    def apply(self, record: Record) -> None:
+        """Take in one more record."""
+        event = record["event"]
+        if event == Event.CHAIN_STARTED:
+            self.open, self.last_end = True, None
+            self.launches += 1
+        elif event in CHAIN_ENDS:
+            self.open, self.last_end = False, record
+        stage = record.get("stage")
+        if isinstance(stage, str) and event in _STEPS:
+            self.stages[stage] = _STEPS[event](self.of(stage), record)
+
+
+_NOTHING = StageHistory()
+
+
+def _started(known: StageHistory, record: Record) -> StageHistory:
+    before = known.before if known.before is not None else record.get("before", {})
+    return known._replace(
+        attempts=int(record["attempt"]), last=Event.ATTEMPT_STARTED, started=record, ended=None, before=before
+    )
+
+
+def _ended(known: StageHistory, record: Record) -> StageHistory:
+    return known._replace(ended=record)
+
+
+def _done(known: StageHistory, record: Record) -> StageHistory:
+    # Short on purpose: thousands of done stages are kept in memory.
+    return StageHistory(attempts=int(record["attempt"]), last=Event.STAGE_DONE)
+
+
+def _failed(known: StageHistory, record: Record) -> StageHistory:
+    return StageHistory(known.attempts, Event.STAGE_FAILED, started=record)
+
+
+def _interrupted(known: StageHistory, record: Record) -> StageHistory:
+    return known._replace(last=Event.STAGE_INTERRUPTED)
+
+
+def _retrying(known: StageHistory, record: Record) -> StageHistory:
+    return known._replace(last=Event.STAGE_RETRYING, retries=known.retries + 1)
+
+
+def _redo(known: StageHistory, record: Record) -> StageHistory:
+    return StageHistory(known.attempts, Event.STAGE_REDO)
+
+
+_STEPS = {
+    Event.ATTEMPT_STARTED: _started,
+    Event.ATTEMPT_ENDED: _ended,
+    Event.STAGE_DONE: _done,
+    Event.STAGE_FAILED: _failed,
+    Event.STAGE_INTERRUPTED: _interrupted,
+    Event.STAGE_RETRYING: _retrying,
+    Event.STAGE_REDO: _redo,
+}
+
+
+def replay(records: Iterable[Record | Unreadable]) -> History:
+    """Fold the whole journal. Lines that are no records are kept aside, not passed over in silence."""
+    history = History()
+    for record in records:
+        if isinstance(record, Unreadable):
+            history.unreadable.append(record)
+        else:
+            history.apply(record)
+    return history

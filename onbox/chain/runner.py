@@ -1,0 +1,157 @@
+"""The runner: one small detached process that brings a chain to its end. Started by `launch.py` or by a keeper.
+
+1. It holds the run's lock. 2. It replays the journal. 3. It takes the stages one at a time from run.json, which is
+frozen: no edit of the configuration reaches a running chain. 4. Whatever happens is journaled before it is told.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox import __version__
+from onbox.chain.context import Context
+from onbox.chain.holder import Holder
+from onbox.chain.recorder import Recorder
+from onbox.chain.replay import History, replay
+from onbox.chain.signals import Signals
+from onbox.chain.slots import land_marker, reserve_slot
+from onbox.chain.stage_run import StageEnd, StageRun
+from onbox.chain.stopping import read_request
+from onbox.contract.events import Event, parse_events
+from onbox.contract.exits import Exit
+from onbox.contract.paths import CHAIN, RunPaths
+from onbox.contract.runfile import parse_head, parse_stages
+from onbox.contract.states import RunState
+from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.files import remove_file
+from onbox.system.journal import Journal, read_lines
+from onbox.system.process import Identity, boot_id, look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from onbox.contract.events import Record
+    from onbox.contract.runfile import FrozenStage
+
+
+class ChainEnd(NamedTuple):
+    """How a chain ended, as told by its last record, its marker and its exit code."""
+
+    exit: Exit
+    event: str
+    state: RunState
+    stage: str | None = None
+    reason: str = ""
+    failure_class: str | None = None
+
+
+_ENDS: dict[StageEnd, tuple[Exit, str, RunState]] = {
+    StageEnd.FAILED: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
+    StageEnd.REFUSED: (Exit.GATE_REFUSED, Event.GATE_REFUSED, RunState.FAILED),
+    StageEnd.CONFLICT: (Exit.CONFIG, Event.CHAIN_FAILED, RunState.FAILED),
+}
+
+
+class Runner:
+    """One chain, from here to its end. Needs the run's lock held by this process, and the main thread."""
+
+    def __init__(
+        self,
+        paths: RunPaths,
+        resume_words: tuple[str, ...],
+        *,
+        listen: Callable[[Record], None] | None = None,
+        bell_fd: int | None = None,
+    ) -> None:
+        """Read the frozen definition and the journal. Raises StateNotWritten, OSError, ValueError."""
+        self.file = open(paths.manifest, "rb")  # noqa: SIM115 - kept open: this run's stages come from this very file
+        head = parse_head(self.file.readline())
+        self.history: History = replay(parse_events(read_lines(paths.journal)))
+        self.boot = boot_id()
+        entry = look_up(os.getpid())
+        self.me = entry.identity if entry else Identity(os.getpid(), 0)
+        me = {**self.me._asdict(), "boot_id": self.boot, "host": os.uname().nodename}
+        about = {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
+        recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd)
+        self.ctx = Context(paths, head, recorder, Signals(), self.boot, resume_words)
+
+    def holder(self) -> Holder:
+        """Who holds the lock, for those who find it taken."""
+        head = self.ctx.head
+        return Holder(self.me.pid, self.me.start_ticks, self.boot, os.uname().nodename, head.run_id, head.chain_fingerprint)
+
+    def run(self) -> Exit:
+        """The chain, to its end. Raises StateNotWritten when the end of a step cannot be recorded."""
+        was_open, began = self.history.open, monotonic()
+        self._open_chain()
+        end = ChainEnd(Exit.DONE, Event.CHAIN_DONE, RunState.DONE)
+        for frozen in self._stages():
+            if self.ctx.signals.stops:
+                end = self._stopped(frozen.stage.name)
+                break
+            work = StageRun(self.ctx, frozen, self.history, chain_was_open=was_open)
+            result = work.run()
+            if result is StageEnd.DONE:
+                continue
+            end = self._stopped(frozen.stage.name) if result is StageEnd.STOPPED else self._not_done(work, result)
+            break
+        self._close_chain(end, monotonic() - began)
+        return end.exit
+
+    def _stages(self) -> Iterator[FrozenStage]:
+        return parse_stages(self.file)
+
+    def _open_chain(self) -> None:
+        paths, head = self.ctx.paths, self.ctx.head
+        launch = self.history.launches + 1
+        for path in (paths.done(CHAIN), paths.failed(CHAIN), paths.stop_request):
+            remove_file(path)
+        os.close(reserve_slot(paths, head.run_id, CHAIN, launch))
+        record = {
+            "event": Event.CHAIN_STARTED,
+            "launch": launch,
+            "run_id": head.run_id,
+            "stages": head.stage_count,
+            "fingerprint": head.chain_fingerprint,
+            "pid": os.getpid(),
+            "boot_id": self.boot,
+            "onbox": __version__,
+        }
+        # Not flushed by itself: the first attempt's start, or the chain's end, is flushed right after it.
+        self.ctx.recorder.note(record, sync=False)
+        self.history.apply(record)
+
+    def _stopped(self, stage: str) -> ChainEnd:
+        if read_request(self.ctx.paths.stop_request) is not None:
+            return ChainEnd(Exit.STOPPED, Event.CHAIN_STOPPED, RunState.STOPPED, stage, "stopped on request")
+        reason = "the runner was asked to end by a signal (shutdown, reclaim, kill)"
+        return ChainEnd(Exit.STOPPED, Event.CHAIN_INTERRUPTED, RunState.INTERRUPTED, stage, reason)
+
+    def _not_done(self, work: StageRun, result: StageEnd) -> ChainEnd:
+        code, event, state = _ENDS[result]
+        return ChainEnd(code, event, state, work.stage.name, work.reason, work.failure_class)
+
+    def _close_chain(self, end: ChainEnd, duration_seconds: float) -> None:
+        """Journal the end, land its marker (a stop leaves none: the chain is not over), show it."""
+        paths, head = self.ctx.paths, self.ctx.head
+        data: dict[str, Any] = {
+            "run_id": head.run_id,
+            "stage": CHAIN,
+            "attempt": self.history.launches,
+            "fingerprint": head.chain_fingerprint,
+            "stages": head.stage_count,
+            "ended_at": utc_text(wall()),
+            "duration_seconds": round(duration_seconds, 3),
+            "exit_code": int(end.exit),
+        }
+        if end.event != Event.CHAIN_DONE:
+            data |= {"outcome": end.event, "stopped_at": end.stage, "reason": end.reason}
+            data["failure_class"] = end.failure_class
+        self.ctx.recorder.note({"event": end.event, **data})
+        if end.event == Event.CHAIN_DONE:
+            land_marker(paths.slot(CHAIN), paths.done(CHAIN), data)
+        elif end.state is RunState.FAILED:
+            land_marker(paths.slot(CHAIN), paths.failed(CHAIN), data)
+        self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
+        remove_file(paths.stop_request)

@@ -1,0 +1,56 @@
+"""The runner's one place to wait: signals, ends of processes, and a deadline. No spinning, no wake-up in between."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from typing import TYPE_CHECKING
+
+from onbox.system.clock import monotonic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Signals:
+    """SIGTERM and SIGINT ask the runner to stop (counted: the second one means now); SIGCHLD only wakes it up.
+
+    Must be made in the main thread. SIGHUP is ignored from then on.
+    """
+
+    def __init__(self) -> None:
+        self.stops = 0
+        self.wake_fd, write_fd = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_stop)
+        signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
+
+    def _on_stop(self, *_: object) -> None:
+        self.stops += 1
+
+    def urged(self) -> bool:
+        """Whether somebody asked a second time. Empties the wake-up pipe, so that waiting on it works again."""
+        self._drain()
+        return self.stops > 1
+
+    def wait(self, deadline: float | None, fds: Iterable[int] = ()) -> None:
+        """Sleep until a signal arrives, one of `fds` becomes readable, or the monotonic `deadline` passes."""
+        poller = select.poll()
+        poller.register(self.wake_fd, select.POLLIN)
+        for fd in fds:
+            poller.register(fd, select.POLLIN)
+        left = None if deadline is None else max(0.0, (deadline - monotonic()) * 1000)
+        if left is not None and left > 0:
+            left = min(left + 1, 2**31 - 1)  # poll rounds down to milliseconds: never wake up too early and spin
+        poller.poll(left)
+        self._drain()
+
+    def _drain(self) -> None:
+        try:
+            while os.read(self.wake_fd, 512):
+                pass
+        except BlockingIOError:
+            return

@@ -1,0 +1,101 @@
+"""Slots and markers on the disk: reserve, read, land. Needs no new space between a stage's start and its marker."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.markers import (
+    SLOT_BYTES,
+    Invalid,
+    Marker,
+    Slot,
+    parse_marker,
+    parse_slot,
+    render_marker,
+    render_slot,
+)
+from onbox.system.files import (
+    PRIVATE_FILE,
+    StateNotWritten,
+    pwrite_all,
+    read_file,
+    remove_file,
+    replace_file,
+    sync_folder,
+)
+from onbox.system.lock import is_locked, lock_new_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onbox.contract.paths import RunPaths
+
+
+def reserve_slot(paths: RunPaths, run_id: str, stage: str, attempt: int) -> int:
+    """Make the slot of a new attempt, with all its space, and lock it: its descriptor, for the keeper to inherit.
+
+    A slot of an earlier attempt is removed: the caller has seen that nobody holds it. Raises StateNotWritten.
+    """
+    path, head = paths.slot(stage), render_slot(run_id, stage, attempt)
+    remove_file(path)
+    fd = -1
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+        pwrite_all(fd, head + b" " * (SLOT_BYTES - len(head)), 0)
+        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)  # clear of the numbers that the keeper uses
+        os.close(fd)
+        fd = high
+        os.lseek(fd, len(head), os.SEEK_SET)
+    except OSError as error:
+        if fd >= 0:
+            os.close(fd)
+        raise StateNotWritten(path, error) from error
+    lock_new_file(fd, path)
+    return fd
+
+
+def read_slot(path: str) -> tuple[Slot | None, bool, bool]:
+    """(what the slot says, whether there is a slot file, whether a live process holds it)."""
+    text = read_file(path, SLOT_BYTES)
+    if text is None:
+        return None, False, False
+    locked = is_locked(path)
+    if locked is False:
+        text = read_file(path, SLOT_BYTES) or text  # its holder may have ended, and written, between the two looks
+    return parse_slot(text), locked is not None, bool(locked)
+
+
+def read_marker(path: str) -> Marker | Invalid | None:
+    """The marker at `path`; None if there is none."""
+    try:
+        text = read_file(path, 1 << 20)
+    except OSError as error:
+        return Invalid(f"it cannot be read ({error.strerror})")
+    return None if text is None else parse_marker(text)
+
+
+def land_marker(slot: str, marker: str, data: Mapping[str, Any]) -> None:
+    """Turn the slot into the marker: overwrite in place, flush, rename, flush the folder. Raises StateNotWritten.
+
+    Where there is no slot (removed by hand, or the reservation itself failed) the marker is written anew.
+    """
+    text = render_marker(data)
+    try:
+        fd = os.open(slot, os.O_WRONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        replace_file(marker, text)
+        return
+    except OSError as error:
+        raise StateNotWritten(slot, error) from error
+    try:
+        pwrite_all(fd, text, 0)
+        os.ftruncate(fd, len(text))
+        os.fsync(fd)
+        os.rename(slot, marker)
+        sync_folder(os.path.dirname(marker))
+    except OSError as error:
+        raise StateNotWritten(marker, error) from error
+    finally:
+        os.close(fd)

@@ -1,0 +1,204 @@
+"""The viewer: follows a runner through what it leaves on disk, and ends with its result. Killing it harms nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.narrate import live_line, narrate
+from onbox.chain.stopping import StopRequest, write_request
+from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
+from onbox.contract.exits import Exit
+from onbox.contract.units import format_duration
+from onbox.logs.tail import look_at_log
+from onbox.system.clock import monotonic, parse_utc, wall
+from onbox.system.files import read_file
+from onbox.system.process import Identity, is_alive, open_pidfd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from onbox.contract.events import Record
+    from onbox.contract.paths import RunPaths
+
+LIVE_LINE_SECONDS = 1.0
+LOOK_SECONDS = 0.5  # for a viewer that joined later and has no bell to wait on
+
+
+class JournalReader:
+    """New records of a journal, from an offset on."""
+
+    def __init__(self, path: str, offset: int) -> None:
+        self.path, self.offset = path, offset
+
+    def new(self) -> Iterator[Record]:
+        with suppress(FileNotFoundError), open(self.path, "rb") as file:
+            file.seek(self.offset)
+            text = file.read()
+            whole = text[: text.rfind(b"\n") + 1]
+            self.offset += len(whole)
+            for record in parse_events(whole.splitlines(keepends=True)):
+                if not isinstance(record, Unreadable):
+                    yield record
+
+
+class Viewer:
+    """Watches one runner. `child`: whether it is this process's child (then its exit status is the result)."""
+
+    def __init__(
+        self,
+        paths: RunPaths,
+        runner: Identity,
+        *,
+        journal_offset: int,
+        bell_fd: int | None,
+        child: bool,
+        tell: Callable[[Record], str | None] = narrate,
+    ) -> None:
+        self.paths, self.runner, self.child, self.tell = paths, runner, child, tell
+        self.journal = JournalReader(paths.journal, journal_offset)
+        self.bell_fd = bell_fd
+        self.live = sys.stdout.isatty()
+        self.end: Record | None = None
+        self.asked_to_stop = 0
+
+    def follow(self, until: Callable[[Record], bool] | None = None, limit_seconds: float | None = None) -> int | None:
+        """Tell what happens until the runner ends: its exit code. None when `until` held or the limit passed first."""
+        deadline = None if limit_seconds is None else monotonic() + limit_seconds
+        while True:
+            try:
+                ended = self._runner_ended()
+                reached = self._tell(until)
+                if ended:
+                    return self._result()
+                if reached or (deadline is not None and monotonic() >= deadline):
+                    return None
+                self._wait(deadline)
+            except KeyboardInterrupt:
+                self._ask_to_stop()
+
+    def _runner_ended(self) -> bool:
+        if not self.child:
+            return not is_alive(self.runner)
+        pid, status = os.waitpid(self.runner.pid, os.WNOHANG)
+        if pid:
+            self._status, self.child = os.waitstatus_to_exitcode(status), False
+        return bool(pid)
+
+    _status: int | None = None
+
+    def _tell(self, until: Callable[[Record], bool] | None) -> bool:
+        reached = False
+        for record in self.journal.new():
+            if record["event"] in CHAIN_ENDS:
+                self.end = record
+            line = self.tell(record)
+            if line is not None:
+                self._clear_live_line()
+                print(line, flush=True)
+            reached = reached or (until is not None and until(record))
+        if self.live and not reached:
+            self._draw_live_line()
+        return reached
+
+    def _wait(self, deadline: float | None) -> None:
+        poller = select.poll()
+        pidfd = open_pidfd(self.runner)
+        if pidfd is not None:
+            poller.register(pidfd, select.POLLIN)
+        if self.bell_fd is not None:
+            poller.register(self.bell_fd, select.POLLIN)
+        seconds = [LIVE_LINE_SECONDS] if self.live else []
+        if pidfd is None:
+            seconds.append(LOOK_SECONDS if is_alive(self.runner) else 0.0)
+        elif self.bell_fd is None:
+            seconds.append(LOOK_SECONDS)
+        if deadline is not None:
+            seconds.append(max(0.0, deadline - monotonic()))
+        try:
+            for fd, _ in poller.poll(min(seconds) * 1000 if seconds else None):
+                if fd == self.bell_fd and not os.read(fd, 4096):
+                    os.close(self.bell_fd)
+                    self.bell_fd = None  # the runner closed it: it ends
+        finally:
+            if pidfd is not None:
+                os.close(pidfd)
+
+    # -- a person watches
+
+    def _draw_live_line(self) -> None:
+        status = read_status(self.paths)
+        if status is None or status.get("runner", {}).get("pid") != self.runner.pid:
+            return
+        began = parse_utc(str(status.get("attempt_began_at", "")))
+        if began is not None:
+            status["elapsed"] = format_duration(max(0.0, wall() - began))
+        log = look_at_log(str(status["log"])) if status.get("log") else None
+        if log is not None:
+            status["last_line"] = log.last_line
+        width = shutil.get_terminal_size().columns
+        print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width), end="", flush=True)
+
+    def _clear_live_line(self) -> None:
+        if self.live:
+            print("\r\x1b[K", end="")
+
+    def _ask_to_stop(self) -> None:
+        self.asked_to_stop += 1
+        self._clear_live_line()
+        now = self.asked_to_stop > 1
+        word = "now" if now else "gracefully; Ctrl-C again: now"
+        print(f"onbox: stopping the chain {word}", file=sys.stderr, flush=True)
+        ask_to_stop(self.paths, self.runner, 0.0 if now else None)
+
+    def _result(self) -> int:
+        self._clear_live_line()
+        if self._status is not None:
+            return self._status if self._status >= 0 else self._vanished(signal.Signals(-self._status).name)
+        if self.end is not None:
+            return int(self.end.get("exit_code", Exit.INTERNAL))
+        return self._vanished(None)
+
+    def _vanished(self, by: str | None) -> int:
+        how = f" (killed by {by})" if by else ""
+        print(
+            f"onbox: the runner ended without a word{how}; a running stage lives on, and the chain with it.\n"
+            "onbox: look with `onbox status`, continue with `onbox resume`",
+            file=sys.stderr,
+        )
+        return int(Exit.STOPPED)
+
+
+def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) -> None:
+    """Leave the wish, then wake the runner. grace_seconds None: the run's own. Raises StateNotWritten."""
+    if grace_seconds is None:
+        grace_seconds = configured_grace(paths)
+    write_request(paths.stop_request, StopRequest(grace_seconds))
+    if is_alive(runner):
+        with suppress(ProcessLookupError):
+            os.kill(runner.pid, signal.SIGTERM)
+
+
+def configured_grace(paths: RunPaths) -> float:
+    """The grace of the frozen definition."""
+    from onbox.chain.launch import read_head  # noqa: PLC0415 - launch imports nothing of this module
+
+    head = read_head(paths)
+    return head.settings.grace_seconds if head is not None else 30.0
+
+
+def read_status(paths: RunPaths) -> dict[str, Any] | None:
+    """The runner's last status; None if there is none or it is damaged."""
+    text = read_file(paths.status, 1 << 20)
+    try:
+        data = json.loads(text) if text else None
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) else None

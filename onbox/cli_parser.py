@@ -1,0 +1,48 @@
+"""The tree of `onbox` commands, as argparse knows it. A command's module is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import NoReturn
+
+from onbox import __version__
+from onbox.contract.exits import EXIT_MEANINGS, Exit
+
+# name of the command -> module that declares it (a module may declare two)
+COMMAND_MODULES = {
+    "init": "init",
+    "chain": "chain",
+    "resume": "chain",
+    "stop": "stop",
+    "status": "status",
+    "runs": "status",
+    "logs": "logs",
+    "stages": "stages",
+    "completion": "completion",
+}
+
+DESCRIPTION = "Run long jobs on a box you do not own: stages behind success gates, detached, resumable, never half done."
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with this tool's exit code for a wrong command line, and help texts laid out as written."""
+
+    def __init__(self, **settings: object) -> None:
+        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(int(Exit.USAGE), f"{self.prog}: {message}\n  see: {self.prog} --help\n")
+
+
+def build_parser(only: str | None = None) -> Parser:
+    """The parser. only: load just this command's module (all of them if it is no command, for help and errors)."""
+    codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in EXIT_MEANINGS)
+    parser = Parser(prog="onbox", description=DESCRIPTION, epilog=f"exit codes:\n{codes}\n\nexample:\n  onbox chain 'train=python train.py' 'eval=python eval.py'")
+    parser.add_argument("--version", action="version", version=f"onbox {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    wanted = [COMMAND_MODULES[only]] if only in COMMAND_MODULES else list(dict.fromkeys(COMMAND_MODULES.values()))
+    for module in wanted:
+        importlib.import_module(f"onbox.commands.{module}").add(subparsers)
+    return parser

@@ -1,0 +1,329 @@
+"""`onbox chain` and `onbox resume`: start or continue a chain, and watch it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox import __version__
+from onbox.chain.environment import FROZEN_VARIABLES
+from onbox.chain.holder import Holder
+from onbox.chain.identity import freeze_git
+from onbox.chain.launch import (
+    AlreadyDone,
+    Conflicts,
+    Definition,
+    HolderUnknown,
+    Launched,
+    Taken,
+    Wishes,
+    launch,
+    prepare,
+    read_head,
+    read_stages,
+    take_lock,
+)
+from onbox.chain.narrate import narrate
+from onbox.chain.process_main import run_chain
+from onbox.chain.view import Viewer
+from onbox.commands.conflicts import describe_conflicts
+from onbox.commands.project import Project, add_config_option, existing_run, load_project
+from onbox.contract.events import Event
+from onbox.contract.exits import Exit
+from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.contract.selection import UsageProblem, stages_from_words
+from onbox.errors import Trouble
+from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.process import Identity, boot_id, look_up
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from onbox.contract.events import Record
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+
+CHAIN_EXAMPLES = """\
+examples:
+  onbox chain                                   every stage of onbox.toml, in its order
+  onbox chain train eval                        these stages
+  onbox chain 'train=python train.py' 'eval=python eval.py'    no configuration file needed
+  onbox chain -d train eval                     start, check that it runs, return
+  onbox chain train eval && ./publish.sh        the exit code is the chain's result
+
+Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
+runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing the terminal harms nothing.
+"""
+
+RESUME_EXAMPLES = """\
+example:
+  onbox resume            continue the run exactly as it was frozen, whatever onbox.toml says now
+"""
+
+
+def add(subparsers: Any) -> None:
+    chain = subparsers.add_parser(
+        "chain", help="run stages one after the other, each behind its success gate", epilog=CHAIN_EXAMPLES
+    )
+    chain.add_argument("stages", nargs="*", metavar="STAGE", help="a stage of onbox.toml, or NAME=COMMAND")
+    chain.add_argument("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
+    _add_launch_options(chain)
+    chain.set_defaults(function=run_chain_command)
+    resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
+    resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
+    _add_launch_options(resume)
+    resume.set_defaults(function=run_resume_command)
+
+
+def _add_launch_options(parser: argparse.ArgumentParser) -> None:
+    add_config_option(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("-d", "--detach", action="store_true", help="return once the first stage is seen to run")
+    how.add_argument("--inline", action="store_true", help="run in this process (sbatch, containers, systemd)")
+    parser.add_argument(
+        "--launch-check",
+        type=float,
+        default=2.0,
+        metavar="SECONDS",
+        help="with --detach: how long to watch for first output or an immediate crash (default: 2)",
+    )
+    parser.add_argument("--accept-done", action="append", default=[], metavar="STAGE", help="its earlier DONE counts")
+    parser.add_argument("--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE")
+    parser.add_argument("--json", action="store_true", help="journal records as JSON lines instead of narration")
+
+
+def run_chain_command(args: argparse.Namespace) -> int:
+    project = load_project(args.config)
+    try:
+        stages = stages_from_words(args.stages, project.config)
+    except UsageProblem as problem:
+        raise Trouble(Exit.USAGE, str(problem)) from problem
+    if args.run is not None:
+        _check_run_name(args.run)
+    return _start(args, _define(project, project.paths(args.run), stages))
+
+
+def _check_run_name(name: str) -> None:
+    from onbox.contract.config import run_name_from  # noqa: PLC0415 - only with --run
+
+    if name != run_name_from(name):
+        raise Trouble(Exit.USAGE, f"--run {name!r}: letters, digits, '.', '_' and '-' only, e.g. {run_name_from(name)}")
+
+
+def _define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Definition:
+    """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
+    _refuse_what_is_not_enforced(project, stages)
+    pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
+    fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
+    head = {
+        "run": os.path.basename(paths.root),
+        "run_id": _run_id(paths),
+        "project": project.folder,
+        "chain_fingerprint": fingerprint,
+        "stage_count": len(pairs),
+        "settings": project.config.settings._asdict(),
+        "frozen_at": utc_text(wall()),
+        "config": project.config_path,
+        "host": os.uname().nodename,
+        "boot_id": boot_id(),
+        "kernel": os.uname().release,
+        "onbox": __version__,
+        "environment": {name: os.environ[name] for name in FROZEN_VARIABLES if name in os.environ},
+        "git": {"unknown": "not looked yet"},
+    }
+    return Definition(paths, head, pairs, fingerprint)
+
+
+def _refuse_what_is_not_enforced(project: Project, stages: Sequence[Stage]) -> None:
+    """A gate that would silently not be checked is worse than none."""
+    found = sorted({gate for stage in stages for gate in ("memory_free", "gpu") if getattr(stage.gates, gate)})
+    if found:
+        raise Trouble(
+            Exit.CONFIG,
+            f"{project.config_path}: gates.{', gates.'.join(found)}: this version checks disk_free and inodes_free "
+            "only; remove the gate or check it in the stage's own command",
+        )
+
+
+def _run_id(paths: RunPaths) -> str:
+    """The run's id: kept for the life of its directory."""
+    try:
+        head = read_head(paths)
+    except (OSError, ValueError) as error:
+        raise Trouble(
+            Exit.CONFIG, f"{paths.manifest}: {error}; move {paths.root} away to start anew (nothing is deleted)"
+        ) from error
+    return head.run_id if head is not None else f"{utc_text(wall())[:10].replace('-', '')}-{os.urandom(4).hex()}"
+
+
+def run_resume_command(args: argparse.Namespace) -> int:
+    project = load_project(args.config)
+    paths = existing_run(project, args.run)
+    head = read_head(paths)
+    assert head is not None
+    for name, value in dict(head.data.get("environment") or {}).items():
+        os.environ[name] = value
+    stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
+    kept = {key: value for key, value in head.data.items() if key not in ("schema", "stages")}
+    return _start(args, Definition(paths, kept, stages, head.chain_fingerprint))
+
+
+def _start(args: argparse.Namespace, definition: Definition) -> int:
+    paths = definition.paths
+    _check_wishes(args, definition)
+    try:
+        lock = take_lock(paths)
+    except HolderUnknown as unknown:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
+    if isinstance(lock, Holder):
+        return _attach(args, definition, lock)
+    try:
+        if args.inline:
+            return _run_inline(args, definition, lock)
+        offset = _size(paths.journal)
+        started = launch(definition, Wishes(args.accept_done, args.redo), lock)
+    except Conflicts as conflicts:
+        os.close(lock.lock_fd)
+        raise Trouble(_conflict_code(conflicts), describe_conflicts(paths, conflicts)) from conflicts
+    if isinstance(started, AlreadyDone):
+        _say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
+        return Exit.DONE
+    return _follow_launch(args, definition, started, offset)
+
+
+def _check_wishes(args: argparse.Namespace, definition: Definition) -> None:
+    names = [stage.name for stage, _ in definition.stages]
+    unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
+    if unknown:
+        raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)} in this chain; there are: {', '.join(names[:20])}")
+
+
+def _conflict_code(conflicts: Conflicts) -> Exit:
+    live = any(conflict.action.name == "REFUSE_LIVE" for conflict in conflicts.found)
+    return Exit.ANOTHER_RUNNER if live else Exit.CONFIG
+
+
+def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
+    return f"all {done.stage_count} stages are done already; markers in {paths.markers}; to run one again: --redo STAGE"
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def _say(args: argparse.Namespace, data: dict[str, Any], text: str) -> None:
+    print(json.dumps(data) if args.json else text, flush=True)
+
+
+def _teller(args: argparse.Namespace) -> Any:
+    return json.dumps if args.json else narrate
+
+
+# -- the three ways to run
+
+
+def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
+    prepare(definition, Wishes(args.accept_done, args.redo))
+    freeze_git(definition.paths, str(definition.head["project"]))
+    tell = _teller(args)
+
+    def listen(record: Record) -> None:
+        line = tell(record)
+        if line:
+            print(line, flush=True)
+
+    return run_chain(definition.paths, lock.lock_fd, listen=listen)
+
+
+def _follow_launch(args: argparse.Namespace, definition: Definition, started: Launched, offset: int) -> int:
+    paths = definition.paths
+    entry = look_up(started.pid)
+    identity = entry.identity if entry else Identity(started.pid, 0)
+    viewer = Viewer(paths, identity, journal_offset=offset, bell_fd=started.bell_fd, child=True, tell=_teller(args))
+    if not args.detach:
+        freeze_git(paths, str(definition.head["project"]))
+        return _final(viewer.follow())
+    result = viewer.follow(until=_is_start, limit_seconds=60.0)
+    freeze_git(paths, str(definition.head["project"]))
+    if result is None:
+        result = _launch_check(viewer, definition, args.launch_check)
+    if result is None:
+        _say(args, _launched(definition, started), _launched_text(definition, started))
+        return Exit.DONE
+    return _final(result)
+
+
+def _is_start(record: Record) -> bool:
+    return bool(record["event"] in (Event.ATTEMPT_STARTED, Event.ATTEMPT_ADOPTED, Event.STAGE_WAITING))
+
+
+def _launch_check(viewer: Viewer, definition: Definition, seconds: float) -> int | None:
+    """Watch for an immediate crash until the stage says its first word: the chain's exit code if it ended, else None."""
+    deadline = monotonic() + max(0.0, seconds)
+    while (left := deadline - monotonic()) > 0:
+        result = viewer.follow(limit_seconds=min(0.1, left))
+        if result is not None:
+            return result
+        if _has_output(definition):
+            break
+    return None
+
+
+def _has_output(definition: Definition) -> bool:
+    logs = definition.paths.logs
+    return any(entry.is_file() and entry.stat().st_size for entry in os.scandir(logs))
+
+
+def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
+    paths = definition.paths
+    names = [stage.name for stage, _ in definition.stages]
+    return {
+        "event": "launched",
+        "run": os.path.basename(paths.root),
+        "run_id": definition.head["run_id"],
+        "runner_pid": started.pid,
+        "state_dir": paths.root,
+        "markers": [paths.done(name) for name in names[:50]] + [paths.done("CHAIN"), paths.failed("CHAIN")],
+    }
+
+
+def _launched_text(definition: Definition, started: Launched) -> str:
+    data = _launched(definition, started)
+    shown = data["markers"] if len(data["markers"]) <= 8 else [*data["markers"][:3], "…", *data["markers"][-2:]]
+    lines = [f"run {data['run']} ({data['run_id']}) goes on by itself, runner pid {started.pid}"]
+    lines += [f"  marker  {path}" for path in shown]
+    lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
+    return "\n".join(lines)
+
+
+def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> int:
+    """Another runner has the run: the same chain is watched to its end, another one is refused."""
+    if args.accept_done or args.redo:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --redo or --accept-done")
+    if holder.chain_fingerprint != definition.chain_fingerprint:
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"run {os.path.basename(definition.paths.root)} is held by another chain: runner pid {holder.pid} on "
+            f"{holder.host}, run id {holder.run_id}\n  see it: onbox status; end it: onbox stop; "
+            "beside it under another name: onbox chain --run NAME …",
+        )
+    if holder.host != os.uname().nodename:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"this chain runs on another host: {holder.host}, pid {holder.pid}")
+    _say(args, {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})")
+    if args.detach:
+        return Exit.DONE
+    viewer = Viewer(
+        definition.paths,
+        holder.identity,
+        journal_offset=_size(definition.paths.journal),
+        bell_fd=None,
+        child=False,
+        tell=_teller(args),
+    )
+    return _final(viewer.follow())
+
+
+def _final(result: int | None) -> int:
+    return int(Exit.INTERNAL) if result is None else result

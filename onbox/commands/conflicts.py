@@ -1,0 +1,60 @@
+"""Earlier results that do not fit the commands of now, shown as a readable difference with the ways on."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.plan import Action
+from onbox.redact import printable, redact
+
+if TYPE_CHECKING:
+    from onbox.chain.launch import Conflict, Conflicts
+    from onbox.contract.paths import RunPaths
+
+SHOWN = 10
+
+
+def describe_conflicts(paths: RunPaths, conflicts: Conflicts) -> str:
+    """What is in the way, stage by stage, and what may be done about it."""
+    lines = ["nothing was started: earlier results do not fit this chain"]
+    for conflict in conflicts.found[:SHOWN]:
+        lines += _describe(paths, conflict)
+    if len(conflicts.found) > SHOWN:
+        lines.append(f"  … and {len(conflicts.found) - SHOWN} stages more")
+    return redact("\n".join(lines))
+
+
+def _describe(paths: RunPaths, conflict: Conflict) -> list[str]:
+    name = conflict.frozen.stage.name
+    if conflict.action is Action.REFUSE_LIVE:
+        return [f"stage {name}: another command of it is still alive; end it with `onbox stop`, or let it finish"]
+    ways = [f"  keep the result:  --accept-done {name}", f"  run it again:     --redo {name}"]
+    if conflict.marker is None:
+        return [f"stage {name}: {paths.done(name)} is no marker of a finished stage: {conflict.reason}", *ways]
+    head = f"stage {name}: DONE since {conflict.marker.data.get('ended_at', '?')}, but of another command"
+    return [head, *_difference(dict(conflict.marker.data), _now(conflict)), *ways]
+
+
+def _now(conflict: Conflict) -> dict[str, Any]:
+    stage = conflict.frozen.stage
+    return {"cmd": stage.cmd, "cwd": stage.cwd, "env": dict(stage.env)}
+
+
+def _difference(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    lines = []
+    for field in ("cmd", "cwd", "env"):
+        old, new = _text(then.get(field)), _text(now[field])
+        if old != new:
+            label = "" if field == "cmd" else f"{field} "
+            lines += [f"  - {label}{old}", f"  + {label}{new}"]
+    return lines or ["  (the difference was too long to be recorded; see run.json)"]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return printable(shlex.join(map(str, value)))
+    if isinstance(value, dict):
+        return printable(json.dumps(value, sort_keys=True, ensure_ascii=False))
+    return printable(str(value)).replace("\n", "⏎")

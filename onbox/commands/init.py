@@ -1,0 +1,43 @@
+"""`onbox init`: write a commented onbox.toml."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.config import run_name_from
+from onbox.contract.exits import Exit
+from onbox.contract.paths import CONFIG_FILE
+from onbox.contract.template import render_template
+from onbox.errors import Trouble
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+example:
+  cd my-project && onbox init && $EDITOR onbox.toml && onbox chain
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("init", help=f"write a commented {CONFIG_FILE} here", epilog=EXAMPLES)
+    parser.add_argument("--stdout", action="store_true", help="print it instead of writing it")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    text = render_template(run_name_from(os.path.basename(os.getcwd())))
+    if args.stdout:
+        print(text, end="")
+        return Exit.DONE
+    path = os.path.join(os.getcwd(), CONFIG_FILE)
+    try:
+        with open(path, "x", encoding="utf-8") as file:  # never overwrites
+            file.write(text)
+    except FileExistsError as error:
+        raise Trouble(Exit.USAGE, f"{path} is there already and was left as it is; see the template: onbox init --stdout") from error
+    except OSError as error:
+        raise Trouble(Exit.STATE_NOT_WRITTEN, f"cannot write {path}: {error.strerror}") from error
+    print(f"wrote {path}; next: fill in the stages, then `onbox chain`")
+    return Exit.DONE

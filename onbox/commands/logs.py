@@ -1,0 +1,122 @@
+"""`onbox logs`: the log of a stage's attempt, its end or as it grows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.launch import read_stages
+from onbox.chain.look import look_at_run
+from onbox.commands.project import add_config_option, existing_run, load_project
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.system.clock import pause
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.contract.paths import RunPaths
+
+EXAMPLES = """\
+examples:
+  onbox logs                    the end of the current stage's log
+  onbox logs train -n 200       the last 200 lines of a stage
+  onbox logs -f                 follow (ends when the stage ends)
+  onbox logs train --attempt 1 --path
+"""
+FOLLOW_LOOK_SECONDS = 0.2
+BLOCK_BYTES = 1 << 16
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("logs", help="a stage's log", epilog=EXAMPLES)
+    parser.add_argument("stage", nargs="?", metavar="STAGE", help="default: the stage at work, or the last one")
+    parser.add_argument("--run", metavar="NAME", help="name of the run")
+    add_config_option(parser)
+    parser.add_argument("--attempt", type=int, metavar="N", help="default: the newest")
+    parser.add_argument("-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on as it grows")
+    parser.add_argument("--path", action="store_true", help="print the log's path only")
+    parser.add_argument("--json", action="store_true", help="path, size and lines as one JSON object")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    paths = existing_run(load_project(args.config), args.run)
+    stage = args.stage or _default_stage(paths)
+    path = _log_path(paths, stage, args.attempt)
+    if args.path:
+        print(path)
+        return Exit.DONE
+    end = read_end(path, max(0, args.lines))
+    if args.json:
+        lines = end.decode("utf-8", "replace").splitlines()
+        print(json.dumps({"stage": stage, "path": path, "bytes": os.path.getsize(path), "lines": lines}))
+        return Exit.DONE
+    _write(end)
+    if args.follow:
+        _follow(paths, stage, path)
+    return Exit.DONE
+
+
+def _default_stage(paths: RunPaths) -> str:
+    view = look_at_run(paths)
+    stages = view.stages if view else ()
+    logged = [item.name for item in stages if os.path.exists(paths.newest_log(item.name))]
+    if view is not None and view.current in logged:
+        return str(view.current)
+    if not logged:
+        raise Trouble(Exit.USAGE, f"no stage of {paths.root} has a log yet")
+    return logged[-1]
+
+
+def _log_path(paths: RunPaths, stage: str, attempt: int | None) -> str:
+    names = [frozen.stage.name for frozen in read_stages(paths)]
+    if stage not in names:
+        raise Trouble(Exit.USAGE, f"no stage {stage!r} in this run; there are: {', '.join(names[:20])}")
+    path = os.path.realpath(paths.newest_log(stage)) if attempt is None else paths.log(stage, attempt)
+    if not os.path.isfile(path):
+        raise Trouble(Exit.USAGE, f"no log {path}; stage {stage} has not got so far")
+    return path
+
+
+def read_end(path: str, lines: int) -> bytes:
+    """The last `lines` lines of a file, read backwards in blocks: the cost is that of the lines, not of the file."""
+    with open(path, "rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        end = b""
+        while at > 0 and end.count(b"\n") <= lines and len(end) < 1 << 26:
+            step = min(BLOCK_BYTES, at)
+            at -= step
+            file.seek(at)
+            end = file.read(step) + end
+    return b"".join(end.splitlines(keepends=True)[-lines:]) if lines else b""
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _follow(paths: RunPaths, stage: str, path: str) -> None:
+    """Print what is appended until the stage has ended. Another host may write the file, so no event tells: look."""
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        while True:
+            alive = _is_alive(paths, stage)  # asked before reading: what came before the end is read after it
+            while block := file.read(BLOCK_BYTES):
+                _write(block)
+            if not alive:
+                return
+            pause(FOLLOW_LOOK_SECONDS)
+
+
+def _is_alive(paths: RunPaths, stage: str) -> bool:
+    from onbox.chain.slots import read_slot  # noqa: PLC0415 - only when following
+
+    slot, _, locked = read_slot(paths.slot(stage))
+    return locked and slot is not None and slot.exit_code is None
+
+

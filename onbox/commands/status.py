@@ -1,0 +1,214 @@
+"""`onbox status` and `onbox runs`: what is, from the disk and the kernel. Reading changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.look import RunView, StageView, log_look, look_at_run
+from onbox.commands.project import add_config_option, existing_run, load_project, run_names
+from onbox.contract.exits import Exit
+from onbox.contract.states import RunState, StageState
+from onbox.contract.units import format_duration, format_size
+from onbox.errors import Trouble
+from onbox.redact import printable, redact
+from onbox.system.clock import parse_utc, wall
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.contract.paths import RunPaths
+
+STATUS_EXAMPLES = """\
+examples:
+  onbox status                  stages, markers, last log line, next command
+  onbox status --json | jq .state
+"""
+RUNS_EXAMPLES = """\
+example:
+  onbox runs                    every run of this project, one line each
+"""
+SHOWN_STAGES = 30
+LATE_HEARTBEATS = 4
+
+
+def add(subparsers: Any) -> None:
+    status = subparsers.add_parser("status", help="what a run is doing now", epilog=STATUS_EXAMPLES)
+    status.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
+    runs = subparsers.add_parser("runs", help="the runs of this project", epilog=RUNS_EXAMPLES)
+    for parser, function in ((status, run_status), (runs, run_runs)):
+        add_config_option(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON object")
+        parser.set_defaults(function=function)
+
+
+def _look(paths: RunPaths) -> RunView:
+    try:
+        view = look_at_run(paths)
+    except ValueError as error:
+        raise Trouble(Exit.CONFIG, f"{paths.manifest} is damaged: {error}") from error
+    if view is None:
+        raise Trouble(Exit.USAGE, f"there is no run at {paths.root}")
+    return view
+
+
+def run_status(args: argparse.Namespace) -> int:
+    paths = existing_run(load_project(args.config), args.run)
+    view = _look(paths)
+    data = as_data(paths, view)
+    print(json.dumps(data, indent=2) if args.json else _text(view, data))
+    return Exit.DONE
+
+
+def run_runs(args: argparse.Namespace) -> int:
+    project = load_project(args.config)
+    rows = []
+    for name in run_names(project.state_dir):
+        paths = project.paths(name)
+        try:
+            data = as_data(paths, _look(paths))
+        except Trouble as trouble:
+            data = {"run": name, "state": RunState.UNKNOWN.value, "reason": str(trouble), "stages": []}
+        rows.append(data)
+    if args.json:
+        print(json.dumps({"state_dir": project.state_dir, "runs": rows}, indent=2))
+    elif not rows:
+        print(f"no run in {project.state_dir} yet; start one: onbox chain 'train=python train.py'")
+    for data in [] if args.json else rows:
+        done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
+        where = data.get("stage") or data.get("reason") or ""
+        print(f"{data['run']:<24} {data['state']:<12} {done}/{len(data['stages'])} stages done  {where}")
+    return Exit.DONE
+
+
+def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
+    """The status as JSON-ready data; the text form shows a part of it."""
+    head = view.head
+    reason = (view.end or {}).get("reason") or None
+    return {
+        "schema": 1,
+        "run": head.run,
+        "run_id": head.run_id,
+        "state": view.state.value,
+        "stage": view.current,
+        "reason": redact(printable(str(reason))) if reason else None,
+        "outcome": (view.end or {}).get("event"),
+        "runner_alive": view.runner_alive,
+        "runner_pid": view.holder.pid if view.holder else None,
+        "stage_alive": view.stage_alive is not None,
+        "waiting_for": view.status.get("waiting_for") if view.runner_alive else None,
+        "heartbeat_age_seconds": view.heartbeat_age_seconds,
+        "heartbeat_late": _is_late(view),
+        "stages": [_stage_data(stage) for stage in view.stages],
+        "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
+        "log": log_look(paths, view),
+        "markers": paths.markers,
+        "state_dir": paths.root,
+        "project": head.project,
+        "host": head.data.get("host"),
+        "git": head.data.get("git"),
+        "journal_damaged_lines": view.unreadable_lines,
+        "next_command": next_command(view),
+    }
+
+
+def _is_late(view: RunView) -> bool:
+    """Whether a live runner's heartbeat is overdue: the monitor's trouble, not the run's."""
+    age = view.heartbeat_age_seconds
+    return view.runner_alive and age is not None and age > LATE_HEARTBEATS * view.head.settings.sample_every_seconds
+
+
+def _stage_data(stage: StageView) -> dict[str, Any]:
+    marker = stage.marker or {}
+    return {
+        "name": stage.name,
+        "state": stage.state.value,
+        "attempts": stage.attempts,
+        "duration_seconds": marker.get("duration_seconds"),
+        "ended_at": marker.get("ended_at"),
+        "artifact_count": marker.get("artifact_count"),
+        "note": stage.note or None,
+    }
+
+
+_NEXT_COMMANDS: dict[RunState, str | None] = {
+    RunState.PENDING: "onbox resume",
+    RunState.RUNNING: "onbox logs -f",
+    RunState.STALLED: "onbox logs",
+    RunState.DEGRADED: "onbox logs",
+    RunState.INTERRUPTED: "onbox resume",
+    RunState.FAILED: "onbox logs",
+    RunState.STOPPED: "onbox resume",
+    RunState.DONE: None,
+    RunState.UNKNOWN: "onbox status",
+}
+
+
+def next_command(view: RunView) -> str | None:
+    """What a person most likely types next; None when nothing is left to do."""
+    if view.state is RunState.RUNNING and not view.runner_alive:
+        return "onbox resume"
+    return _NEXT_COMMANDS[view.state]
+
+
+def _text(view: RunView, data: dict[str, Any]) -> str:
+    total = len(view.stages)
+    lines = [f"run {data['run']} ({data['run_id']}): {data['state'].upper()} · {data['stages_done']}/{total} stages done"]
+    if data["reason"]:
+        lines.append(f"  reason   {data['reason']}")
+    lines += [_stage_line(stage) for stage in _shown(view.stages)]
+    lines.append(f"  runner   {_runner_text(view)}")
+    if data["waiting_for"]:
+        lines.append(f"  waiting  {data['waiting_for']}")
+    if data["log"]:
+        log = data["log"]
+        lines.append(f"  log      {log['path']} · {format_size(log['bytes'])} · {format_duration(log['age_seconds'])} ago")
+        if log["last_line"]:
+            lines.append(f"  last     {log['last_line']}")
+    lines.append(f"  markers  {data['markers']}")
+    if view.unreadable_lines:
+        lines.append(f"  journal  {view.unreadable_lines} damaged lines were passed over")
+    if data["next_command"]:
+        lines.append(f"  next     {data['next_command']}")
+    return "\n".join(lines)
+
+
+def _shown(stages: tuple[StageView, ...]) -> tuple[StageView, ...]:
+    """All stages of a short chain; of a long one those around the one at work."""
+    if len(stages) <= SHOWN_STAGES:
+        return stages
+    at = next((index for index, stage in enumerate(stages) if stage.state is not StageState.DONE), len(stages))
+    return stages[max(0, at - 5) : at + 6]
+
+
+def _stage_line(stage: StageView) -> str:
+    parts = [f"  {stage.state.value:<12} {stage.name}"]
+    marker = stage.marker or {}
+    if marker.get("duration_seconds") is not None:
+        parts.append(format_duration(float(marker["duration_seconds"])))
+    if stage.attempts > 1:
+        parts.append(f"attempt {stage.attempts}")
+    if marker.get("ended_at"):
+        ended = parse_utc(str(marker["ended_at"]))
+        parts.append(f"{format_duration(max(0.0, wall() - ended))} ago" if ended else "")
+    if stage.note:
+        parts.append(stage.note)
+    return " · ".join(parts)
+
+
+def _runner_text(view: RunView) -> str:
+    if view.runner_alive:
+        pid = f"pid {view.holder.pid} on {view.holder.host}" if view.holder else "pid not known"
+        age = view.heartbeat_age_seconds
+        beat = "no heartbeat yet" if age is None else f"heartbeat {format_duration(age)} ago"
+        return f"alive, {pid}, {beat}" + (" (LATE: the runner itself is stuck or stopped)" if _is_late(view) else "")
+    if view.stage_alive:
+        return f"gone; stage {view.stage_alive} lives on and continues the chain when it ends"
+    return "none" if view.end else "none, and the chain has not ended: interrupted"
+
+
+def relative(path: str) -> str:
+    """A path as short as it can be typed from here."""
+    short = os.path.relpath(path)
+    return short if not short.startswith("..") else path

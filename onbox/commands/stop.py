@@ -1,0 +1,117 @@
+"""`onbox stop`: end a run and every process of its stage, so that `onbox resume` can continue it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.environment import attempt_assignment
+from onbox.chain.holder import Holder
+from onbox.chain.launch import HolderUnknown, read_head, read_stages, take_lock
+from onbox.chain.look import look_at_run
+from onbox.chain.slots import read_slot
+from onbox.chain.view import ask_to_stop, configured_grace
+from onbox.commands.project import add_config_option, existing_run, load_project
+from onbox.contract.events import Event, render_event
+from onbox.contract.exits import Exit
+from onbox.contract.states import RunState
+from onbox.errors import Trouble
+from onbox.system.clock import utc_text, wall
+from onbox.system.journal import Journal
+from onbox.system.process import Identity, end_tree, wait_for_ends
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.contract.paths import RunPaths
+
+EXAMPLES = """\
+examples:
+  onbox stop                 SIGTERM to the stage's processes, SIGKILL after the grace time
+  onbox stop --grace 120     leave the stage two minutes to write its checkpoint
+  onbox stop --now           SIGKILL at once
+"""
+
+KILL_PATIENCE_SECONDS = 20.0  # what ending a tree with SIGKILL, judging and journaling may take after the grace
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("stop", help="end a run; `onbox resume` continues it", epilog=EXAMPLES)
+    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
+    add_config_option(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
+    how.add_argument("--now", action="store_true", help="no grace: SIGKILL at once")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    paths = existing_run(load_project(args.config), args.run)
+    grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else max(0.0, args.grace)
+    try:
+        holder = take_lock(paths)
+    except HolderUnknown as unknown:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that does not say who it is") from unknown
+    if isinstance(holder, Holder):
+        return _stop_runner(paths, holder, grace)
+    try:
+        return _stop_orphan(paths, grace)
+    finally:
+        os.close(holder.lock_fd)
+
+
+def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
+    if holder.host != os.uname().nodename:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"the runner is on another host: {holder.host}, pid {holder.pid}; stop it there")
+    ask_to_stop(paths, holder.identity, grace_seconds)
+    if not wait_for_ends([holder.identity], grace_seconds + KILL_PATIENCE_SECONDS):
+        raise Trouble(Exit.INTERNAL, f"runner pid {holder.pid} did not end; see {paths.runner_log}")
+    view = look_at_run(paths)
+    if view is None or view.state is not RunState.STOPPED:
+        state = view.state.value if view else "gone"
+        print(f"the run had ended before the stop took effect: {state}")
+        return Exit.DONE
+    print(f"stopped at stage {view.end['stopped_at'] if view.end else '?'}; continue with: onbox resume")
+    return Exit.DONE
+
+
+def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
+    """No runner, but perhaps a stage that outlived it. The lock is ours, so nobody starts a runner meanwhile."""
+    view = look_at_run(paths)
+    if view is None or view.stage_alive is None:
+        print("nothing runs")
+        if view is not None and view.state is RunState.INTERRUPTED:
+            _journal_stop(paths, view.current or "")
+        return Exit.DONE
+    head, stage = read_head(paths), view.stage_alive
+    slot, _, _ = read_slot(paths.slot(stage))
+    assert head is not None
+    assert slot is not None
+    leader = Identity(slot.keeper_pid, slot.keeper_start_ticks) if slot.keeper_pid and slot.keeper_start_ticks else None
+    _journal_stop(paths, stage)  # before the stage ends: its keeper must not start a new runner
+    survivors = end_tree(leader, attempt_assignment(head.run_id, stage, slot.attempt), grace_seconds)
+    if survivors:
+        pids = ", ".join(f"{entry.identity.pid} ({entry.state})" for entry in survivors)
+        raise Trouble(Exit.INTERNAL, f"stage {stage}: not ended even by SIGKILL: pid {pids}")
+    print(f"stopped stage {stage} (its runner was gone); continue with: onbox resume")
+    return Exit.DONE
+
+
+def _journal_stop(paths: RunPaths, stage: str) -> None:
+    stages = {frozen.stage.name for frozen in read_stages(paths)}
+    at = utc_text(wall())
+    records: list[dict[str, Any]] = []
+    if stage in stages:
+        records.append({"at": at, "event": Event.STAGE_INTERRUPTED, "stage": stage, "reason": "stopped on request"})
+    records.append(
+        {
+            "at": at,
+            "event": Event.CHAIN_STOPPED,
+            "stopped_at": stage,
+            "reason": "stopped on request",
+            "exit_code": int(Exit.STOPPED),
+        }
+    )
+    journal = Journal(paths.journal)
+    journal.append(b"".join(map(render_event, records)))
+    journal.close()

@@ -1,0 +1,75 @@
+"""The journal: one JSON object per line, appended and fsynced, never rewritten. The source of truth of a run.
+
+Every record has `schema`, `at` (UTC, ISO 8601 with milliseconds) and `event`; records about a stage have `stage` and
+most of them `attempt`. Readers ignore events and fields that they do not know.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SCHEMA = 1
+
+Record = dict[str, Any]
+
+
+class Event:
+    """Names of journal events. Constants, not an Enum: a line's event may be one that this version does not know."""
+
+    RUN_CREATED = "run_created"
+    CHAIN_STARTED = "chain_started"
+    STAGE_WAITING = "stage_waiting"
+    ATTEMPT_STARTED = "attempt_started"
+    ATTEMPT_ADOPTED = "attempt_adopted"
+    ATTEMPT_ENDED = "attempt_ended"
+    STAGE_STALLED = "stage_stalled"
+    STAGE_MOVING = "stage_moving"
+    STAGE_DONE = "stage_done"
+    STAGE_FAILED = "stage_failed"
+    STAGE_RETRYING = "stage_retrying"
+    STAGE_INTERRUPTED = "stage_interrupted"
+    STAGE_REDO = "stage_redo"
+    DONE_ACCEPTED = "done_accepted"
+    GATE_REFUSED = "gate_refused"
+    CHAIN_DONE = "chain_done"
+    CHAIN_FAILED = "chain_failed"
+    CHAIN_STOPPED = "chain_stopped"
+    CHAIN_INTERRUPTED = "chain_interrupted"
+
+
+CHAIN_ENDS = frozenset(
+    {Event.CHAIN_DONE, Event.CHAIN_FAILED, Event.CHAIN_STOPPED, Event.CHAIN_INTERRUPTED, Event.GATE_REFUSED}
+)
+
+
+def render_event(record: Mapping[str, Any]) -> bytes:
+    """One journal line. ASCII only, so that a byte-wise cut never splits a character."""
+    return json.dumps({"schema": SCHEMA, **record}, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+class Unreadable(NamedTuple):
+    """A journal line that is no record: damaged on disk, or written by something else."""
+
+    line_number: int
+    beginning: str
+
+
+def parse_events(lines: Iterable[bytes]) -> Iterator[Record | Unreadable]:
+    """Records in file order. A last line without newline is a torn append: it never happened, and is left out."""
+    for number, line in enumerate(lines, start=1):
+        if not line.endswith(b"\n"):
+            return
+        if line == b"\n":
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if isinstance(record, dict) and isinstance(record.get("event"), str):
+            yield record
+        else:
+            yield Unreadable(number, line[:80].decode("utf-8", "replace").rstrip("\n"))

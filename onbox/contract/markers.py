@@ -1,0 +1,118 @@
+"""Markers: the files whose existence means DONE or FAILED, and the slot that reserves their place.
+
+A *slot* is made before a stage starts: one file with a whole block of blanks. The stage's keeper holds a lock on it
+(so the kernel knows whether the stage lives), writes `keeper …` and `exit …` into it, and on success the runner
+overwrites it with the marker's JSON and renames it to `<stage>_DONE`. Nothing on this way needs a new inode or a new
+block, so a marker lands even when the file system filled up while the stage ran.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMA = 1
+SLOT_BYTES = 4096
+
+
+class Marker(NamedTuple):
+    """What a marker says. `data` holds all of it; the named fields are those that decisions use."""
+
+    run_id: str
+    stage: str
+    attempt: int
+    fingerprint: str
+    data: Mapping[str, Any]
+
+
+class Invalid(NamedTuple):
+    """A file of a marker's name that is no marker: empty, cut off, or touched by hand."""
+
+    reason: str
+
+
+def render_marker(data: Mapping[str, Any]) -> bytes:
+    """The marker's text, at most `SLOT_BYTES` long, so that it fits into the place reserved for it.
+
+    What does not fit is left out in this order: all but the first artifacts (their number and bytes stay in
+    `artifact_count` and `artifact_bytes_total`), then the command's text (its fingerprint stays).
+    """
+    whole = {"schema": SCHEMA, **data}
+    text = _dump(whole)
+    artifacts = list(whole.get("artifacts") or ())
+    while len(text) > SLOT_BYTES and artifacts:
+        artifacts = artifacts[: len(artifacts) // 2]
+        whole["artifacts"] = artifacts
+        text = _dump(whole)
+    for field in ("cmd", "env", "cwd", "reason"):
+        if len(text) > SLOT_BYTES and field in whole:
+            whole[field] = "(too long for the marker, see run.json)"
+            text = _dump(whole)
+    return text
+
+
+def _dump(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data, separators=(", ", ": ")).encode("ascii") + b"\n"
+
+
+def parse_marker(text: bytes) -> Marker | Invalid:
+    """Read a marker back. Never raises: what is no marker is `Invalid` with the reason."""
+    if not text.strip():
+        return Invalid("it is empty (touched by hand?)")
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return Invalid("it does not hold a whole JSON object")
+    if not isinstance(data, dict):
+        return Invalid("it does not hold a JSON object")
+    missing = [key for key in ("run_id", "stage", "attempt", "fingerprint") if key not in data]
+    if missing:
+        return Invalid("it lacks " + ", ".join(missing))
+    return Marker(str(data["run_id"]), str(data["stage"]), int(data["attempt"]), str(data["fingerprint"]), data)
+
+
+class Slot(NamedTuple):
+    """What a slot file says of an attempt. None: not written (yet).
+
+    `exit_code` is the shell's: 128 + n for a command that signal n ended. `keeper_start_ticks` is field 22 of
+    /proc/<pid>/stat (proc(5)), which together with the boot id tells a process from a later one of the same pid.
+    """
+
+    run_id: str
+    stage: str
+    attempt: int
+    keeper_pid: int | None
+    keeper_start_ticks: int | None
+    exit_code: int | None
+
+
+def render_slot(run_id: str, stage: str, attempt: int) -> bytes:
+    """The first line of a slot; the keeper's lines follow it."""
+    return f"slot {SCHEMA} {run_id} {stage} {attempt}\n".encode("ascii")
+
+
+def parse_slot(text: bytes) -> Slot | None:
+    """Read a slot; None when it is not one (cut off by a crash, or already overwritten with a marker)."""
+    lines = text.split(b"\n")
+    head = lines[0].split()
+    if len(head) != 5 or head[0] != b"slot" or not head[4].isdigit():
+        return None
+    pid = ticks = code = None
+    for line in lines[1:-1]:  # what follows the last newline may be half a line
+        words = line.split()
+        if words[:1] == [b"keeper"]:
+            pid, ticks = _keeper(words[1:])
+        elif words[:1] == [b"exit"] and len(words) == 2 and words[1].isdigit():
+            code = int(words[1])
+    return Slot(head[2].decode(), head[3].decode(), int(head[4]), pid, ticks, code)
+
+
+def _keeper(words: list[bytes]) -> tuple[int | None, int | None]:
+    """`<pid> <the line of /proc/<pid>/stat>`; without /proc only the pid."""
+    pid = int(words[0]) if words and words[0].isdigit() else None
+    after_name = b" ".join(words[1:]).rpartition(b")")[2].split()
+    ticks = int(after_name[19]) if len(after_name) > 19 and after_name[19].isdigit() else None
+    return pid, ticks

@@ -1,0 +1,79 @@
+"""run.json: the contract of a run, frozen when the chain starts. One JSON object, laid out one stage per line.
+
+The layout lets the runner read one stage at a time, so that ten thousand queued stages cost it no memory.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SCHEMA = 1
+
+
+class FrozenStage(NamedTuple):
+    """A stage as frozen, with the fingerprint of its command and its place in the chain (from 1)."""
+
+    stage: Stage
+    fingerprint: str
+    position: int
+
+
+class RunHead(NamedTuple):
+    """Everything in run.json but the stages. `data` holds all fields; the named ones are those that decisions use."""
+
+    run: str
+    run_id: str
+    project: str
+    chain_fingerprint: str
+    stage_count: int
+    settings: RunSettings
+    data: Mapping[str, Any]
+
+
+def render_runfile(head: Mapping[str, Any], stages: Iterable[tuple[Stage, str]]) -> bytes:
+    """The text of run.json. `head` holds the fields of `parse_head`, and whatever else is worth recording."""
+    lines = [json.dumps({**stage_to_dict(stage), "fingerprint": print_}) for stage, print_ in stages]
+    return _join(head, ",\n".join(lines))
+
+
+def replace_head(text: bytes, head: Mapping[str, Any]) -> bytes:
+    """run.json with another head and the same stages."""
+    stages = text.decode("ascii").partition("\n")[2].removesuffix("\n]}\n")
+    return _join(head, stages)
+
+
+def _join(head: Mapping[str, Any], stages: str) -> bytes:
+    opening = json.dumps({"schema": SCHEMA, **head})
+    return (opening[:-1] + ', "stages": [\n' + stages + "\n]}\n").encode("ascii")
+
+
+def parse_head(first_line: bytes) -> RunHead:
+    """The head of a run.json, from its first line. Raises ValueError saying all that is missing."""
+    opening, cut, _ = first_line.decode("ascii", "replace").rpartition(', "stages": [')
+    if not cut:
+        raise ValueError("run.json: its first line is not the beginning of a run's definition")
+    data = json.loads(opening + "}")
+    wanted = ("run", "run_id", "project", "chain_fingerprint", "stage_count")
+    missing = [key for key in wanted if key not in data]
+    if missing:
+        raise ValueError("run.json lacks " + ", ".join(missing))
+    kept = data.get("settings") or {}
+    settings = RunSettings(**{key: float(value) for key, value in kept.items() if key in RunSettings._fields})
+    return RunHead(*(data[key] for key in wanted), settings, data)
+
+
+def parse_stages(lines: Iterable[bytes]) -> Iterator[FrozenStage]:
+    """The stages of a run.json, from the lines behind its first, one at a time."""
+    position = 0
+    for line in lines:
+        text = line.strip().removesuffix(b",")
+        if text.startswith(b'{"name"'):
+            position += 1
+            data = json.loads(text)
+            yield FrozenStage(stage_from_dict(data), str(data["fingerprint"]), position)

@@ -1,0 +1,164 @@
+"""Files that others read: written beside, flushed, renamed into place, folder flushed. Nothing half-written.
+
+What cannot be written raises `StateNotWritten`, which says whether bytes or inodes are gone.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+
+class StateNotWritten(Exception):
+    """A write of the run's state failed. Trying again helps once there is room (`errno` ENOSPC, EDQUOT).
+
+    path: what was to be written. shortage: "bytes", "inodes", or None when the disk is not what is short.
+    """
+
+    def __init__(self, path: str, cause: OSError) -> None:
+        self.path = path
+        self.errno = cause.errno or errno.EIO
+        self.shortage, seen = look_for_shortage(path) if self.errno in _NO_ROOM else (None, "")
+        text = f"cannot write {path}: {os.strerror(self.errno)}"
+        super().__init__(text + (f" ({seen})" if seen else ""))
+
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def look_for_shortage(path: str) -> tuple[str | None, str]:
+    """Which of bytes and inodes is gone where `path` lies, and the numbers as text. (None, "") if neither or unseen."""
+    try:
+        seen = os.statvfs(os.path.dirname(path) or ".")
+    except OSError:
+        return None, ""
+    if seen.f_files and not seen.f_favail:
+        return "inodes", f"0 of {seen.f_files} inodes free; {seen.f_bavail * seen.f_frsize} bytes are"
+    if seen.f_bavail * seen.f_frsize < 65536:
+        return "bytes", f"{seen.f_bavail * seen.f_frsize} bytes free; {seen.f_favail} of {seen.f_files} inodes are"
+    return None, ""
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of `data`; os.write may take only a part."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def pwrite_all(fd: int, data: bytes, offset: int) -> None:
+    """As `write_all`, at an offset and without moving the file's position."""
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(fd, view, offset)
+        view, offset = view[written:], offset + written
+
+
+def sync_folder(path: str) -> None:
+    """Make renames and new names in the folder `path` durable."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems refuse it for folders
+            raise
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: str, data: bytes, *, durable: bool = True) -> None:
+    """Put `data` at `path` in one step: a reader sees the old file or the new one, never a part.
+
+    durable=False leaves out the flushes: for files that are only a view of the journal (status.json).
+    Raises StateNotWritten; the old file is then still whole.
+    """
+    beside = f"{path}.tmp{os.getpid()}"
+    try:
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+        try:
+            write_all(fd, data)
+            if durable:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.rename(beside, path)
+        if durable:
+            sync_folder(os.path.dirname(path))
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise StateNotWritten(path, error) from error
+
+
+def read_file(path: str, limit: int = 1 << 26) -> bytes | None:
+    """The first `limit` bytes of a file; None if there is no such file. Other errors raise OSError."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        parts = []
+        while limit > 0 and (part := os.read(fd, min(limit, 1 << 20))):
+            parts.append(part)
+            limit -= len(part)
+        return b"".join(parts)
+    finally:
+        os.close(fd)
+
+
+def read_tail(path: str, limit: int) -> bytes | None:
+    """The last `limit` bytes of a file, at a cost that does not depend on its size; None if there is no such file."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        size = os.fstat(fd).st_size
+        return os.pread(fd, limit, max(0, size - limit))
+    finally:
+        os.close(fd)
+
+
+def make_folders(*paths: str) -> None:
+    """Make private folders; raises StateNotWritten."""
+    for path in paths:
+        try:
+            os.makedirs(path, PRIVATE_FOLDER, exist_ok=True)
+        except OSError as error:
+            raise StateNotWritten(path, error) from error
+
+
+def remove_file(path: str) -> bool:
+    """Remove a file; False if there was none. Raises StateNotWritten."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StateNotWritten(path, error) from error
+    return True
+
+
+def link_newest(target_name: str, link: str) -> None:
+    """Let the symbolic link `link` point to `target_name` in the same folder, replacing it in one step."""
+    beside = f"{link}.tmp{os.getpid()}"
+    try:
+        os.symlink(target_name, beside)
+        os.rename(beside, link)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise StateNotWritten(link, error) from error
+
+
+def is_regular(path: str) -> bool:
+    """Whether `path` (links followed) is a regular file now."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,248 @@
+"""Processes: start one in its own session, tell it from a later one of the same pid, find and end a whole tree.
+
+`root` is where /proc lies below ("/" but in tests).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.system.clock import monotonic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+BOOT_ID_FILE = "proc/sys/kernel/random/boot_id"
+
+
+class Identity(NamedTuple):
+    """One process, for ever: the pid alone is reused, pid and start time are not within one boot (proc(5))."""
+
+    pid: int
+    start_ticks: int
+
+
+class Entry(NamedTuple):
+    """A line of the process table: who it is, its parent, group and session, and whether it has already ended."""
+
+    identity: Identity
+    parent: int
+    group: int
+    session: int
+    is_zombie: bool
+    state: str
+    cpu_ticks: int
+
+
+def boot_id(root: str = "/") -> str | None:
+    """The kernel's id of this boot; None when it cannot be read (no /proc)."""
+    try:
+        with open(os.path.join(root, BOOT_ID_FILE), encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def look_up(pid: int, root: str = "/") -> Entry | None:
+    """The process that has `pid` now; None if there is none, or none that may be looked at."""
+    try:
+        with open(os.path.join(root, "proc", str(pid), "stat"), "rb") as file:
+            return parse_stat(file.read())
+    except OSError:
+        return None
+
+
+def parse_stat(text: bytes) -> Entry | None:
+    """A /proc/<pid>/stat line (proc(5)). The name in it may hold spaces and parentheses: cut at the last one."""
+    pid, _, rest = text.partition(b" (")
+    fields = rest.rpartition(b") ")[2].split()
+    if not pid.isdigit() or len(fields) < 20:
+        return None
+    state = fields[0].decode("ascii", "replace")
+    return Entry(
+        Identity(int(pid), int(fields[19])),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        session=int(fields[3]),
+        is_zombie=state in "ZX",
+        state=state,
+        cpu_ticks=int(fields[11]) + int(fields[12]),
+    )
+
+
+def is_alive(identity: Identity, root: str = "/") -> bool:
+    """Whether exactly this process still runs (a zombie has ended)."""
+    entry = look_up(identity.pid, root)
+    return entry is not None and entry.identity == identity and not entry.is_zombie
+
+
+def process_table(root: str = "/") -> Iterator[Entry]:
+    """Every process that can be seen now."""
+    with os.scandir(os.path.join(root, "proc")) as folder:
+        pids = [int(item.name) for item in folder if item.name.isdigit()]
+    for pid in pids:
+        if entry := look_up(pid, root):
+            yield entry
+
+
+def has_variable(pid: int, assignment: bytes, root: str = "/") -> bool:
+    """Whether the process was started with `NAME=value` in its environment. False where it may not be read."""
+    try:
+        with open(os.path.join(root, "proc", str(pid), "environ"), "rb") as file:
+            return assignment in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> list[Entry]:
+    """The live processes of an attempt, wherever they went. Never this process or its parents.
+
+    Three nets: the session that `leader` leads (if the leader still is that process: a later one of the same pid is
+    not ours), every process that carries the attempt's own variable with the session it is in (a child may leave
+    session, group and parent, but rarely cleans its environment), and all their descendants.
+    """
+    table = {entry.identity.pid: entry for entry in process_table(root)}
+    spared = _ancestors(os.getpid(), table)
+    members = {pid for pid in table if pid not in spared and has_variable(pid, assignment, root)}
+    sessions = {table[pid].session for pid in members} - {table[pid].session for pid in spared if pid in table}
+    if leader is not None and leader.pid in table and table[leader.pid].identity == leader:
+        sessions.add(leader.pid)
+    members |= {pid for pid, entry in table.items() if entry.session in sessions} - spared
+    grew = True
+    while grew:
+        born = {pid for pid, entry in table.items() if entry.parent in members} - members - spared
+        members |= born
+        grew = bool(born)
+    return [table[pid] for pid in sorted(members) if not table[pid].is_zombie]
+
+
+def _ancestors(pid: int, table: Mapping[int, Entry]) -> set[int]:
+    found = {0, 1}
+    while pid not in found:
+        found.add(pid)
+        pid = table[pid].parent if pid in table else 1
+    return found
+
+
+def send_signal(entries: Iterable[Entry], number: int) -> None:
+    """Signal each process that is still the same one. One that ended meanwhile is no error."""
+    for entry in entries:
+        if is_alive(entry.identity):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(entry.identity.pid, number)
+
+
+def never() -> bool:
+    """The default of `urged`: nobody asks for haste."""
+    return False
+
+
+def wait_for_ends(
+    identities: Iterable[Identity],
+    timeout_seconds: float,
+    *,
+    wake_fd: int | None = None,
+    urged: Callable[[], bool] = never,
+) -> bool:
+    """Wait until none of these processes runs any more, on kernel events (pidfd), not by looking again and again.
+
+    False if some still runs after `timeout_seconds`, or when `urged()` holds after `wake_fd` became readable.
+    Zombies count as ended.
+    """
+    deadline = monotonic() + timeout_seconds
+    for identity in identities:
+        while is_alive(identity):
+            left = deadline - monotonic()
+            if left <= 0 or urged():
+                return False
+            _wait_one(identity, left, wake_fd)
+    return True
+
+
+def _wait_one(identity: Identity, timeout_seconds: float, wake_fd: int | None) -> None:
+    fd = open_pidfd(identity)
+    poller = select.poll()
+    if wake_fd is not None:
+        poller.register(wake_fd, select.POLLIN)
+    if fd is None:
+        poller.poll(min(timeout_seconds, 0.05) * 1000)  # no pidfd here (Linux < 5.3, gVisor): look again
+        return
+    try:
+        poller.register(fd, select.POLLIN)
+        poller.poll(max(1.0, timeout_seconds * 1000))
+    finally:
+        os.close(fd)
+
+
+def open_pidfd(identity: Identity) -> int | None:
+    """A descriptor that becomes readable when the process ends; None if it ended already or the kernel has no pidfd."""
+    try:
+        fd = os.pidfd_open(identity.pid)
+    except (OSError, AttributeError):
+        return None
+    if is_alive(identity):
+        return fd
+    os.close(fd)
+    return None
+
+
+def end_tree(
+    leader: Identity | None,
+    assignment: bytes,
+    grace_seconds: float,
+    *,
+    wake_fd: int | None = None,
+    urged: Callable[[], bool] = never,
+) -> list[Entry]:
+    """End every process of a stage: SIGTERM, up to `grace_seconds`, then SIGKILL until none is left (bounded).
+
+    `urged` cuts the grace short. Returns those that could not be ended (D state: the kernel holds them); normally an
+    empty list.
+    """
+    tree = find_tree(leader, assignment)
+    if grace_seconds > 0:
+        send_signal(tree, signal.SIGTERM)
+        send_signal(tree, signal.SIGCONT)  # a stopped process would take the SIGTERM only when continued
+        wait_for_ends([entry.identity for entry in tree], grace_seconds, wake_fd=wake_fd, urged=urged)
+    for patience_seconds in (0.5, 1.0, 2.0, 4.0):  # killed processes may have forked in between: look again
+        tree = find_tree(leader, assignment)
+        if not tree:
+            return []
+        send_signal(tree, signal.SIGKILL)
+        wait_for_ends([entry.identity for entry in tree], patience_seconds)
+    return find_tree(leader, assignment)
+
+
+class Files(NamedTuple):
+    """Standard streams of a new process, and descriptors to hand down as (descriptor here, number there)."""
+
+    stdin: str = os.devnull
+    output: str = os.devnull
+    inherited: tuple[tuple[int, int], ...] = ()
+
+
+def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) -> int:
+    """Start `argv` in a session of its own, with default signals and no terminal; its pid. Raises OSError."""
+    actions: list[tuple[object, ...]] = [
+        (os.POSIX_SPAWN_OPEN, 0, files.stdin, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, files.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    actions += [(os.POSIX_SPAWN_DUP2, here, there) for here, there in files.inherited]
+    return os.posix_spawn(
+        argv[0],
+        list(argv),
+        env,
+        file_actions=actions,
+        setsid=True,
+        setsigmask=[],
+        setsigdef=_RESETTABLE_SIGNALS,
+    )
+
+
+# Python itself ignores SIGPIPE and SIGXFSZ, the runner ignores SIGHUP: none of that may leak into a training job.
+_RESETTABLE_SIGNALS = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})

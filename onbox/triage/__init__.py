@@ -1,0 +1,1 @@
+"""Why a stage died: classes, remedies, and the evidence that tells them apart. Pure."""

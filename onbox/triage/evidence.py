@@ -1,0 +1,54 @@
+"""The class of a failed attempt from how it ended: exit code, signal and what onbox itself did. Pure.
+
+Only what these prove is claimed. An exit code of 137 says SIGKILL and not who sent it: without a counted OOM kill the
+class is `unknown`.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class End(NamedTuple):
+    """The evidence: see `chain.checks.Ended`. `gates`: names of the success gates that refused."""
+
+    exit_code: int | None
+    signal: int | None
+    cause: str
+    gates: tuple[str, ...] = ()
+
+
+class Row(NamedTuple):
+    """A rule with its source. First match wins."""
+
+    rule: str
+    holds: Callable[[End], bool]
+    failure_class: str
+    source: str
+
+
+_ASKED_TO_END = frozenset({signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU})
+
+EVIDENCE: tuple[Row, ...] = (
+    Row("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
+    Row("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
+    Row("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
+    Row("exit-0-but-refused", lambda e: e.exit_code == 0, "false_success", "the success gate"),
+    Row("interrupted", lambda e: e.signal == signal.SIGINT, "user_interrupt", "signal(7): SIGINT comes from a person"),
+    Row("asked-to-end", lambda e: e.signal in _ASKED_TO_END, "preempted", "schedulers announce a reclaim by SIGTERM"),
+    Row("temporary", lambda e: e.exit_code == 75, "network_blip", "sysexits.h EX_TEMPFAIL: try again later"),
+    Row("no-permission", lambda e: e.exit_code in (77, 126), "permission_error", "sysexits.h EX_NOPERM; sh(1): 126"),
+    Row("no-command", lambda e: e.exit_code in (66, 127), "config_error", "sh(1): 127; the keeper: cwd is missing"),
+    Row("usage", lambda e: e.exit_code in (2, 64, 78), "config_error", "argparse and sysexits.h EX_USAGE, EX_CONFIG"),
+    Row("bug-signal", lambda e: e.signal in (4, 7, 8, 11), "code_error", "signal(7): ILL, BUS, FPE, SEGV"),
+    Row("unproven", lambda _: True, "unknown", "nothing seen proves a cause"),
+)
+
+
+def classify_end(end: End) -> Row:
+    """The first row that holds; the last one always does."""
+    return next(row for row in EVIDENCE if row.holds(end))
