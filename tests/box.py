@@ -1,0 +1,151 @@
+"""A project on a box, driven only through the command line and the files that it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from onbox.system.process import find_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ONBOX = [sys.executable, "-m", "onbox"]
+REPOSITORY = Path(__file__).resolve().parent.parent
+BOUND_SECONDS = 30.0
+
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T], what: str, bound_seconds: float = BOUND_SECONDS) -> T:
+    """Poll until `condition` holds; fail with what was waited for."""
+    deadline = time.monotonic() + bound_seconds
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {bound_seconds:g} s: {what}")
+        time.sleep(0.01)
+    return value
+
+
+class Box:
+    """One project folder; `run` is the run's name (the folder's, without configuration)."""
+
+    def __init__(self, project: Path, run: str = "digits") -> None:
+        self.project, self.run = project, run
+        self.tag = f"ONBOX_TEST={project}"
+        name, _, value = self.tag.partition("=")
+        self.env = {**os.environ, name: value, "PYTHONPATH": str(REPOSITORY)}
+
+    @property
+    def state(self) -> Path:
+        return self.project / ".onbox" / self.run
+
+    @property
+    def markers(self) -> list[str]:
+        """Names of the markers that lie there now."""
+        folder = self.state / "markers"
+        return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
+
+    def marker(self, name: str) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads((self.state / "markers" / name).read_text())
+        return data
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        path = self.state / "events.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        records = [json.loads(line) for line in lines]
+        return [record for record in records if kind is None or record["event"] == kind]
+
+    def onbox(self, *words: str, timeout: float = 60.0, **settings: Any) -> subprocess.CompletedProcess[str]:
+        """Run `onbox` to its end."""
+        settings.setdefault("env", self.env)
+        settings.setdefault("cwd", self.project)
+        return subprocess.run(
+            [*ONBOX, *words], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, **settings
+        )
+
+    def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
+        """Start `onbox` and leave it running."""
+        settings.setdefault("env", self.env)
+        return subprocess.Popen(
+            [*ONBOX, *words],
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            **settings,
+        )
+
+    def status(self) -> dict[str, Any]:
+        result = self.onbox("status", "--json")
+        assert result.returncode == 0, result.stderr
+        data: dict[str, Any] = json.loads(result.stdout)
+        return data
+
+    def runner_pid(self) -> int:
+        """The pid of the live runner, once it has signed the lock."""
+
+        def signed() -> int | None:
+            try:
+                return int(json.loads((self.state / "lock").read_text())["pid"])
+            except (OSError, ValueError):
+                return None
+
+        return wait_until(signed, "a runner that signed the lock")
+
+    def kill_runner(self) -> int:
+        """kill -9 of the runner, waited for."""
+        pid = self.runner_pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid), f"pid {pid} to be gone")
+        return pid
+
+    def wait_for_log(self, text: str, stage: str = "train") -> None:
+        wait_until(lambda: text in self.log(stage), f"{text!r} in the log of {stage}")
+
+    def log(self, stage: str = "train") -> str:
+        path = self.state / "logs" / f"{stage}.log"
+        return path.read_text() if path.exists() else ""
+
+    def wait_for_marker(self, name: str) -> dict[str, Any]:
+        wait_until(lambda: name in self.markers, f"the marker {name}")
+        return self.marker(name)
+
+    def processes(self) -> list[int]:
+        """Every live process that was started below this project's environment."""
+        return [entry.identity.pid for entry in find_tree(None, self.tag.encode())]
+
+    def end_everything(self) -> None:
+        for _ in range(50):
+            pids = self.processes()
+            if not pids:
+                return
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process (not a zombie) has this pid."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(") ")[2][0] not in "ZX"
+
+
+def python(code: str) -> str:
+    """A shell line that runs Python code."""
+    return f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"

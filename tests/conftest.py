@@ -1,0 +1,23 @@
+"""What every test may use: a project in a folder of its own, and `onbox` as a user runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[Box]:
+    """An empty project. Whatever still runs of it is ended afterwards, found by the project's own variable."""
+    project = tmp_path / "digits"
+    project.mkdir()
+    made = Box(project)
+    yield made
+    made.end_everything()
