@@ -22,7 +22,9 @@ COMMAND_MODULES = {
     "completion": "completion",
 }
 
-DESCRIPTION = "Run long jobs on a box you do not own: stages behind success gates, detached, resumable, never half done."
+DESCRIPTION = (
+    "Run long jobs on a box you do not own: stages behind success gates, detached, resumable, never half done."
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,7 +41,11 @@ class Parser(argparse.ArgumentParser):
 def build_parser(only: str | None = None) -> Parser:
     """The parser. only: load just this command's module (all of them if it is no command, for help and errors)."""
     codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in EXIT_MEANINGS)
-    parser = Parser(prog="onbox", description=DESCRIPTION, epilog=f"exit codes:\n{codes}\n\nexample:\n  onbox chain 'train=python train.py' 'eval=python eval.py'")
+    parser = Parser(
+        prog="onbox",
+        description=DESCRIPTION,
+        epilog=f"exit codes:\n{codes}\n\nexample:\n  onbox chain 'train=python train.py' 'eval=python eval.py'",
+    )
     parser.add_argument("--version", action="version", version=f"onbox {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wanted = [COMMAND_MODULES[only]] if only in COMMAND_MODULES else list(dict.fromkeys(COMMAND_MODULES.values()))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.contract.exits import Exit
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onbox.contract.exits import Exit
 
 
 class Trouble(Exception):

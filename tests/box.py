@@ -51,7 +51,9 @@ class Box:
     def markers(self) -> list[str]:
         """Names of the markers that lie there now."""
         folder = self.state / "markers"
-        return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
+        return (
+            sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
+        )
 
     def marker(self, name: str) -> dict[str, Any]:
         data: dict[str, Any] = json.loads((self.state / "markers" / name).read_text())
@@ -68,7 +70,13 @@ class Box:
         settings.setdefault("env", self.env)
         settings.setdefault("cwd", self.project)
         return subprocess.run(
-            [*ONBOX, *words], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, **settings
+            [*ONBOX, *words],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            **settings,
         )
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
@@ -100,7 +108,7 @@ class Box:
             except (OSError, ValueError):
                 return None
 
-        return wait_until(signed, "a runner that signed the lock")
+        return wait_until(signed, "a runner that signed the lock") or 0
 
     def kill_runner(self) -> int:
         """kill -9 of the runner, waited for."""

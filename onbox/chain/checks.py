@@ -41,7 +41,7 @@ class Finding(NamedTuple):
         return f"{self.gate}: {self.seen}, wanted {self.wanted}"
 
 
-def judge(stage: Stage, ended: Ended, looks: tuple[Look, ...], log_matches: bool | None) -> tuple[Finding, ...]:
+def judge(stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log_matches: bool | None) -> tuple[Finding, ...]:
     """All conditions of the success gate that do not hold; empty means success.
 
     log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.

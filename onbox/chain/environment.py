@@ -15,9 +15,20 @@ ATTEMPT_VARIABLE = "ONBOX_ATTEMPT_ID"
 # Where programs and libraries are found. Frozen into run.json, so that `onbox resume` from cron or after a reboot runs
 # the same interpreter as the shell that started the run. Nothing here is a secret.
 FROZEN_VARIABLES = (
-    "PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV LD_LIBRARY_PATH PYTHONPATH CUDA_HOME CUDA_VISIBLE_DEVICES "
-    "HF_HOME HOME LANG LC_ALL TZ"
-).split()
+    "PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CONDA_DEFAULT_ENV",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "CUDA_HOME",
+    "CUDA_VISIBLE_DEVICES",
+    "HF_HOME",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+)
 
 
 class VariableMissing(Exception):

@@ -39,11 +39,13 @@ RESUME_WORDS = 9
 
 # Words that a shell runs itself: they would act on the keeper instead of on a child, or need a shell at all.
 _SHELL_WORDS = frozenset(
-    """. : [ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare dirs
-    disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help
-    history if in jobs kill let local logout mapfile newgrp popd printf pushd pwd read readarray readonly return
-    select set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset
-    until wait while resume shift_and_run""".split()
+    """
+    . : [ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare
+    dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash
+    help history if in jobs kill let local logout mapfile newgrp popd printf pushd pwd read readarray readonly
+    return select set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias
+    unset until wait while resume shift_and_run
+    """.split()
 )
 _PLAIN_LINE = re.compile(r"[A-Za-z0-9_@%+:,./-]+(?: +[A-Za-z0-9_@%+=:,./-]+)*")
 

@@ -24,6 +24,7 @@ from onbox.system.clock import pause, utc_text, wall
 from onbox.system.files import make_folders, remove_file, replace_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.lock import try_lock
+from onbox.system.process import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -101,10 +102,10 @@ def take_lock(paths: RunPaths) -> Taken | Holder:
             clear_holder(fd)
             return Taken(fd)
         holder = read_holder(paths.lock)
-        if holder is not None:
+        if holder is not None and (holder.host != os.uname().nodename or is_alive(holder.identity)):
             return holder
-        # A runner that just took the lock is about to sign it, or a reader probes it for an instant. Neither tells
-        # when it is through, so look again.
+        # A runner that just took the lock is about to sign it (the signature of one that died may still be there), or
+        # a reader probes it for an instant. Neither tells when it is through, so look again.
         pause(HOLDER_LOOK_SECONDS)
         waited += HOLDER_LOOK_SECONDS
     raise HolderUnknown(paths.lock)
@@ -143,7 +144,7 @@ def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | Al
 
 
 def prepare(definition: Definition, wishes: Wishes) -> None:
-    """Everything before the runner: carry out the wishes, refuse conflicts, freeze. Raises Conflicts, StateNotWritten."""
+    """Everything before the runner: wishes, conflicts, freezing. Raises Conflicts, StateNotWritten."""
     paths = definition.paths
     history = replay(parse_events(read_lines(paths.journal)))
     frozen = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import onbox
 from onbox.chain.environment import ATTEMPT_VARIABLE
-from onbox.chain.holder import write_holder
+from onbox.chain.holder import clear_holder, write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.system.files import StateNotWritten
@@ -74,10 +74,11 @@ def take_over() -> int:
     try:
         lock_fd = try_lock(paths.lock)
     except (StateNotWritten, LockUnsupported) as error:
-        _report(paths, str(error))
+        _report(str(error))
         return Exit.STATE_NOT_WRITTEN
     if lock_fd is None:
         return Exit.ANOTHER_RUNNER
+    clear_holder(lock_fd)
     if not replay(parse_events(read_lines(paths.journal))).open:
         return Exit.STOPPED
     lock_fd, bell = _high(lock_fd), _high(os.open(os.devnull, os.O_WRONLY))
@@ -102,14 +103,14 @@ def run_chain(
         write_holder(lock_fd, runner.holder())
         return int(runner.run())
     except (StateNotWritten, LockUnsupported) as error:
-        _report(paths, f"{error}. Nothing was marked done by this. Make room, then: onbox resume")
+        _report(f"{error}. Nothing was marked done by this. Make room, then: onbox resume")
         return Exit.STATE_NOT_WRITTEN
     except (OSError, ValueError) as error:
-        _report(paths, f"{type(error).__name__}: {error}")
+        _report(f"{type(error).__name__}: {error}")
         return Exit.INTERNAL
 
 
-def _report(paths: RunPaths, text: str) -> None:
+def _report(text: str) -> None:
     print(f"onbox: {text}", file=sys.stderr, flush=True)
 
 

@@ -69,7 +69,7 @@ def _ended(known: StageHistory, record: Record) -> StageHistory:
     return known._replace(ended=record)
 
 
-def _done(known: StageHistory, record: Record) -> StageHistory:
+def _done(_: StageHistory, record: Record) -> StageHistory:
     # Short on purpose: thousands of done stages are kept in memory.
     return StageHistory(attempts=int(record["attempt"]), last=Event.STAGE_DONE)
 
@@ -78,15 +78,15 @@ def _failed(known: StageHistory, record: Record) -> StageHistory:
     return StageHistory(known.attempts, Event.STAGE_FAILED, started=record)
 
 
-def _interrupted(known: StageHistory, record: Record) -> StageHistory:
+def _interrupted(known: StageHistory, _: Record) -> StageHistory:
     return known._replace(last=Event.STAGE_INTERRUPTED)
 
 
-def _retrying(known: StageHistory, record: Record) -> StageHistory:
+def _retrying(known: StageHistory, _: Record) -> StageHistory:
     return known._replace(last=Event.STAGE_RETRYING, retries=known.retries + 1)
 
 
-def _redo(known: StageHistory, record: Record) -> StageHistory:
+def _redo(known: StageHistory, _: Record) -> StageHistory:
     return StageHistory(known.attempts, Event.STAGE_REDO)
 
 

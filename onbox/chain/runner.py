@@ -79,7 +79,9 @@ class Runner:
     def holder(self) -> Holder:
         """Who holds the lock, for those who find it taken."""
         head = self.ctx.head
-        return Holder(self.me.pid, self.me.start_ticks, self.boot, os.uname().nodename, head.run_id, head.chain_fingerprint)
+        return Holder(
+            self.me.pid, self.me.start_ticks, self.boot, os.uname().nodename, head.run_id, head.chain_fingerprint
+        )
 
     def run(self) -> Exit:
         """The chain, to its end. Raises StateNotWritten when the end of a step cannot be recorded."""

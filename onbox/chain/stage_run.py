@@ -141,14 +141,12 @@ class StageRun:
         return self._after(watch_attempt(self.ctx, live))
 
     def _adopt(self, live: Live) -> StageEnd:
-        self.note(
-            self._about(Event.ATTEMPT_ADOPTED, attempt=live.number, pid=live.keeper.pid if live.keeper else None)
-        )
+        self.note(self._about(Event.ATTEMPT_ADOPTED, attempt=live.number, pid=live.keeper.pid if live.keeper else None))
         return self._after(watch_attempt(self.ctx, live))
 
     def _refuse_start(self, number: int, detail: str) -> StageEnd:
         ended = Ended(None, None, "not_started", 0.0, detail)
-        return self._fail(number, ended, judge(self.stage, ended, (), None))
+        return self._fail(number, ended, judge(self.stage, ended, (), log_matches=None))
 
     def _ended_unwatched(self, evidence: Evidence) -> Ended:
         """The end of an attempt that nobody watched, from its slot, or from the journal if it got that far."""
@@ -173,15 +171,17 @@ class StageRun:
     def _after(self, ended: Ended) -> StageEnd:
         number = self.known.attempts
         if ended.cause == "stopped":
-            self.note(self._ended_record(number, ended), self._about(Event.STAGE_INTERRUPTED, attempt=number,
-                                                                     reason=ended.detail))
+            self.note(
+                self._ended_record(number, ended),
+                self._about(Event.STAGE_INTERRUPTED, attempt=number, reason=ended.detail),
+            )
             return StageEnd.STOPPED
         if ended.cause == "keeper_lost" and ended.signal is None:
             # Runner and keeper were killed, only the command lived on: how it ended is not known, so it runs again.
             self.note(self._about(Event.STAGE_INTERRUPTED, attempt=number, reason=ended.detail))
             return self._attempts(number + 1, resume=True)
         looks = self._look_at_artifacts(ended)
-        findings = judge(self.stage, ended, looks, self._log_matches(number, ended))
+        findings = judge(self.stage, ended, looks, log_matches=self._log_matches(number, ended))
         if findings:
             return self._fail(number, ended, findings)
         return self._succeed(number, ended, looks)
@@ -249,9 +249,10 @@ class StageRun:
     def _last_record(self, event: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for record in parse_events(read_lines(self.ctx.paths.journal)):
-            if not isinstance(record, Unreadable) and record["event"] == event:
-                if record.get("stage") == self.stage.name:
-                    found = record
+            if isinstance(record, Unreadable):
+                continue
+            if record["event"] == event and record.get("stage") == self.stage.name:
+                found = record
         return found
 
     # -- failure, retry
@@ -339,7 +340,7 @@ class StageRun:
             if ready():
                 return None
         ended = Ended(None, None, "not_started", None, f"{what} did not appear within {wait.timeout_seconds:g} s")
-        return self._fail(self.known.attempts, ended, judge(self.stage, ended, (), None))
+        return self._fail(self.known.attempts, ended, judge(self.stage, ended, (), log_matches=None))
 
     def _awaited(self) -> tuple[str, Any]:
         wait, folder = self.stage.wait_for, self.ctx.folder(self.stage)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.narrate import live_line, narrate
+from onbox.chain.replay import replay
 from onbox.chain.stopping import StopRequest, write_request
 from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
 from onbox.contract.exits import Exit
@@ -20,6 +21,7 @@ from onbox.contract.units import format_duration
 from onbox.logs.tail import look_at_log
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import read_file
+from onbox.system.journal import read_lines
 from onbox.system.process import Identity, is_alive, open_pidfd
 
 if TYPE_CHECKING:
@@ -162,9 +164,16 @@ class Viewer:
         self._clear_live_line()
         if self._status is not None:
             return self._status if self._status >= 0 else self._vanished(signal.Signals(-self._status).name)
-        if self.end is not None:
-            return int(self.end.get("exit_code", Exit.INTERNAL))
-        return self._vanished(None)
+        end = self.end or self._end_before_we_came()
+        return self._vanished(None) if end is None else int(end.get("exit_code", Exit.INTERNAL))
+
+    def _end_before_we_came(self) -> Record | None:
+        """The chain's end, if the runner recorded it before this viewer began to read."""
+        end = replay(parse_events(read_lines(self.paths.journal))).last_end
+        line = self.tell(end) if end is not None else None
+        if line is not None:
+            print(line, flush=True)
+        return end
 
     def _vanished(self, by: str | None) -> int:
         how = f" (killed by {by})" if by else ""

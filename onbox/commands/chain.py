@@ -260,7 +260,7 @@ def _is_start(record: Record) -> bool:
 
 
 def _launch_check(viewer: Viewer, definition: Definition, seconds: float) -> int | None:
-    """Watch for an immediate crash until the stage says its first word: the chain's exit code if it ended, else None."""
+    """Watch for an immediate crash until the stage says a word: the chain's exit code if it ended, else None."""
     deadline = monotonic() + max(0.0, seconds)
     while (left := deadline - monotonic()) > 0:
         result = viewer.follow(limit_seconds=min(0.1, left))
@@ -301,7 +301,9 @@ def _launched_text(definition: Definition, started: Launched) -> str:
 def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> int:
     """Another runner has the run: the same chain is watched to its end, another one is refused."""
     if args.accept_done or args.redo:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --redo or --accept-done")
+        raise Trouble(
+            Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --redo or --accept-done"
+        )
     if holder.chain_fingerprint != definition.chain_fingerprint:
         raise Trouble(
             Exit.ANOTHER_RUNNER,

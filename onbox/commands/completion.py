@@ -35,7 +35,10 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, list[str]]
     for action in parser._actions:  # argparse has no public way to walk a parser
         if isinstance(action, argparse._SubParsersAction):
             for name, sub in action.choices.items():
-                yield name, [option for item in sub._actions for option in item.option_strings if option.startswith("--")]
+                yield (
+                    name,
+                    [option for item in sub._actions for option in item.option_strings if option.startswith("--")],
+                )
 
 
 def _bash(commands: dict[str, list[str]]) -> str:

@@ -36,7 +36,9 @@ def run(args: argparse.Namespace) -> int:
         with open(path, "x", encoding="utf-8") as file:  # never overwrites
             file.write(text)
     except FileExistsError as error:
-        raise Trouble(Exit.USAGE, f"{path} is there already and was left as it is; see the template: onbox init --stdout") from error
+        raise Trouble(
+            Exit.USAGE, f"{path} is there already and was left as it is; see the template: onbox init --stdout"
+        ) from error
     except OSError as error:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"cannot write {path}: {error.strerror}") from error
     print(f"wrote {path}; next: fill in the stages, then `onbox chain`")

@@ -36,7 +36,9 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--run", metavar="NAME", help="name of the run")
     add_config_option(parser)
     parser.add_argument("--attempt", type=int, metavar="N", help="default: the newest")
-    parser.add_argument("-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)")
+    parser.add_argument(
+        "-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)"
+    )
     parser.add_argument("-f", "--follow", action="store_true", help="go on as it grows")
     parser.add_argument("--path", action="store_true", help="print the log's path only")
     parser.add_argument("--json", action="store_true", help="path, size and lines as one JSON object")
@@ -118,5 +120,3 @@ def _is_alive(paths: RunPaths, stage: str) -> bool:
 
     slot, _, locked = read_slot(paths.slot(stage))
     return locked and slot is not None and slot.exit_code is None
-
-

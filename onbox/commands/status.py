@@ -154,7 +154,9 @@ def next_command(view: RunView) -> str | None:
 
 def _text(view: RunView, data: dict[str, Any]) -> str:
     total = len(view.stages)
-    lines = [f"run {data['run']} ({data['run_id']}): {data['state'].upper()} · {data['stages_done']}/{total} stages done"]
+    lines = [
+        f"run {data['run']} ({data['run_id']}): {data['state'].upper()} · {data['stages_done']}/{total} stages done"
+    ]
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
     lines += [_stage_line(stage) for stage in _shown(view.stages)]
@@ -163,7 +165,9 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
         lines.append(f"  waiting  {data['waiting_for']}")
     if data["log"]:
         log = data["log"]
-        lines.append(f"  log      {log['path']} · {format_size(log['bytes'])} · {format_duration(log['age_seconds'])} ago")
+        lines.append(
+            f"  log      {log['path']} · {format_size(log['bytes'])} · {format_duration(log['age_seconds'])} ago"
+        )
         if log["last_line"]:
             lines.append(f"  last     {log['last_line']}")
     lines.append(f"  markers  {data['markers']}")

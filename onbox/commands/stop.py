@@ -40,7 +40,9 @@ def add(subparsers: Any) -> None:
     parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
     add_config_option(parser)
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
+    how.add_argument(
+        "--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)"
+    )
     how.add_argument("--now", action="store_true", help="no grace: SIGKILL at once")
     parser.set_defaults(function=run)
 
@@ -51,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         holder = take_lock(paths)
     except HolderUnknown as unknown:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that does not say who it is") from unknown
+        raise Trouble(
+            Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that does not say who it is"
+        ) from unknown
     if isinstance(holder, Holder):
         return _stop_runner(paths, holder, grace)
     try:
@@ -62,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
     if holder.host != os.uname().nodename:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"the runner is on another host: {holder.host}, pid {holder.pid}; stop it there")
+        raise Trouble(
+            Exit.ANOTHER_RUNNER, f"the runner is on another host: {holder.host}, pid {holder.pid}; stop it there"
+        )
     ask_to_stop(paths, holder.identity, grace_seconds)
     if not wait_for_ends([holder.identity], grace_seconds + KILL_PATIENCE_SECONDS):
         raise Trouble(Exit.INTERNAL, f"runner pid {holder.pid} did not end; see {paths.runner_log}")

@@ -1,20 +1,62 @@
-"""onbox.toml: from plain data to a `Config`, with every error at once. Pure; reading the file is the caller's."""
+"""onbox.toml: from plain data to a `Config`, or *every* error of the file at once. Pure.
+
+Open `config_stages.py` for [stages.*] and [gates], `config_values.py` for what single values mean.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
-from onbox.contract import fields
-from onbox.contract.fields import Unwanted
+from onbox.contract import config_values as values
+from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
+from onbox.contract.config_stages import (
+    ARTIFACT_KEYS,
+    GATES_KEYS,
+    GPU_KEYS,
+    RETRY_KEYS,
+    STAGE_KEYS,
+    WAIT_FOR_KEYS,
+    Shared,
+    merge_env,
+    read_env,
+    read_gates,
+    read_stages,
+)
 from onbox.contract.manifest import Gates, RunSettings, Stage
+from onbox.contract.names import name_problem, run_name_from
+from onbox.contract.paths import DEFAULT_STATE_DIR
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+__all__ = [
+    "Config",
+    "ConfigError",
+    "ConfigErrors",
+    "Notify",
+    "parse_config",
+    "run_name_from",
+]
 
-    Parsers = Mapping[str, Callable[[Any], Any]]
-
-SEEN_LIMIT = 60
+# Every table of the file and its keys. "*" stands for a name that the user chooses, "[]" for a list of tables.
+KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "": ("run", "stages", "gates", "notify", "triage", "progress", "boxes", "patrol", "ssh"),
+        "run": ("name", "state_dir", "env", "sample_every", "grace"),
+        "stages.*": STAGE_KEYS,
+        "stages.*.artifacts[]": ARTIFACT_KEYS,
+        "stages.*.wait_for": WAIT_FOR_KEYS,
+        "stages.*.retry": RETRY_KEYS,
+        "gates": GATES_KEYS,
+        "gates.gpu": GPU_KEYS,
+        "notify": ("urls", "on"),
+        "triage[]": ("regex", "class", "remedy", "retry"),
+        "progress": ("regex", "max"),
+        "boxes.*": ("host", "project", "backend", "recover", "watch"),
+        "boxes.*.watch": ("log", "process", "artifacts", "done_regex"),
+        "patrol": ("schedule", "deadline"),
+        "ssh": ("command",),
+    }
+)
 
 NOTIFY_EVENTS = (
     "stage_done",
@@ -26,285 +68,169 @@ NOTIFY_EVENTS = (
     "interrupted",
     "stopped",
 )
+DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[:6]  # who stops a chain or a machine knows it
+BACKENDS = ("ssh", "local", "slurm", "ray", "iris")
+RECOVERIES = ("never", "resume")
 
-
-class ConfigError(NamedTuple):
-    """One thing that is wrong: where in the file, what was seen (a secret is not shown), what was wanted."""
-
-    path: str
-    seen: str
-    wanted: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.seen} is not {self.wanted}" if self.seen else f"{self.path}: {self.wanted}"
-
-
-class ConfigErrors(Exception):
-    """Everything that is wrong with a configuration."""
-
-    def __init__(self, errors: list[ConfigError]) -> None:
-        self.errors = errors
-        super().__init__("\n".join(map(str, errors)))
+Plain = Mapping[str, object]
+_NOTHING: Plain = MappingProxyType({})
 
 
 class Notify(NamedTuple):
-    """Who is told (`env:NAME` or `file:PATH`) and of which events."""
+    """Whom to tell (each `env:NAME` or `file:PATH`, which hold the URL), and of which events."""
 
     urls: tuple[str, ...] = ()
-    on: tuple[str, ...] = ()
+    on: tuple[str, ...] = DEFAULT_NOTIFY_EVENTS
 
 
 class Config(NamedTuple):
-    """A whole onbox.toml. `boxes`, `patrol`, `ssh`, `triage`, `progress` are for other layers: checked, kept as data."""
+    """All of onbox.toml, with defaults filled in.
+
+    env: of [run], sorted by name; already merged into each stage's env. gates: of [gates]; already merged into each
+    stage's. stages: in file order. boxes, patrol, ssh, triage, progress: checked, as they stand in the file (no
+    defaults filled in, durations as text), read-only, lists as tuples.
+    """
 
     run_name: str
-    state_dir: str
-    settings: RunSettings
-    stages: tuple[Stage, ...]
-    gates: Gates
-    env: tuple[tuple[str, str], ...]
-    notify: Notify
-    boxes: Mapping[str, Mapping[str, Any]]
-    patrol: Mapping[str, Any]
-    ssh: Mapping[str, Any]
-    triage: tuple[Mapping[str, Any], ...]
-    progress: Mapping[str, Any]
-
-
-def run_name_from(directory_name: str) -> str:
-    """A run's name made of a directory's: odd characters become '-'; never empty, at most 80 characters."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", directory_name).strip("-.")[:80]
-    return name if fields.is_name(name) else "run"
-
-
-_RUN: Parsers = {
-    "name": fields.run_name,
-    "state_dir": fields.text,
-    "env": fields.environment,
-    "sample_every": fields.duration,
-    "grace": fields.duration_or_zero,
-}
-_WATCH: Parsers = {
-    "log": fields.text,
-    "process": fields.text,
-    "artifacts": fields.artifacts,
-    "done_regex": fields.regex,
-}
-_BOX: Parsers = {
-    "host": fields.text,
-    "project": fields.text,
-    "backend": fields.one_of("ssh", "local", "slurm", "ray", "iris"),
-    "recover": fields.one_of("never", "resume"),
-    "watch": lambda value: fields.table(_as_table(value), _WATCH),
-}
-_PATROL: Parsers = {"schedule": fields.text, "deadline": fields.duration}
-_SSH: Parsers = {"command": fields.text}
-_NOTIFY: Parsers = {"urls": fields.references, "on": fields.texts}
-_TRIAGE: Parsers = {"regex": fields.regex, "class": fields.text, "remedy": fields.text, "retry": fields.flag}
-_PROGRESS: Parsers = {"regex": fields.regex}
-
-
-def _as_table(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise Unwanted("a table")
-    return value
-
-
-def _stage_parsers(known_classes: frozenset[str] | None) -> Parsers:
-    return {
-        "cmd": fields.command,
-        "cwd": fields.text,
-        "env": fields.environment,
-        "artifacts": fields.artifacts,
-        "timeout": fields.duration,
-        "stall_after": fields.duration,
-        "min_duration": fields.duration_or_zero,
-        "wait_for": fields.wait_for,
-        "retry": fields.retry(known_classes),
-        "done_if_log": fields.optional_regex,
-        "gates": lambda value: fields.table(_as_table(value), fields.GATES),
-    }
-
-
-class _Reader:
-    """Collects errors while tables are read."""
-
-    def __init__(self) -> None:
-        self.errors: list[ConfigError] = []
-
-    def wrong(self, path: str, value: Any, wanted: str, *, secret: bool = False) -> None:
-        shown = "what is given" if secret else _shown(value)
-        self.errors.append(ConfigError(path, shown, wanted))
-
-    def table(self, data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-        """The table `key` of `data`; empty if it is missing or no table."""
-        value = data.get(key, {})
-        if isinstance(value, dict):
-            return value
-        self.wrong(key, value, f"a table: write [{key}]")
-        return {}
-
-    def fields(self, path: str, table: Mapping[str, Any], parsers: Parsers) -> dict[str, Any]:
-        """Every field of a table, parsed; what is wrong is collected, and left out."""
-        out = {}
-        for key, raw in table.items():
-            at = f"{path}.{key}" if path else key
-            if key not in parsers:
-                self.errors.append(ConfigError(at, "", f"unknown key{fields.nearest(key, parsers)}"))
-                continue
-            try:
-                out[key] = parsers[key](raw)
-            except Unwanted as unwanted:
-                where, value = at, raw
-                if unwanted.key:
-                    where = at + (unwanted.key if unwanted.key.startswith("[") else f".{unwanted.key}")
-                    value = _below(raw, unwanted.key)
-                self.wrong(where, value, unwanted.wanted, secret=unwanted.secret)
-        return out
-
-
-def _below(value: Any, key: str) -> Any:
-    """The value at a path such as `[1].min_count` or `classes`."""
-    for part in re.findall(r"\[(\d+)\]|([^.\[\]]+)", key):
-        try:
-            value = value[int(part[0])] if part[0] else value[part[1]]
-        except (KeyError, IndexError, TypeError):
-            return value
-    return value
-
-
-def _shown(value: Any) -> str:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
-    text = "".join(character if character.isprintable() else "?" for character in text)
-    return text if len(text) <= SEEN_LIMIT else text[: SEEN_LIMIT - 1] + "…"
-
-
-_SECTIONS = ("run", "stages", "gates", "notify", "boxes", "patrol", "ssh", "triage", "progress")
+    state_dir: str = DEFAULT_STATE_DIR
+    settings: RunSettings = RunSettings()
+    env: tuple[tuple[str, str], ...] = ()
+    gates: Gates = Gates()
+    stages: tuple[Stage, ...] = ()
+    notify: Notify = Notify()
+    boxes: Mapping[str, Plain] = MappingProxyType({})
+    patrol: Plain = _NOTHING
+    ssh: Plain = _NOTHING
+    triage: tuple[Plain, ...] = ()
+    progress: Plain = _NOTHING
 
 
 def parse_config(
-    data: Mapping[str, Any], *, default_name: str, known_classes: frozenset[str] | None = None
+    data: Mapping[str, object], *, default_name: str, known_classes: frozenset[str] | None = None
 ) -> Config:
-    """A configuration from the data of its TOML file. known_classes: what `retry.classes` may name (None: anything).
+    """What a parsed onbox.toml means.
 
-    Raises ConfigErrors with all that is wrong.
+    default_name: the run's name where [run] gives none. known_classes: the failure classes that `retry.classes` may
+    name, to which those of [[triage]] rows with `retry = true` are added; None: any. Raises ConfigErrors with all
+    errors.
     """
-    reader = _Reader()
-    for key in data:
-        if key not in _SECTIONS:
-            reader.errors.append(ConfigError(key, "", f"unknown table{fields.nearest(key, _SECTIONS)}"))
-    run = reader.fields("run", reader.table(data, "run"), _RUN)
-    gates = reader.fields("gates", reader.table(data, "gates"), fields.GATES)
-    stages = _read_stages(reader, data, run.get("env", ()), gates, known_classes)
+    errors: list[ConfigError] = []
+    file = Table("", data, KNOWN_KEYS[""], errors)
+    run = _sub_table(file, "run")
+    triage = _read_triage(file)
+    run_env = read_env(run)
+    gates = read_gates(_sub_table(file, "gates"), Gates())
+    shared = Shared(run_env, gates, _retryable(known_classes, triage))
     config = Config(
-        run_name=run.get("name", default_name),
-        state_dir=run.get("state_dir", ".onbox"),
-        settings=RunSettings(run.get("sample_every", 30.0), run.get("grace", 30.0)),
-        stages=stages,
-        gates=Gates(**gates),
-        env=run.get("env", ()),
-        notify=_read_notify(reader, data),
-        boxes={
-            name: reader.fields(f"boxes.{name}", box, _BOX) if isinstance(box, dict) else {}
-            for name, box in reader.table(data, "boxes").items()
-        },
-        patrol=reader.fields("patrol", reader.table(data, "patrol"), _PATROL),
-        ssh=reader.fields("ssh", reader.table(data, "ssh"), _SSH),
-        triage=_read_triage(reader, data),
-        progress=reader.fields("progress", reader.table(data, "progress"), _PROGRESS),
+        run_name=run.read("name", values.run_name, default_name),
+        state_dir=run.read("state_dir", values.text, DEFAULT_STATE_DIR),
+        settings=_read_settings(run),
+        env=merge_env(run_env, {}),
+        gates=gates,
+        stages=read_stages(file.values.get("stages", {}), shared, errors),
+        notify=_read_notify(_sub_table(file, "notify")),
+        boxes=_read_boxes(file),
+        patrol=_read_patrol(_sub_table(file, "patrol")),
+        ssh=_read_ssh(_sub_table(file, "ssh")),
+        triage=triage,
+        progress=_read_progress(_sub_table(file, "progress")),
     )
-    if reader.errors:
-        raise ConfigErrors(reader.errors)
+    if errors:
+        raise ConfigErrors(errors)
     return config
 
 
-def _read_stages(
-    reader: _Reader,
-    data: Mapping[str, Any],
-    run_env: Iterable[tuple[str, str]],
-    run_gates: Mapping[str, Any],
-    known_classes: frozenset[str] | None,
-) -> tuple[Stage, ...]:
-    stages = []
-    parsers = _stage_parsers(known_classes)
-    for name, table in reader.table(data, "stages").items():
-        path = f"stages.{name}"
-        problem = stage_name_problem(name)
-        if problem:
-            reader.errors.append(ConfigError(path, _shown(name), problem))
-        if not isinstance(table, dict):
-            reader.wrong(path, table, f"a table: write [stages.{name}] and below it cmd = …")
-            continue
-        if "cmd" not in table:
-            reader.errors.append(ConfigError(path, "", "lacks `cmd`, the command to run"))
-        raw = reader.fields(path, table, parsers)
-        if "cmd" in raw:
-            stages.append(_make_stage(name, raw, run_env, run_gates))
-    _refuse_shared_artifacts(reader, stages)
-    return tuple(stages)
+def _sub_table(file: Table, key: str) -> Table:
+    return Table(file.path_of(key), file.values.get(key, {}), KNOWN_KEYS[key], file.errors)
 
 
-def _make_stage(
-    name: str, raw: Mapping[str, Any], run_env: Iterable[tuple[str, str]], run_gates: Mapping[str, Any]
-) -> Stage:
-    return Stage(
-        name=name,
-        cmd=raw["cmd"],
-        cwd=raw.get("cwd", "."),
-        env=tuple(sorted({**dict(run_env), **dict(raw.get("env", ()))}.items())),
-        artifacts=raw.get("artifacts", ()),
-        timeout_seconds=raw.get("timeout"),
-        stall_after_seconds=raw.get("stall_after"),
-        min_duration_seconds=raw.get("min_duration"),
-        wait_for=raw.get("wait_for"),
-        done_if_log=raw.get("done_if_log"),
-        gates=Gates(**{**run_gates, **raw.get("gates", {})}),
-        **({"retry": raw["retry"]} if "retry" in raw else {}),
+def _read_settings(run: Table) -> RunSettings:
+    default = RunSettings()
+    return RunSettings(
+        sample_every_seconds=run.read("sample_every", values.positive_duration, default.sample_every_seconds),
+        grace_seconds=run.read("grace", values.duration, default.grace_seconds),
     )
 
 
-def stage_name_problem(name: str) -> str | None:
-    """Why `name` cannot be a stage's name; None if it can. Completes "<name> is not …"."""
-    if not fields.is_name(name):
-        return "a stage's name: letters, digits, '.', '_' and '-', at most 80, beginning with a letter or digit"
-    if name.upper() == "CHAIN" or name.endswith(("_DONE", "_FAILED")):
-        return "allowed as a stage's name: its markers would be mistaken for others"
-    return None
+def _read_notify(table: Table) -> Notify:
+    urls = table.read_list("urls", values.secret_reference, 'a list such as ["env:ONBOX_WEBHOOK"]', secret=True)
+    parse = values.one_of(NOTIFY_EVENTS, "an event to tell of")
+    on = table.read_list("on", parse, 'a list such as ["stage_failed", "chain_done"]')
+    return Notify(urls, on if "on" in table else DEFAULT_NOTIFY_EVENTS)
 
 
-def _refuse_shared_artifacts(reader: _Reader, stages: Iterable[Stage]) -> None:
-    """Two stages that write one file would each take the other's work for their own."""
-    writers: dict[str, str] = {}
-    for stage in stages:
-        for artifact in stage.artifacts:
-            if artifact.is_glob:
-                continue
-            file = fields.same_file(stage.cwd, artifact.pattern)
-            other = writers.setdefault(file, stage.name)
-            if other != stage.name:
-                path = f"stages.{stage.name}.artifacts"
-                wanted = f"free: stage {other} writes it too; give each stage its own file"
-                reader.wrong(path, artifact.pattern, wanted)
+# -- triage and progress: checked here, used where logs are read
 
 
-def _read_notify(reader: _Reader, data: Mapping[str, Any]) -> Notify:
-    raw = reader.fields("notify", reader.table(data, "notify"), _NOTIFY)
-    for event in raw.get("on", ()):
-        if event not in NOTIFY_EVENTS:
-            reader.wrong("notify.on", event, f"an event{fields.nearest(event, NOTIFY_EVENTS)}")
-    return Notify(raw.get("urls", ()), raw.get("on", NOTIFY_EVENTS[:6]))
-
-
-def _read_triage(reader: _Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    rows = data.get("triage", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        reader.wrong("triage", rows, "a list of tables: write [[triage]]")
+def _read_triage(file: Table) -> tuple[Plain, ...]:
+    rows = file.values.get("triage", ())
+    if not isinstance(rows, list | tuple):
+        file.fail("triage", rows, "a list of tables; write [[triage]]")
         return ()
-    out = []
-    for index, row in enumerate(rows):
-        path = f"triage[{index}]"
-        out.append(reader.fields(path, row, _TRIAGE))
-        for key in ("regex", "class"):
-            if key not in row:
-                reader.errors.append(ConfigError(path, "", f"lacks `{key}`"))
-    return tuple(out)
+    for position, row in enumerate(rows):
+        table = Table(f"triage[{position}]", row, KNOWN_KEYS["triage[]"], file.errors)
+        table.require("regex", values.regex, None, "a regular expression of the line that proves the class")
+        table.require("class", values.failure_class, None, "a failure class, known or your own")
+        table.read("remedy", values.text, None)
+        table.read("retry", values.flag, None)
+    return tuple(_read_only(row) for row in rows if isinstance(row, Mapping))
+
+
+def _retryable(known: frozenset[str] | None, triage: tuple[Plain, ...]) -> frozenset[str] | None:
+    """The known classes and those that the user's own rows allow to retry."""
+    if known is None:
+        return None
+    return known | {name for row in triage if row.get("retry") is True and isinstance(name := row.get("class"), str)}
+
+
+def _read_progress(table: Table) -> Plain:
+    table.read("regex", values.regex, None)
+    table.read("max", values.count_from(1), None)
+    return _read_only(table.values)
+
+
+# -- the local side: boxes, patrol, ssh
+
+
+def _read_boxes(file: Table) -> Mapping[str, Plain]:
+    boxes = Table("boxes", file.values.get("boxes", {}), None, file.errors)
+    for name, value in boxes.values.items():
+        problem = name_problem(name)
+        if problem is not None:
+            boxes.fail(name, name, problem)
+        _check_box(Table(boxes.path_of(name), value, KNOWN_KEYS["boxes.*"], file.errors))
+    return MappingProxyType({k: _read_only(v) for k, v in boxes.values.items() if isinstance(v, Mapping)})
+
+
+def _check_box(table: Table) -> None:
+    table.read("host", values.host, None)
+    table.read("project", values.text, None)
+    table.read("backend", values.one_of(BACKENDS, "a back end"), None)
+    table.read("recover", values.one_of(RECOVERIES, "a way to recover"), None)
+    watch = Table(table.path_of("watch"), table.values.get("watch", {}), KNOWN_KEYS["boxes.*.watch"], table.errors)
+    watch.read("log", values.text, None)
+    watch.read("process", values.text, None)
+    watch.read_list("artifacts", values.text, 'a list such as ["ckpt/epoch_*.npz"]')
+    watch.read("done_regex", values.regex, None)
+
+
+def _read_patrol(table: Table) -> Plain:
+    table.read("schedule", values.cron_schedule, None)
+    table.read("deadline", values.positive_duration, None)
+    return _read_only(table.values)
+
+
+def _read_ssh(table: Table) -> Plain:
+    table.read("command", values.text, None)
+    return _read_only(table.values)
+
+
+def _read_only(table: Plain) -> Plain:
+    """A copy that nobody can change: tables as read-only mappings, lists as tuples."""
+    return MappingProxyType({key: _frozen(value) for key, value in table.items()})
+
+
+def _frozen(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _read_only(value)
+    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value

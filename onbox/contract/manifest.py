@@ -6,10 +6,10 @@ would cost it 10 ms and 1.5 MiB (docs/decisions/0002-light-runner.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 SCHEMA = 1
 
@@ -120,7 +120,7 @@ def _plain(value: object) -> object:
 
 
 def stage_from_dict(data: Mapping[str, object]) -> Stage:
-    """The inverse of `stage_to_dict`. Unknown fields are ignored (a newer writer). Raises ValueError on missing ones."""
+    """The inverse of `stage_to_dict`. Unknown fields (of a newer writer) are ignored. ValueError on missing ones."""
     missing = [key for key in ("name", "cmd") if key not in data]
     if missing:
         raise ValueError("a stage lacks " + " and ".join(missing))
@@ -136,26 +136,26 @@ def _cmd(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _record(kind: type[NamedTuple], value: object) -> object:
-    known = kind._fields
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items() if k in known}  # type: ignore[attr-defined]
-    for optional in known:
-        if optional not in fields and optional not in kind._field_defaults:
-            fields[optional] = None
-    return kind(**fields)
-
-
-def _gates(value: object) -> object:
+def _fields(kind: type[Any], value: object) -> dict[str, Any]:
+    """The fields of a nested record that this version knows; lists as tuples, missing ones without default as None."""
     assert isinstance(value, dict)
-    kinds: dict[str, type] = {"gpu": GpuGate}
-    return Gates(**{k: _record(kinds.get(k, Amount), v) for k, v in value.items() if k in Gates._fields})
+    known = kind._fields
+    fields = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items() if key in known}
+    return {key: None for key in known if key not in kind._field_defaults} | fields
 
 
-_FROM_PLAIN = {
+def _gates(value: object) -> Gates:
+    assert isinstance(value, dict)
+    kinds: dict[str, Any] = {"gpu": GpuGate}
+    known = {key: item for key, item in value.items() if key in Gates._fields}
+    return Gates(**{key: kinds.get(key, Amount)(**_fields(kinds.get(key, Amount), item)) for key, item in known.items()})
+
+
+_FROM_PLAIN: dict[str, Callable[[Any], object]] = {
     "cmd": _cmd,
     "env": lambda value: tuple((key, item) for key, item in value),
-    "artifacts": lambda value: tuple(_record(Artifact, item) for item in value),
-    "wait_for": lambda value: _record(WaitFor, value),
-    "retry": lambda value: _record(Retry, value),
+    "artifacts": lambda value: tuple(Artifact(**_fields(Artifact, item)) for item in value),
+    "wait_for": lambda value: WaitFor(**_fields(WaitFor, value)),
+    "retry": lambda value: Retry(**_fields(Retry, value)),
     "gates": _gates,
 }

@@ -65,7 +65,15 @@ def parse_head(first_line: bytes) -> RunHead:
         raise ValueError("run.json lacks " + ", ".join(missing))
     kept = data.get("settings") or {}
     settings = RunSettings(**{key: float(value) for key, value in kept.items() if key in RunSettings._fields})
-    return RunHead(*(data[key] for key in wanted), settings, data)
+    return RunHead(
+        run=data["run"],
+        run_id=data["run_id"],
+        project=data["project"],
+        chain_fingerprint=data["chain_fingerprint"],
+        stage_count=int(data["stage_count"]),
+        settings=settings,
+        data=data,
+    )
 
 
 def parse_stages(lines: Iterable[bytes]) -> Iterator[FrozenStage]:

@@ -1,62 +1,96 @@
-"""Which stages a command line means: names of configured stages, or `NAME=COMMAND`. Pure."""
+"""The words of `onbox chain`: which stages to run. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from onbox.contract.config import stage_name_problem
-from onbox.contract.fields import nearest
+from onbox.contract.config_fields import Unwanted, shown
+from onbox.contract.config_values import command
 from onbox.contract.manifest import Stage
+from onbox.contract.names import log_name_clashes, stage_name_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onbox.contract.config import Config
 
+HINT = "to run a command under a name of its own: onbox chain 'NAME=COMMAND'"
+
 
 class UsageProblem(ValueError):
-    """Words that name no stages. The text has one line per problem."""
+    """What is wrong with the words, all of it: one line for each problem, and a hint where one helps."""
+
+    def __init__(self, problems: Sequence[str], hint: str | None = None) -> None:
+        self.problems = tuple(problems)
+        self.hint = hint
+        super().__init__("\n".join([*self.problems, *([hint] if hint else [])]))
 
 
 def stages_from_words(words: Sequence[str], config: Config) -> tuple[Stage, ...]:
-    """The stages that the words of `onbox chain` mean, in their order; no words: all that are configured.
+    """The stages to run, in the order of the words; all stages of the configuration if there are no words.
 
-    `name` takes a configured stage as it is; `name=command` gives a stage its command and keeps the conditions that
-    are configured for it. Raises UsageProblem with everything that is wrong.
+    A word is a configured stage's name, or `NAME=COMMAND` (split at the first "="), which gives a configured stage
+    another command under its configured conditions, or makes a stage with the environment of [run] and the [gates].
+    Raises UsageProblem with every problem.
     """
-    if not words:
-        if not config.stages:
-            raise UsageProblem("nothing to run: no stages are configured\n  try: onbox chain 'train=python train.py'")
-        return config.stages
     configured = {stage.name: stage for stage in config.stages}
-    chosen: list[Stage] = []
+    if not words:
+        if not configured:
+            raise UsageProblem(["nothing to run: no stages are configured"], HINT)
+        return config.stages
     problems: list[str] = []
+    unknown = False
+    stages = []
     for word in words:
-        found = _stage(word, configured, config)
-        if isinstance(found, str):
-            problems.append(found)
-        elif any(stage.name == found.name for stage in chosen):
-            problems.append(f"stage {found.name} is named twice")
+        name, defines, text = word.partition("=")
+        name = name.strip()
+        if defines:
+            problems += _definition_problems(name, text)
+            stages.append(_defined(name, text.lstrip(), configured, config))
+        elif name in configured:
+            stages.append(configured[name])
         else:
-            chosen.append(found)
+            unknown = True
+            problems.append(_unknown_stage(word, configured))
+    problems += _name_problems([stage.name for stage in stages], configured)
     if problems:
-        raise UsageProblem("\n  ".join(problems))
-    return tuple(chosen)
+        raise UsageProblem(problems, HINT if unknown else None)
+    return tuple(stages)
 
 
-def _stage(word: str, configured: dict[str, Stage], config: Config) -> Stage | str:
-    """The stage that a word means, or what is wrong with the word."""
-    name, given, command = word.partition("=")
-    if not given:
-        if word in configured:
-            return configured[word]
-        known = nearest(word, configured) if configured else "; none are configured"
-        return f"no stage {word!r}{known} (a command line stands as 'NAME=COMMAND')"
-    problem = stage_name_problem(name)
-    if problem:
-        return f"{name!r} is not {problem}"
-    if not command.strip() or "\0" in command:
-        return f"stage {name}: no command after the '='"
+def _defined(name: str, text: str, configured: Mapping[str, Stage], config: Config) -> Stage:
     if name in configured:
-        return configured[name]._replace(cmd=command)
-    return Stage(name, command, env=config.env, gates=config.gates)
+        return configured[name]._replace(cmd=text)
+    return Stage(name, text, env=config.env, gates=config.gates)
+
+
+def _definition_problems(name: str, text: str) -> Iterable[str]:
+    problem = stage_name_problem(name)
+    if problem is not None:
+        yield f"{shown(name)} is not {problem}"
+    try:
+        command(text)
+    except Unwanted as unwanted:
+        blank = not text.strip()
+        yield f"stage {name}: the command is empty" if blank else f"stage {name}: the command is not {unwanted.wanted}"
+
+
+def _unknown_stage(word: str, configured: Mapping[str, Stage]) -> str:
+    if not configured:
+        return f"no stage {shown(word)}: no stages are configured"
+    # Only a wrong word needs it, and loading it costs 3 ms.
+    import difflib  # noqa: PLC0415
+
+    near = difflib.get_close_matches(word, configured, n=3)
+    known = near or sorted(configured)[:10]
+    more = "" if near or len(configured) <= len(known) else " …"
+    return f"no stage {shown(word)}; {'did you mean' if near else 'there are'}: {', '.join(known)}{more}"
+
+
+def _name_problems(names: Sequence[str], configured: Mapping[str, Stage]) -> Iterable[str]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield f"stage {shown(name)} is named {count} times; each may run once in a chain"
+    for stage, other in log_name_clashes({*names, *configured}):
+        yield f"stage {other} cannot stand beside {stage}: attempts of {stage} log to {other}.log too"

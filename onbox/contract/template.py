@@ -1,48 +1,124 @@
-"""The commented onbox.toml that `onbox init` writes. Every commented key is valid as it stands."""
+"""The commented onbox.toml that `onbox init` writes. Pure."""
 
 from __future__ import annotations
 
-_TEMPLATE = """\
-# One run: its stages, in order, each behind its success gate. Every key has a default; unknown keys are errors.
-[run]
-name = "@NAME@"                    # names the state directory: <state_dir>/<name>/
-# state_dir = ".onbox"             # put it on the disk that survives
-# env = { WANDB_MODE = "offline", WANDB_API_KEY = "env:WANDB_API_KEY" }   # secrets only as env:NAME or file:PATH
-# sample_every = "30s"             # heartbeat and samples
-# grace = "30s"                    # between SIGTERM and SIGKILL
+from onbox.contract.names import run_name_from
 
+_MARK = "@NAME@"
+
+# "#key" is a setting that can be switched on by removing the "#"; "# text" is an explanation. Removing the "#" of every
+# setting gives a valid file, too: a test does it.
+_TEMPLATE = """\
+# onbox.toml: what runs, and what must hold before it counts as done.
+#
+# A line that begins with "#" and no space is a setting that is switched off; remove the "#" to switch it on. Most show
+# the default. Durations: "90s", "30m", "12h", "1h30m", or a number of seconds. Sizes: "5GB" (10^9), "5GiB" (2^30), or a
+# number of bytes. Relative paths begin at this file's directory; those of a stage at the stage's cwd.
+
+[run]
+# The run's name: its state lies in <state_dir>/<name>/. Default: the directory's name.
+name = "@NAME@"
+# Where state, logs and markers are kept. Put it on the disk that survives. Default: ".onbox"
+#state_dir = ".onbox"
+# How often the run is looked at and its status is renewed. Default: "30s"
+#sample_every = "30s"
+# How long a stage that is stopped may take to end (SIGTERM) before it is killed (SIGKILL). Default: "30s"
+#grace = "30s"
+# Added to the environment of every stage. A secret must not lie in this file: write "env:NAME" (a variable of the shell
+# that starts the chain) or "file:PATH". Default: nothing is added
+#env = { WANDB_MODE = "offline", HF_TOKEN = "file:~/.config/hf_token" }
+
+# The stages run in the order of this file. A name: letters, digits, ".", "_", "-".
 [stages.train]
-cmd = "python train.py"            # a shell line (bash -eo pipefail), or a list of words
-# cwd = "."                        # relative to this file
-# artifacts = ["ckpt/best.pt", { glob = "ckpt/epoch_*.pt", min_count = 3, min_bytes = 1024 }]   # new, or no DONE
-# timeout = "12h"
-# stall_after = "30m"              # log, artifacts and CPU all quiet for so long: stalled
-# min_duration = "60s"             # faster than that is suspicious: no DONE
-# wait_for = { file = "data/READY", timeout = "6h" }      # or { log = "prep.log", regex = "finished", timeout = "6h" }
-# retry = { max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }   # same command, same configuration
-# done_if_log = "Training completed"    # a line that the attempt's own log must hold
-# env = { OMP_NUM_THREADS = "4" }
-# gates = { disk_free = "20GB" }   # for this stage, besides [gates]
+# The command: a shell line, or a list of words that no shell touches, such as ["python", "train.py"]. Required.
+cmd = "python train.py"
+# Where it runs. Default: "."
+#cwd = "."
+# Added to the environment of this stage; overrides [run] env. Default: nothing is added
+#env = { OMP_NUM_THREADS = 4 }
+# Files that must be there, written by this very attempt, before the stage counts as done: a path, or a table with
+# path or glob, min_count (files, default 1; with glob) and min_bytes (of each file, default 1). Default: none
+#artifacts = ["ckpt/best.npz", { path = "ckpt/last.npz", min_bytes = "1KB" }, { glob = "ckpt/epoch_*.npz", min_count = 3 }]
+# Longer than this, and the stage is stopped and has failed. Default: no limit
+#timeout = "12h"
+# Log, artifacts and CPU/GPU all quiet for so long: stalled. Default: never
+#stall_after = "30m"
+# Done faster than this is suspicious and counts as failed. Default: any duration will do
+#min_duration = "60s"
+# What must appear before the stage starts: { file = … }, or { log = …, regex = … } for a line in a log; after timeout
+# (default "6h") the stage has failed. Default: nothing is waited for
+#wait_for = { file = "data/READY", timeout = "6h" }
+# Start it again unchanged: at most max times, only after failures of these classes, after backoff (default "60s", twice
+# as long each time). Default: never
+#retry = { max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }
+# A regular expression that a line of the attempt's own log must match before the stage counts as done. Default: "" (none)
+#done_if_log = "saved .*best"
+# Gates of this stage alone: each overrides the one of [gates], and false switches it off. Default: those of [gates]
+#gates = { disk_free = "20GB", gpu = false }
 
 [stages.eval]
 cmd = "python eval.py"
-# artifacts = ["results.csv"]
+#artifacts = ["results.csv"]
+#wait_for = { log = "server.log", regex = "listening on port [0-9]+", timeout = "10m" }
 
-# [gates]                          # checked before each stage; refusing starts nothing and loses nothing
-# disk_free = "5GB"
-# inodes_free = "5%"
+# Checked before each stage; a gate that refuses starts nothing and loses nothing. Default: no gate
+#[gates]
+# Free space where the run works: a size, or a share such as "5%"
+#disk_free = "5GB"
+# Free inodes there: a count such as 200000 or "200k", or a share. A disk can be full of files at a third of its bytes.
+#inodes_free = "5%"
+# Free memory, within the limit of the container: a size, or a share
+#memory_free = "2GB"
+# At least count GPUs (default 1) with at most max_used_mib MiB in use each (default: any use)
+#gpu = { count = 1, max_used_mib = 500 }
 
-# [notify]
-# urls = ["env:ONBOX_WEBHOOK"]     # env:NAME or file:PATH, never the address itself
-# on = ["stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused"]
+# Who is told.
+#[notify]
+# Where to: each "env:NAME" or "file:PATH", which hold the URL. Default: nowhere
+#urls = ["env:ONBOX_WEBHOOK"]
+# Of which events. Default: these; there are "interrupted" and "stopped", too
+#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused"]
 
-# [boxes.gpu1]                     # where runs live, seen from your own machine
-# host = "gpu1"                    # an alias of ~/.ssh/config
-# project = "/root/@NAME@"
-# backend = "ssh"
+# How far a run is, where its log does not say it in a common form.
+#[progress]
+# The line that tells it; the named groups `current` and `max` are the numbers. Default: the common forms
+#regex = "step (?P<current>[0-9]+) of (?P<max>[0-9]+)"
+# The exact end, where the log shows none or a rounded one. Default: what the log says in full
+#max = 5155
+
+# Why a stage failed, where onbox cannot know: a line of its log, the class that it proves, what to do, and whether a
+# retry can help (default false). As many of these as you like.
+#[[triage]]
+#regex = "LicenseServerBusy"
+#class = "license_busy"
+#remedy = "Wait for a free licence, then resume."
+#retry = true
+
+# The rest is for the local side: where runs live, and how to look at them.
+#[boxes.gpu1]
+# The host: an alias of ~/.ssh/config. Default: the box's name
+#host = "gpu1"
+# The project directory on the box
+#project = "/root/@NAME@"
+# "ssh", "local", "slurm", "ray" or "iris". Default: "ssh"
+#backend = "ssh"
+# What may be done about a dead run: "never" (look only), or "resume" for failures that allow it. Default: "never"
+#recover = "never"
+# A run that onbox did not start: its log, a pattern of its process, its files, and the log line that says done
+#watch = { log = "train.log", process = "train.py", artifacts = ["ckpt/*.npz"], done_regex = "^finished" }
+
+#[patrol]
+# When to look, as in a crontab. Default: "3,33 * * * *"
+#schedule = "3,33 * * * *"
+# How long one box may take in one look. Default: "30s"
+#deadline = "30s"
+
+#[ssh]
+# The ssh command. The variable ONBOX_SSH_COMMAND overrides it. Default: "ssh"
+#command = "ssh -F ./ssh_config"
 """
 
 
 def render_template(run_name: str) -> str:
-    """The text of a new onbox.toml for a run of this name."""
-    return _TEMPLATE.replace("@NAME@", run_name)
+    """The text of a new onbox.toml for the run `run_name` (made a valid name if it is none)."""
+    return _TEMPLATE.replace(_MARK, run_name_from(run_name))

@@ -51,7 +51,9 @@ CLASSES: tuple[FailureClass, ...] = (
     FailureClass(
         "false_success", "It exited with 0 but did not leave what it must: look at its log before resuming.", False
     ),
-    FailureClass("not_started", "What the stage needs to start is missing: provide it, then start the chain again.", False),
+    FailureClass(
+        "not_started", "What the stage needs to start is missing: provide it, then start the chain again.", False
+    ),
     FailureClass("unknown", "Read the end of the attempt's log; resume only when the cause is understood.", False),
 )
 

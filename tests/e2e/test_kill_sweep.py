@@ -1,10 +1,9 @@
-"""kill -9 of the runner at every single step that it takes, then the same command again: the same end, no stage twice."""
+"""kill -9 of the runner at every step that it takes, then the same command again: the same end, no stage twice."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from tests.box import REPOSITORY, Box
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 DIE_AT = REPOSITORY / "tests" / "fakes" / "die_at.py"
 LEDGER = "ledger.txt"

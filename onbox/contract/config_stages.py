@@ -1,0 +1,243 @@
+"""The stages and gates of a configuration: from tables to `Stage` records. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from onbox.contract import config_values as values
+from onbox.contract.config_fields import ConfigError, Table, Unwanted, read_value, shown
+from onbox.contract.manifest import Artifact, Gates, GpuGate, Retry, Stage, WaitFor
+from onbox.contract.names import log_name_clashes, stage_name_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+T = TypeVar("T")
+
+Env = Mapping[str, str]
+
+STAGE_KEYS = (
+    "cmd",
+    "cwd",
+    "env",
+    "artifacts",
+    "timeout",
+    "stall_after",
+    "min_duration",
+    "wait_for",
+    "retry",
+    "done_if_log",
+    "gates",
+)
+ARTIFACT_KEYS = ("path", "glob", "min_count", "min_bytes")
+WAIT_FOR_KEYS = ("file", "log", "regex", "timeout")
+RETRY_KEYS = ("max", "classes", "backoff")
+GATES_KEYS = ("disk_free", "inodes_free", "memory_free", "gpu")
+GPU_KEYS = ("count", "max_used_mib")
+
+ARTIFACTS_WANTED = 'a list such as ["best.npz", { glob = "epoch_*.npz", min_count = 3 }]'
+WAIT_TIMEOUT_SECONDS = 6 * 3600.0
+
+
+class Shared(NamedTuple):
+    """What every stage gets: the environment of [run], the [gates], and the classes that a retry may name
+    (None: any).
+    """
+
+    env: Env
+    gates: Gates
+    known_classes: frozenset[str] | None
+
+
+def read_stages(value: object, shared: Shared, errors: list[ConfigError]) -> tuple[Stage, ...]:
+    """The [stages.*] tables in file order, each with `shared` merged in. Errors are reported into `errors`."""
+    tables = Table("stages", value, None, errors)
+    stages = []
+    for name, table in tables.values.items():
+        problem = stage_name_problem(name)
+        if problem is not None:
+            tables.fail(name, name, problem)
+        stages.append(_read_stage(name, Table(tables.path_of(name), table, STAGE_KEYS, errors), shared))
+    for stage, other in log_name_clashes(tables.values):
+        tables.fail(other, other, f"allowed beside {stage}: attempts of {stage} log to {other}.log too")
+    _refuse_shared_artifacts(stages, errors)
+    return tuple(stages)
+
+
+def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
+    return Stage(
+        name=name,
+        cmd=table.require("cmd", values.command, "", values.COMMAND_WANTED),
+        cwd=table.read("cwd", values.text, "."),
+        env=merge_env(shared.env, read_env(table)),
+        artifacts=_read_artifacts(table),
+        timeout_seconds=table.read("timeout", values.positive_duration, None),
+        stall_after_seconds=table.read("stall_after", values.positive_duration, None),
+        min_duration_seconds=table.read("min_duration", values.duration, None),
+        wait_for=_read_wait_for(table),
+        retry=_read_retry(table, shared.known_classes),
+        done_if_log=table.read("done_if_log", values.optional_regex, None),
+        gates=_read_gates(table, shared.gates),
+    )
+
+
+# -- environment
+
+
+def merge_env(run_env: Env, stage_env: Env) -> tuple[tuple[str, str], ...]:
+    """Both environments sorted by name; where both have a name, the stage's value holds."""
+    return tuple(sorted({**run_env, **stage_env}.items()))
+
+
+def read_env(table: Table) -> Env:
+    """The `env` table below a table, without its wrong entries."""
+    if "env" not in table:
+        return {}
+    env = Table(table.path_of("env"), table.values["env"], None, table.errors, secret=True)
+    found = {}
+    for name in env.values:
+        if not values.is_variable_name(name):
+            env.fail(name, name, "the name of a variable: letters, digits and _, no digit first")
+        value = env.read(name, partial(values.env_value, name), None)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+# -- artifacts
+
+
+def _read_artifacts(table: Table) -> tuple[Artifact, ...]:
+    value = table.values.get("artifacts", ())
+    if not isinstance(value, list | tuple):
+        table.fail("artifacts", value, ARTIFACTS_WANTED)
+        return ()
+    path = table.path_of("artifacts")
+    found = (_read_artifact(f"{path}[{i}]", item, table.errors) for i, item in enumerate(value))
+    return tuple(artifact for artifact in found if artifact is not None)
+
+
+def _read_artifact(path: str, value: object, errors: list[ConfigError]) -> Artifact | None:
+    """A text is one literal path; a table says `path` or `glob`. None: wrong, and reported."""
+    if isinstance(value, str):
+        return read_value(path, value, _plain_artifact, None, errors)
+    if not isinstance(value, Mapping):
+        errors.append(ConfigError(path, shown(value), 'a path, or a table such as { glob = "epoch_*.npz" }'))
+        return None
+    table = Table(path, value, ARTIFACT_KEYS, errors)
+    literal = table.read("path", _file_path, None)
+    pattern = table.read("glob", values.text, None)
+    min_count = table.read("min_count", values.count_from(1), 1)
+    min_bytes = table.read("min_bytes", values.size, 1)
+    if "path" in table and "glob" in table:
+        table.fail("glob", value["glob"], "allowed beside path: exactly one of path and glob")
+    if "path" not in table and "glob" not in table:
+        table.missing("path", "exactly one of path and glob")
+    if "path" in table and min_count > 1:
+        table.fail("min_count", min_count, "possible for one path; write glob")
+    found = literal or pattern
+    return Artifact(found, pattern is not None, min_count, min_bytes) if found else None
+
+
+def _file_path(value: object) -> str:
+    path = values.text(value)
+    if path.endswith("/"):
+        raise Unwanted(f'a file; for the files in a directory write {{ glob = "{path}*" }}')
+    return path
+
+
+def _plain_artifact(value: object) -> Artifact:
+    """A literal path. One with a wildcard would be looked for by that very name and refuse DONE after hours of work."""
+    path = _file_path(value)
+    if "*" in path or "?" in path:
+        raise Unwanted("a literal path; write { glob = … }, or { path = … } if the file has just this name")
+    return Artifact(path)
+
+
+def _refuse_shared_artifacts(stages: Iterable[Stage], errors: list[ConfigError]) -> None:
+    """Two stages that write one file: the second would destroy what the first was judged by."""
+    writers: dict[str, str] = {}
+    for stage in stages:
+        for artifact in stage.artifacts:
+            if artifact.is_glob:
+                continue
+            path = posixpath.normpath(posixpath.join(stage.cwd, artifact.pattern))
+            first = writers.setdefault(path, stage.name)
+            if first != stage.name:
+                wanted = f"its own: stages {first} and {stage.name} write the same file"
+                errors.append(ConfigError(f"stages.{stage.name}.artifacts", shown(artifact.pattern), wanted))
+
+
+# -- wait_for, retry
+
+
+def _read_wait_for(stage: Table) -> WaitFor | None:
+    if "wait_for" not in stage:
+        return None
+    table = Table(stage.path_of("wait_for"), stage.values["wait_for"], WAIT_FOR_KEYS, stage.errors)
+    wait = WaitFor(
+        file=table.read("file", values.text, None),
+        log=table.read("log", values.text, None),
+        regex=table.read("regex", values.regex, None),
+        timeout_seconds=table.read("timeout", values.positive_duration, WAIT_TIMEOUT_SECONDS),
+    )
+    if "file" in table and "log" in table:
+        table.fail("log", table.values["log"], "allowed beside file: exactly one of file and log")
+    if "log" in table and "regex" not in table:
+        table.missing("regex", "a regular expression of the line to wait for in log")
+    if "regex" in table and "log" not in table:
+        table.fail("regex", table.values["regex"], "allowed without log")
+    if "file" not in table and "log" not in table:
+        table.missing("file", "exactly one of file and log")
+    return wait
+
+
+def _read_retry(stage: Table, known_classes: frozenset[str] | None) -> Retry:
+    if "retry" not in stage:
+        return Retry()
+    table = Table(stage.path_of("retry"), stage.values["retry"], RETRY_KEYS, stage.errors)
+    parse: Callable[[object], str] = values.failure_class
+    if known_classes is not None:
+        parse = values.one_of(known_classes, "a failure class that may be retried")
+    retry = Retry(
+        max=table.require("max", values.count_from(0), 0, "how often to start again, such as 2"),
+        classes=table.read_list("classes", parse, 'a list such as ["preempted", "network_blip"]'),
+        backoff_seconds=table.read("backoff", values.duration, Retry().backoff_seconds),
+    )
+    if retry.max and not table.values.get("classes"):
+        table.errors.append(
+            ConfigError(table.path_of("classes"), None, "the failure classes to retry (none: no retry)")
+        )
+    return retry
+
+
+# -- gates
+
+
+def _read_gates(stage: Table, inherited: Gates) -> Gates:
+    return read_gates(Table(stage.path_of("gates"), stage.values.get("gates", {}), GATES_KEYS, stage.errors), inherited)
+
+
+def read_gates(table: Table, inherited: Gates) -> Gates:
+    """The gates of a table: a key overrides the inherited gate, `false` switches it off."""
+    return Gates(
+        disk_free=_gate(table, "disk_free", values.byte_amount, inherited.disk_free),
+        inodes_free=_gate(table, "inodes_free", values.inode_amount, inherited.inodes_free),
+        memory_free=_gate(table, "memory_free", values.byte_amount, inherited.memory_free),
+        gpu=_gate(table, "gpu", lambda value: _gpu(table, value), inherited.gpu),
+    )
+
+
+def _gate(table: Table, key: str, parse: Callable[[object], T], inherited: T | None) -> T | None:
+    return None if table.values.get(key) is False else table.read(key, parse, inherited)
+
+
+def _gpu(gates: Table, value: object) -> GpuGate:
+    table = Table(gates.path_of("gpu"), value, GPU_KEYS, gates.errors)
+    return GpuGate(
+        count=table.read("count", values.count_from(1), 1),
+        max_used_mib=table.read("max_used_mib", values.count_from(0), None),
+    )
