@@ -29,6 +29,7 @@ from onbox.system.process import (
     Identity,
     end_tree,
     find_tree,
+    holder_of,
     is_alive,
     look_up,
     open_pidfd,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import FrozenStage
 
 LEFTOVER_GRACE_SECONDS = 5.0
+FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
 NO_ROOM_ERRORS = (28, 122)  # ENOSPC, EDQUOT
 
 
@@ -69,7 +71,7 @@ def start_attempt(ctx: Context, frozen: FrozenStage, number: int, start_record: 
     """
     stage, folder = frozen.stage, ctx.folder(frozen.stage)
     try:
-        env = stage_environment(stage.env, _own_variables(ctx, frozen, number, start_record), os.environ, folder)
+        env = stage_environment(stage.env, _own_variables(ctx, frozen, number, start_record), ctx.environ, folder)
     except VariableMissing as error:
         return Ended(None, None, "not_started", 0.0, str(error))
     words = keeper_argv(folder, ctx.resume_words, command_argv(stage.cmd, find_program))
@@ -104,13 +106,14 @@ def _own_variables(ctx: Context, frozen: FrozenStage, number: int, record: dict[
     }
 
 
-def adopt_attempt(frozen: FrozenStage, slot: Slot, history: StageHistory) -> Live:
-    """Take over an attempt whose runner is gone. The kernel said that it lives; the keeper is trusted only if its
-    start time agrees, too.
-    """
-    keeper = None
-    if slot.keeper_pid is not None and slot.keeper_start_ticks is not None:
-        keeper = Identity(slot.keeper_pid, slot.keeper_start_ticks)
+def find_keeper(slot: Slot, path: str) -> Identity | None:
+    """The live keeper of the attempt in the slot at `path`; None if it is gone (or its pid is now another's)."""
+    return None if slot.keeper_pid is None else holder_of(slot.keeper_pid, SLOT_FD, path)
+
+
+def adopt_attempt(ctx: Context, frozen: FrozenStage, slot: Slot, history: StageHistory) -> Live:
+    """Take over an attempt whose runner is gone. The lock on the slot said that it lives."""
+    keeper = find_keeper(slot, ctx.paths.slot(frozen.stage.name))
     began_wall = (parse_utc(str(history.started.get("at", ""))) if history.started else None) or wall()
     began = monotonic() - max(0.0, wall() - began_wall)
     return Live(frozen, slot.attempt, keeper, keeper is not None, False, began, began_wall)
@@ -142,9 +145,8 @@ class _Watch:
         self.quiet_since = monotonic()
         self.stalled = False
         now = monotonic()
-        self.next_beat = now + ctx.head.settings.sample_every_seconds
+        self.next_beat = now + FIRST_BEAT_SECONDS
         self.next_look = now + self._look_every() if self.stage.stall_after_seconds else None
-        self._show()
 
     def _look_every(self) -> float:
         return max(0.2, min(self.ctx.head.settings.sample_every_seconds, (self.stage.stall_after_seconds or 0) / 4))
@@ -273,8 +275,9 @@ class _Watch:
 
     def conclude(self) -> Ended:
         """The attempt ended by itself: its exit code, and no process left behind."""
-        code = self._exit_code()
-        if self._left_something():
+        slot, _, locked = read_slot(self.slot_path)
+        code = slot.exit_code if slot is not None and slot.attempt == self.live.number else None
+        if locked or self._left_group():
             end_tree(self.live.keeper, self.assignment, LEFTOVER_GRACE_SECONDS)
         duration = monotonic() - self.live.began
         if code is not None:
@@ -287,12 +290,10 @@ class _Watch:
         slot, _, _ = read_slot(self.slot_path)
         return slot.exit_code if slot is not None and slot.attempt == self.live.number else None
 
-    def _left_something(self) -> bool:
-        """Whether processes of the stage outlived its command: by the lock, or by its process group. Two cheap looks
-        that miss only what took care to leave both.
+    def _left_group(self) -> bool:
+        """Whether processes of the stage's group outlived its command. Together with the lock on the slot a cheap look
+        that misses only what took care to leave both.
         """
-        if is_locked(self.slot_path):
-            return True
         if self.live.keeper is None:
             return False
         try:

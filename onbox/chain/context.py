@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.chain.recorder import Recorder
     from onbox.chain.signals import Signals
     from onbox.contract.manifest import Stage
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class Context(NamedTuple):
-    """The run, and the runner's hands. boot_id: None if the kernel does not tell."""
+    """The run, and the runner's hands. boot_id: None if the kernel does not tell. environ: what the runner was started
+    with, copied once.
+    """
 
     paths: RunPaths
     head: RunHead
@@ -22,6 +26,7 @@ class Context(NamedTuple):
     signals: Signals
     boot_id: str | None
     resume_words: tuple[str, ...]
+    environ: Mapping[str, str]
 
     def folder(self, stage: Stage) -> str:
         """Where a stage works: its cwd below the project."""

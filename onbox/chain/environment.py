@@ -57,8 +57,7 @@ def stage_environment(
     configured: Iterable[tuple[str, str]], own: Mapping[str, str], environ: Mapping[str, str], folder: str
 ) -> dict[str, str]:
     """The whole environment of an attempt. `own` are the ONBOX_* variables. Raises VariableMissing."""
-    env = {key: value for key, value in environ.items() if not key.startswith("ONBOX_STAGE")}
-    env.setdefault("PYTHONUNBUFFERED", "1")
+    env = {"PYTHONUNBUFFERED": "1", **environ}
     env.update((name, resolve(name, value, environ, folder)) for name, value in configured)
     env.update(own)
     return env

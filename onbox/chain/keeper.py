@@ -18,10 +18,10 @@ SLOT_FD = 9
 
 # $1: folder to run in. $2: number of words of the command that resumes the chain; then these; then the stage's words.
 # The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
+# PPID is the runner that started it, for good: sh(1) sets it once. No file is read: a shell reads byte by byte.
 KEEPER_SCRIPT = f"""
 trap : HUP INT QUIT TERM USR1 USR2 ALRM
-IFS= read -r stat </proc/$$/stat
-echo "keeper $$ $stat" >&{SLOT_FD}
+echo "keeper $$" >&{SLOT_FD}
 cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}
 words=$2
 shift 2
@@ -30,8 +30,7 @@ shift_and_run() {{ shift "$words"; "$@"; }}
 shift_and_run "$@"
 code=$?
 echo "exit $code" >&{SLOT_FD}
-read -r pid name state parent rest </proc/$$/stat
-[ "$parent" = "$PPID" ] || resume "$@"
+kill -0 "$PPID" 2>/dev/null || resume "$@"
 exit "$code"
 """
 

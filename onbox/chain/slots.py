@@ -58,13 +58,11 @@ def reserve_slot(paths: RunPaths, run_id: str, stage: str, attempt: int) -> int:
 
 def read_slot(path: str) -> tuple[Slot | None, bool, bool]:
     """(what the slot says, whether there is a slot file, whether a live process holds it)."""
-    text = read_file(path, SLOT_BYTES)
+    locked = is_locked(path)  # first: what its holder wrote before it let go is then read
+    text = None if locked is None else read_file(path, SLOT_BYTES)
     if text is None:
         return None, False, False
-    locked = is_locked(path)
-    if locked is False:
-        text = read_file(path, SLOT_BYTES) or text  # its holder may have ended, and written, between the two looks
-    return parse_slot(text), locked is not None, bool(locked)
+    return parse_slot(text), True, bool(locked)
 
 
 def read_marker(path: str) -> Marker | Invalid | None:

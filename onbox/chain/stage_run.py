@@ -64,9 +64,9 @@ class StageRun:
     def known(self) -> StageHistory:
         return self.history.of(self.stage.name)
 
-    def note(self, *records: dict[str, Any]) -> None:
+    def note(self, *records: dict[str, Any], sync: bool = True) -> None:
         """Journal, and keep the history in step."""
-        self.ctx.recorder.note(*records)
+        self.ctx.recorder.note(*records, sync=sync)
         for record in records:
             self.history.apply(record)
 
@@ -92,7 +92,7 @@ class StageRun:
             return self._after(self._ended_unwatched(evidence))
         if action is Action.ADOPT:
             assert evidence.slot is not None
-            return self._adopt(adopt_attempt(self.frozen, evidence.slot, self.known))
+            return self._adopt(adopt_attempt(self.ctx, self.frozen, evidence.slot, self.known))
         if action is Action.START_AGAIN:
             return self._attempts(self.known.attempts, resume=bool((self.known.started or {}).get("resume")))
         if action is Action.RESTART:
@@ -233,7 +233,9 @@ class StageRun:
         data["artifacts"] = [{"path": found.path, "bytes": found.size_bytes} for found in files[:200]]
         data["artifact_count"] = len(files)
         data["artifact_bytes_total"] = sum(found.size_bytes for found in files)
-        self.note(self._ended_record(number, ended), {"event": Event.STAGE_DONE, **data})
+        # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
+        # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
+        self.note(self._ended_record(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.done(self.stage.name), data)
         return StageEnd.DONE
 

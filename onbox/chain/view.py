@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 LIVE_LINE_SECONDS = 1.0
+BREATH_SECONDS = 0.02  # a chain of very short stages shall not wait for who watches it
 LOOK_SECONDS = 0.5  # for a viewer that joined later and has no bell to wait on
 
 
@@ -125,6 +126,8 @@ class Viewer:
         if deadline is not None:
             seconds.append(max(0.0, deadline - monotonic()))
         try:
+            if self.bell_fd is not None and pidfd is not None:
+                _breathe(pidfd)
             for fd, _ in poller.poll(min(seconds) * 1000 if seconds else None):
                 if fd == self.bell_fd and not os.read(fd, 4096):
                     os.close(self.bell_fd)
@@ -183,6 +186,13 @@ class Viewer:
             file=sys.stderr,
         )
         return int(Exit.STOPPED)
+
+
+def _breathe(pidfd: int) -> None:
+    """Let some more records come together, unless the runner ends."""
+    poller = select.poll()
+    poller.register(pidfd, select.POLLIN)
+    poller.poll(BREATH_SECONDS * 1000)
 
 
 def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.attempt import find_keeper
 from onbox.chain.environment import attempt_assignment
 from onbox.chain.holder import Holder
 from onbox.chain.launch import HolderUnknown, read_head, read_stages, take_lock
@@ -18,7 +19,7 @@ from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import Journal
-from onbox.system.process import Identity, end_tree, wait_for_ends
+from onbox.system.process import end_tree, wait_for_ends
 
 if TYPE_CHECKING:
     import argparse
@@ -93,7 +94,7 @@ def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
     slot, _, _ = read_slot(paths.slot(stage))
     assert head is not None
     assert slot is not None
-    leader = Identity(slot.keeper_pid, slot.keeper_start_ticks) if slot.keeper_pid and slot.keeper_start_ticks else None
+    leader = find_keeper(slot, paths.slot(stage))
     _journal_stop(paths, stage)  # before the stage ends: its keeper must not start a new runner
     survivors = end_tree(leader, attempt_assignment(head.run_id, stage, slot.attempt), grace_seconds)
     if survivors:

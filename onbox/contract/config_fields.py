@@ -13,6 +13,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 SHOWN_LIMIT = 60
+HIDDEN = "***"  # stands for a value that may be a secret; what masks secrets on the way out leaves it as it is
 INTEGER_BITS = 64  # of TOML; Python's parser takes longer ones, and refuses to print the longest
 
 
@@ -73,8 +74,9 @@ class Table:
         self.path = path
         self.errors = errors
         self.values: Mapping[str, object] = value if isinstance(value, Mapping) else {}
-        if not isinstance(value, Mapping):
-            errors.append(ConfigError(path, kind_of(value) if secret else shown(value), "a table"))
+        self.is_table = isinstance(value, Mapping)
+        if not self.is_table:
+            errors.append(ConfigError(path, HIDDEN if secret else shown(value), "a table"))
         if keys is not None:
             for key in [key for key in self.values if key not in keys]:
                 self.fail(key, key, "a known key" + did_you_mean(key, keys))
@@ -93,7 +95,8 @@ class Table:
 
     def missing(self, key: str, wanted: str) -> None:
         """Report that `key` is not there, and what is wanted."""
-        self.errors.append(ConfigError(self.path_of(key), None, wanted))
+        if self.is_table:
+            self.errors.append(ConfigError(self.path_of(key), None, wanted))
 
     def read(self, key: str, parse: Callable[[object], T], default: D) -> T | D:
         """What the key's value means; `default` if it is absent or wrong (then it is reported too)."""
@@ -112,7 +115,7 @@ class Table:
         value = self.values.get(key, ())
         path = self.path_of(key)
         if not isinstance(value, list | tuple):
-            self.errors.append(ConfigError(path, kind_of(value) if secret else shown(value), wanted))
+            self.errors.append(ConfigError(path, HIDDEN if secret else shown(value), wanted))
             return ()
         items = (read_value(f"{path}[{i}]", item, parse, None, self.errors) for i, item in enumerate(value))
         return tuple(item for item in items if item is not None)
@@ -140,15 +143,6 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
     """`; did you mean "…"?`, or the known words where none is near."""
     near = nearest(word, known)
     return f'; did you mean "{near}"?' if near else "; known here: " + ", ".join(sorted(known))
-
-
-def kind_of(value: object) -> str:
-    """What sort of value it is, for values that must not be shown."""
-    if isinstance(value, str):
-        return "an empty text" if not value else "a literal text"
-    if isinstance(value, Mapping | list | tuple):
-        return shown(value)
-    return "a number" if isinstance(value, int | float) and not isinstance(value, bool) else "this value"
 
 
 def shown(value: object) -> str:

@@ -40,6 +40,7 @@ GPU_KEYS = ("count", "max_used_mib")
 
 ARTIFACTS_WANTED = 'a list such as ["best.npz", { glob = "epoch_*.npz", min_count = 3 }]'
 WAIT_TIMEOUT_SECONDS = 6 * 3600.0
+RETRY_MAX = 1  # where there is a retry table without `max`
 
 
 class Shared(NamedTuple):
@@ -203,14 +204,12 @@ def _read_retry(stage: Table, known_classes: frozenset[str] | None) -> Retry:
     if known_classes is not None:
         parse = values.one_of(known_classes, "a failure class that may be retried")
     retry = Retry(
-        max=table.require("max", values.count_from(0), 0, "how often to start again, such as 2"),
+        max=table.read("max", values.count_from(0), RETRY_MAX),
         classes=table.read_list("classes", parse, 'a list such as ["preempted", "network_blip"]'),
         backoff_seconds=table.read("backoff", values.duration, Retry().backoff_seconds),
     )
     if retry.max and not table.values.get("classes"):
-        table.errors.append(
-            ConfigError(table.path_of("classes"), None, "the failure classes to retry (none: no retry)")
-        )
+        table.missing("classes", "the failure classes to retry, as no other is retried")
     return retry
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from onbox.contract.config_fields import INTEGER_BITS, Unwanted, did_you_mean, kind_of
+from onbox.contract.config_fields import HIDDEN, INTEGER_BITS, Unwanted, did_you_mean
 from onbox.contract.manifest import Amount
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.units import parse_duration, parse_size
@@ -205,16 +205,16 @@ def cron_schedule(value: object) -> str:
 def secret_reference(value: object) -> str:
     """`env:NAME` or `file:PATH`. The value is never shown: a literal one is the secret itself."""
     if not isinstance(value, str) or not value.startswith(("env:", "file:")):
-        raise Unwanted(REFERENCE_WANTED, seen=kind_of(value))
+        raise Unwanted(REFERENCE_WANTED, seen=HIDDEN)
     return _checked_reference(value)
 
 
 def _checked_reference(value: str) -> str:
     kind, _, rest = value.partition(":")
     if kind == "env" and not _VARIABLE.fullmatch(rest):
-        raise Unwanted("env:NAME with the name of a variable", seen="what follows env:")
+        raise Unwanted("env:NAME with the name of a variable", seen=HIDDEN)
     if kind == "file" and (not rest.strip() or "\0" in rest):
-        raise Unwanted("file:PATH with a path", seen="what follows file:")
+        raise Unwanted("file:PATH with a path", seen=HIDDEN)
     return value
 
 
@@ -233,12 +233,12 @@ def env_value(name: str, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
-            raise Unwanted(f"a number within {INTEGER_BITS} bits", seen="a number")
+            raise Unwanted(f"a number within {INTEGER_BITS} bits", seen=HIDDEN)
         return str(value)
     if not isinstance(value, str) or "\0" in value:
-        raise Unwanted("a text without NUL characters", seen=kind_of(value))
+        raise Unwanted("a text without NUL characters", seen=HIDDEN)
     if value.startswith(("env:", "file:")):
         return _checked_reference(value)
     if value and _SECRET_NAME.search(name) and not _NUMBER_OR_BOOL.fullmatch(value):
-        raise Unwanted(REFERENCE_WANTED, seen="a literal value")
+        raise Unwanted(REFERENCE_WANTED, seen=HIDDEN)
     return value

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 SCHEMA = 1
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 
 Record = dict[str, Any]
 
@@ -48,7 +49,7 @@ CHAIN_ENDS = frozenset(
 
 def render_event(record: Mapping[str, Any]) -> bytes:
     """One journal line. ASCII only, so that a byte-wise cut never splits a character."""
-    return json.dumps({"schema": SCHEMA, **record}, separators=(",", ":")).encode("ascii") + b"\n"
+    return _ENCODE({"schema": SCHEMA, **record}).encode("ascii") + b"\n"
 
 
 class Unreadable(NamedTuple):

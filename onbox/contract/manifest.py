@@ -148,7 +148,9 @@ def _gates(value: object) -> Gates:
     assert isinstance(value, dict)
     kinds: dict[str, Any] = {"gpu": GpuGate}
     known = {key: item for key, item in value.items() if key in Gates._fields}
-    return Gates(**{key: kinds.get(key, Amount)(**_fields(kinds.get(key, Amount), item)) for key, item in known.items()})
+    return Gates(
+        **{key: kinds.get(key, Amount)(**_fields(kinds.get(key, Amount), item)) for key, item in known.items()}
+    )
 
 
 _FROM_PLAIN: dict[str, Callable[[Any], object]] = {

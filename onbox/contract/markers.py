@@ -55,7 +55,7 @@ def render_marker(data: Mapping[str, Any]) -> bytes:
 
 
 def _dump(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, separators=(", ", ": ")).encode("ascii") + b"\n"
+    return json.dumps(data).encode("ascii") + b"\n"
 
 
 def parse_marker(text: bytes) -> Marker | Invalid:
@@ -77,15 +77,14 @@ def parse_marker(text: bytes) -> Marker | Invalid:
 class Slot(NamedTuple):
     """What a slot file says of an attempt. None: not written (yet).
 
-    `exit_code` is the shell's: 128 + n for a command that signal n ended. `keeper_start_ticks` is field 22 of
-    /proc/<pid>/stat (proc(5)), which together with the boot id tells a process from a later one of the same pid.
+    `exit_code` is the shell's: 128 + n for a command that signal n ended. `keeper_pid` alone proves nothing: a live
+    keeper is one that has the slot open.
     """
 
     run_id: str
     stage: str
     attempt: int
     keeper_pid: int | None
-    keeper_start_ticks: int | None
     exit_code: int | None
 
 
@@ -100,19 +99,11 @@ def parse_slot(text: bytes) -> Slot | None:
     head = lines[0].split()
     if len(head) != 5 or head[0] != b"slot" or not head[4].isdigit():
         return None
-    pid = ticks = code = None
+    pid = code = None
     for line in lines[1:-1]:  # what follows the last newline may be half a line
         words = line.split()
-        if words[:1] == [b"keeper"]:
-            pid, ticks = _keeper(words[1:])
+        if words[:1] == [b"keeper"] and len(words) == 2 and words[1].isdigit():
+            pid = int(words[1])
         elif words[:1] == [b"exit"] and len(words) == 2 and words[1].isdigit():
             code = int(words[1])
-    return Slot(head[2].decode(), head[3].decode(), int(head[4]), pid, ticks, code)
-
-
-def _keeper(words: list[bytes]) -> tuple[int | None, int | None]:
-    """`<pid> <the line of /proc/<pid>/stat>`; without /proc only the pid."""
-    pid = int(words[0]) if words and words[0].isdigit() else None
-    after_name = b" ".join(words[1:]).rpartition(b")")[2].split()
-    ticks = int(after_name[19]) if len(after_name) > 19 and after_name[19].isdigit() else None
-    return pid, ticks
+    return Slot(head[2].decode(), head[3].decode(), int(head[4]), pid, code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from typing import NamedTuple
 
 CONFIG_FILE = "onbox.toml"
@@ -16,51 +15,51 @@ class RunPaths(NamedTuple):
 
     @property
     def manifest(self) -> str:
-        return os.path.join(self.root, "run.json")
+        return f"{self.root}/run.json"
 
     @property
     def journal(self) -> str:
-        return os.path.join(self.root, "events.jsonl")
+        return f"{self.root}/events.jsonl"
 
     @property
     def status(self) -> str:
-        return os.path.join(self.root, "status.json")
+        return f"{self.root}/status.json"
 
     @property
     def lock(self) -> str:
-        return os.path.join(self.root, "lock")
+        return f"{self.root}/lock"
 
     @property
     def runner_log(self) -> str:
-        return os.path.join(self.root, "runner.log")
+        return f"{self.root}/runner.log"
 
     @property
     def stop_request(self) -> str:
-        return os.path.join(self.root, "stop.json")
+        return f"{self.root}/stop.json"
 
     @property
     def markers(self) -> str:
-        return os.path.join(self.root, "markers")
+        return f"{self.root}/markers"
 
     @property
     def logs(self) -> str:
-        return os.path.join(self.root, "logs")
+        return f"{self.root}/logs"
 
     def done(self, stage: str) -> str:
-        return os.path.join(self.markers, f"{stage}_DONE")
+        return f"{self.root}/markers/{stage}_DONE"
 
     def failed(self, stage: str) -> str:
-        return os.path.join(self.markers, f"{stage}_FAILED")
+        return f"{self.root}/markers/{stage}_FAILED"
 
     def slot(self, stage: str) -> str:
         """The reserved file of a stage's live attempt: lock, exit record, and later the marker itself."""
-        return os.path.join(self.markers, f".{stage}.slot")
+        return f"{self.root}/markers/.{stage}.slot"
 
     def log(self, stage: str, attempt: int) -> str:
-        return os.path.join(self.logs, f"{stage}.{attempt}.log")
+        return f"{self.root}/logs/{stage}.{attempt}.log"
 
     def newest_log(self, stage: str) -> str:
-        return os.path.join(self.logs, f"{stage}.log")
+        return f"{self.root}/logs/{stage}.log"
 
 
 CHAIN = "CHAIN"  # the "stage" whose markers are CHAIN_DONE and CHAIN_FAILED; no real stage may have this name

@@ -30,7 +30,8 @@ name = "@NAME@"
 
 # The stages run in the order of this file. A name: letters, digits, ".", "_", "-".
 [stages.train]
-# The command: a shell line, or a list of words that no shell touches, such as ["python", "train.py"]. Required.
+# The command: a shell line (for bash -eo pipefail), or a list of words that no shell touches, such as
+# ["python", "train.py"]. Required.
 cmd = "python train.py"
 # Where it runs. Default: "."
 #cwd = "."
@@ -38,20 +39,21 @@ cmd = "python train.py"
 #env = { OMP_NUM_THREADS = 4 }
 # Files that must be there, written by this very attempt, before the stage counts as done: a path, or a table with
 # path or glob, min_count (files, default 1; with glob) and min_bytes (of each file, default 1). Default: none
-#artifacts = ["ckpt/best.npz", { path = "ckpt/last.npz", min_bytes = "1KB" }, { glob = "ckpt/epoch_*.npz", min_count = 3 }]
+#artifacts = ["best.npz", { path = "last.npz", min_bytes = "1KB" }, { glob = "epoch_*.npz", min_count = 3 }]
 # Longer than this, and the stage is stopped and has failed. Default: no limit
 #timeout = "12h"
-# Log, artifacts and CPU/GPU all quiet for so long: stalled. Default: never
+# Log, artifacts and CPU/GPU all quiet for so long: stalled. It is told, and nothing is stopped unless retry.classes has
+# "hang_stall". Default: never
 #stall_after = "30m"
 # Done faster than this is suspicious and counts as failed. Default: any duration will do
 #min_duration = "60s"
 # What must appear before the stage starts: { file = … }, or { log = …, regex = … } for a line in a log; after timeout
 # (default "6h") the stage has failed. Default: nothing is waited for
 #wait_for = { file = "data/READY", timeout = "6h" }
-# Start it again unchanged: at most max times, only after failures of these classes, after backoff (default "60s", twice
-# as long each time). Default: never
+# Start it again unchanged: at most max times (default 1), only after failures of these classes, after backoff (default
+# "60s", twice as long each time). Default: never
 #retry = { max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }
-# A regular expression that a line of the attempt's own log must match before the stage counts as done. Default: "" (none)
+# A regular expression that a line of the attempt's own log must match before the stage counts as done. Default: ""
 #done_if_log = "saved .*best"
 # Gates of this stage alone: each overrides the one of [gates], and false switches it off. Default: those of [gates]
 #gates = { disk_free = "20GB", gpu = false }

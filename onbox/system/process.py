@@ -89,6 +89,19 @@ def process_table(root: str = "/") -> Iterator[Entry]:
             yield entry
 
 
+def holder_of(pid: int, fd: int, path: str, root: str = "/") -> Identity | None:
+    """The process `pid`, if its descriptor `fd` is open on the file at `path`: proof that it is the one that was given
+    the file, and not a later one of the same pid. None if it is not, or cannot be looked at.
+    """
+    entry = look_up(pid, root)
+    try:
+        opened, named = os.stat(os.path.join(root, "proc", str(pid), "fd", str(fd))), os.stat(path)
+    except OSError:
+        return None
+    same = (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino)
+    return entry.identity if same and entry is not None else None
+
+
 def has_variable(pid: int, assignment: bytes, root: str = "/") -> bool:
     """Whether the process was started with `NAME=value` in its environment. False where it may not be read."""
     try:

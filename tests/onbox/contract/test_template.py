@@ -1,0 +1,76 @@
+"""The onbox.toml of `onbox init` is valid as written, and with every setting switched on."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from onbox.contract.config import KNOWN_KEYS, NOTIFY_EVENTS, Config, Notify, parse_config
+from onbox.contract.manifest import Gates, Retry, RunSettings, Stage
+from onbox.contract.template import render_template
+from onbox.triage.classes import CLASSES
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+RETRYABLE = frozenset(row.key for row in CLASSES if row.retryable)
+
+
+def read(text: str) -> Config:
+    return parse_config(tomllib.loads(text), default_name="folder", known_classes=RETRYABLE)
+
+
+def switched_on(text: str) -> str:
+    """Every line that begins with "#" and no space loses the "#"."""
+    return re.sub(r"(?m)^#(?=\S)", "", text)
+
+
+def test_as_written_it_has_two_stages_and_defaults() -> None:
+    config = read(render_template("digits"))
+    assert config == Config("digits", stages=(Stage("train", "python train.py"), Stage("eval", "python eval.py")))
+
+
+def test_every_setting_can_be_switched_on() -> None:
+    config = read(switched_on(render_template("digits")))
+    train, evaluation = config.stages
+    assert (train.timeout_seconds, train.retry) == (43200.0, Retry(2, ("preempted", "network_blip"), 60.0))
+    assert evaluation.gates != Gates()
+    assert config.triage[0]["class"] == "license_busy"
+
+
+def test_defaults_are_shown_as_they_are() -> None:
+    config = read(switched_on(render_template("digits")))
+    assert config.settings == RunSettings()
+    assert config.state_dir == Config("x").state_dir
+    assert config.notify.on == Notify().on
+
+
+def test_no_line_is_lost_by_switching_on() -> None:
+    # What begins with "#" and no space must be a setting, else the file explains itself wrongly.
+    settings = re.findall(r"(?m)^#(\S.*)", render_template("digits"))
+    assert settings
+    assert all(re.match(r"\w+ = |\[{1,2}[\w.]+\]{1,2}$", line) for line in settings)
+
+
+@pytest.mark.parametrize("table", KNOWN_KEYS)
+def test_every_known_key_is_shown(table: str) -> None:
+    text = switched_on(render_template("digits"))
+    for key in KNOWN_KEYS[table]:
+        assert re.search(rf"(?m)(^|[{{,\[.] ?){re.escape(key)}( = |\]|\.)", text), f"{table}: {key}"
+
+
+def test_every_event_is_shown() -> None:
+    assert all(f'"{event}"' in render_template("x") for event in NOTIFY_EVENTS)
+
+
+@pytest.mark.parametrize("name", ["digits", 'a"b\n[x]', "ü", ""])
+def test_any_directory_name_gives_a_valid_file(name: str) -> None:
+    assert read(render_template(name)).stages
+
+
+def test_lines_fit_a_terminal() -> None:
+    assert max(map(len, render_template("digits").splitlines())) <= 120
