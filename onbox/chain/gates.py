@@ -69,4 +69,4 @@ def _judge_room(gates: Gates, room: Room) -> list[Finding]:
 
 
 def _wanted(amount: Amount, total: int) -> float:
-    return float(amount.count) if amount.count is not None else total * (amount.percent or 0.0) / 100
+    return float(amount.number) if amount.number is not None else total * (amount.percent or 0.0) / 100

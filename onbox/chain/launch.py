@@ -129,10 +129,10 @@ def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
 
 def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | AlreadyDone:
     """Start a runner for the definition, with the lock already held. Raises Conflicts, StateNotWritten, OSError."""
-    prepare(definition, wishes)
-    if _all_done(definition):
+    if _all_done(definition) and not wishes.accept_done and not wishes.redo:
         os.close(lock.lock_fd)
         return AlreadyDone(len(definition.stages))
+    prepare(definition, wishes)
     listening, bell = os.pipe2(os.O_CLOEXEC)
     high_lock, high_bell = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (lock.lock_fd, bell))
     try:
@@ -204,7 +204,10 @@ def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: Hist
 
 
 def _all_done(definition: Definition) -> bool:
-    """Whether the chain has ended well with exactly this definition, and every stage's marker is still there."""
+    """Whether the chain has ended well with exactly these commands, and every stage's marker is still there.
+
+    CHAIN_DONE is taken away when a chain starts, so it vouches for the stages' markers: they need not be read.
+    """
     paths = definition.paths
     whole = read_marker(paths.done(CHAIN))
     if not isinstance(whole, Marker) or whole.fingerprint != definition.chain_fingerprint:

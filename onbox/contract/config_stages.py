@@ -237,6 +237,6 @@ def _gate(table: Table, key: str, parse: Callable[[object], T], inherited: T | N
 def _gpu(gates: Table, value: object) -> GpuGate:
     table = Table(gates.path_of("gpu"), value, GPU_KEYS, gates.errors)
     return GpuGate(
-        count=table.read("count", values.count_from(1), 1),
+        number=table.read("count", values.count_from(1), 1),
         max_used_mib=table.read("max_used_mib", values.count_from(0), None),
     )

@@ -113,7 +113,7 @@ def byte_amount(value: object) -> Amount:
     if share is not None:
         return Amount(percent=share)
     try:
-        return Amount(count=size(value))
+        return Amount(number=size(value))
     except Unwanted as problem:
         raise Unwanted('a size such as "5GB", or a share such as "5%"') from problem
 
@@ -124,11 +124,11 @@ def inode_amount(value: object) -> Amount:
     if share is not None:
         return Amount(percent=share)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
-        return Amount(count=value)
+        return Amount(number=value)
     match = _COUNT.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise Unwanted(COUNT_WANTED)
-    return Amount(count=round(float(match[1]) * _COUNT_UNITS[match[2].lower()]))
+    return Amount(number=round(float(match[1]) * _COUNT_UNITS[match[2].lower()]))
 
 
 def _percent(value: object) -> float | None:

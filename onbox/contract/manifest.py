@@ -49,17 +49,17 @@ class Retry(NamedTuple):
 class Amount(NamedTuple):
     """A wanted amount of something: an absolute number, or a share of the whole. Exactly one is set.
 
-    `count`: bytes or inodes. `percent`: 0-100 of what the file system (or the memory limit) has in all.
+    `number`: bytes or inodes. `percent`: 0-100 of what the file system (or the memory limit) has in all.
     """
 
-    count: int | None = None
+    number: int | None = None
     percent: float | None = None
 
 
 class GpuGate(NamedTuple):
-    """At least `count` GPUs with at most `max_used_mib` MiB in use each (None: any use)."""
+    """At least `number` GPUs with at most `max_used_mib` MiB in use each (None: any use)."""
 
-    count: int
+    number: int
     max_used_mib: int | None = None
 
 

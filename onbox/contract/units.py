@@ -12,15 +12,20 @@ for _power, _letter in enumerate("kmgtp", start=1):
     _BYTES[f"{_letter}ib"] = 1024**_power
     _BYTES[f"{_letter}i"] = 1024**_power
 
+_NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
+_PART = re.compile(rf"({_NUMBER})\s*([a-z]*)")
+_DURATION = re.compile(rf"\s*(?=\S)(?:{_NUMBER}\s*[a-z]+\s*)*(?:{_NUMBER}\s*)?")
+_SIZE = re.compile(rf"\s*({_NUMBER})\s*([a-z]*)\s*")
+
 
 def parse_duration(text: str | float) -> float:
     """`"90"`, `"30s"`, `"1h30m"`, `"250ms"` or a number: seconds. Raises ValueError with what is wanted."""
     if isinstance(text, int | float) and not isinstance(text, bool):
-        seconds = float(text)
+        seconds = float(min(text, 1e10))
     else:
-        parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", str(text).lower())
-        rebuilt = re.fullmatch(r"\s*(?:[0-9]+(?:\.[0-9]+)?\s*[a-z]*\s*)+", str(text).lower())
-        if not rebuilt or any(unit not in _SECONDS for _, unit in parts):
+        lower = str(text).lower()
+        parts = _PART.findall(lower)
+        if not _DURATION.fullmatch(lower) or any(unit not in _SECONDS for _, unit in parts):
             raise ValueError('a duration such as "90s", "30m", "12h" or "1h30m"')
         seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if not 0 <= seconds < 1e10:
@@ -32,7 +37,7 @@ def parse_size(text: str | int) -> int:
     """`"5GB"` (10^9), `"5GiB"` (2^30), `"512"` or an int: bytes. Raises ValueError with what is wanted."""
     if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
         return text
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", str(text).lower())
+    match = _SIZE.fullmatch(str(text).lower())
     if not match or match[2] not in _BYTES:
         raise ValueError('a size such as "5GB", "512MiB" or a number of bytes')
     return round(float(match[1]) * _BYTES[match[2]])
