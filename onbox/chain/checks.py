@@ -19,8 +19,9 @@ class Ended(NamedTuple):
 
     exit_code: the shell's, None when nobody recorded it. signal: number of the signal that ended it, None if none is
     known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "stopped",
-    "keeper_lost" (the keeper was killed, the true exit code is unknown), "not_started". duration_seconds: None when
-    its start or end was not seen.
+    "keeper_lost" (the keeper was killed, the true exit code is unknown), "unobserved" (runner and keeper were killed
+    while the command lived on: it counts as interrupted), "not_started". duration_seconds: None when its start or end
+    was not seen.
     """
 
     exit_code: int | None

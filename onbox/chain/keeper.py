@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SLOT_FD = 9
+GO_FD = 8
+GO = b"go\n"
 
+# It waits for the runner's word first; the end of the pipe instead means that the runner died before it said it.
 # $1: folder to run in. $2: number of words of the command that resumes the chain; then these; then the stage's words.
 # The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
 # PPID is the runner that started it, for good: sh(1) sets it once. No file is read: a shell reads byte by byte.
 KEEPER_SCRIPT = f"""
+read -r word <&{GO_FD} || exit 0
+exec {GO_FD}<&-
 trap : HUP INT QUIT TERM USR1 USR2 ALRM
 echo "keeper $$" >&{SLOT_FD}
 cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}

@@ -6,7 +6,6 @@ Steps: 1. take the lock, or find who has it; 2. see what earlier runs left, and 
 
 from __future__ import annotations
 
-import fcntl
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +23,7 @@ from onbox.system.clock import pause, utc_text, wall
 from onbox.system.files import make_folders, remove_file, replace_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.lock import try_lock
-from onbox.system.process import is_alive
+from onbox.system.process import high, high_pipe, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -133,13 +132,13 @@ def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | Al
         os.close(lock.lock_fd)
         return AlreadyDone(len(definition.stages))
     prepare(definition, wishes)
-    listening, bell = os.pipe2(os.O_CLOEXEC)
-    high_lock, high_bell = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (lock.lock_fd, bell))
+    listening, bell = high_pipe()
+    lock_fd = high(lock.lock_fd)
     try:
-        pid = start_runner(definition.paths.root, high_lock, high_bell)
+        pid = start_runner(definition.paths.root, lock_fd, bell)
     finally:
-        for fd in (lock.lock_fd, bell, high_lock, high_bell):
-            os.close(fd)
+        os.close(lock_fd)
+        os.close(bell)
     return Launched(pid, listening)
 
 

@@ -17,7 +17,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, try_lock
-from onbox.system.process import Files, start_detached
+from onbox.system.process import Files, high, start_detached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,15 +81,8 @@ def take_over() -> int:
     clear_holder(lock_fd)
     if not replay(parse_events(read_lines(paths.journal))).open:
         return Exit.STOPPED
-    lock_fd, bell = _high(lock_fd), _high(os.open(os.devnull, os.O_WRONLY))
-    start_runner(paths.root, lock_fd, bell)
+    start_runner(paths.root, high(lock_fd), high(os.open(os.devnull, os.O_WRONLY)))
     return Exit.DONE
-
-
-def _high(fd: int) -> int:
-    import fcntl  # noqa: PLC0415 - only here
-
-    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
 
 
 def run_chain(

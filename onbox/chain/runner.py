@@ -29,10 +29,9 @@ from onbox.system.journal import Journal, read_lines
 from onbox.system.process import Identity, boot_id, look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from onbox.contract.events import Record
-    from onbox.contract.runfile import FrozenStage
 
 
 class ChainEnd(NamedTuple):
@@ -65,8 +64,9 @@ class Runner:
         bell_fd: int | None = None,
     ) -> None:
         """Read the frozen definition and the journal. Raises StateNotWritten, OSError, ValueError."""
-        self.file = open(paths.manifest, "rb")  # noqa: SIM115 - kept open: this run's stages come from this very file
-        head = parse_head(self.file.readline())
+        file = open(paths.manifest, "rb")  # noqa: SIM115 - kept open: this run's stages come from this very file
+        head = parse_head(file.readline())
+        self.stages = parse_stages(file)
         self.history: History = replay(parse_events(read_lines(paths.journal)))
         self.boot = boot_id()
         entry = look_up(os.getpid())
@@ -88,21 +88,26 @@ class Runner:
         was_open, began = self.history.open, monotonic()
         self._open_chain()
         end = ChainEnd(Exit.DONE, Event.CHAIN_DONE, RunState.DONE)
-        for frozen in self._stages():
+        work = self.next_stage(chain_was_open=was_open)
+        while work is not None:
             if self.ctx.signals.stops:
-                end = self._stopped(frozen.stage.name)
+                work.call_off()
+                end = self._stopped(work.stage.name)
                 break
-            work = StageRun(self.ctx, frozen, self.history, chain_was_open=was_open)
+            following = _Following(self, chain_was_open=was_open)
+            work.before_landing = following.prepare
             result = work.run()
-            if result is StageEnd.DONE:
-                continue
-            end = self._stopped(frozen.stage.name) if result is StageEnd.STOPPED else self._not_done(work, result)
-            break
+            if result is not StageEnd.DONE:
+                stopped = result is StageEnd.STOPPED
+                end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
+                break
+            work = following.take()
         self._close_chain(end, monotonic() - began)
         return end.exit
 
-    def _stages(self) -> Iterator[FrozenStage]:
-        return parse_stages(self.file)
+    def next_stage(self, *, chain_was_open: bool) -> StageRun | None:
+        frozen = next(self.stages, None)
+        return None if frozen is None else StageRun(self.ctx, frozen, self.history, chain_was_open=chain_was_open)
 
     def _open_chain(self) -> None:
         paths, head = self.ctx.paths, self.ctx.head
@@ -157,3 +162,23 @@ class Runner:
             land_marker(paths.slot(CHAIN), paths.failed(CHAIN), data)
         self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
         remove_file(paths.stop_request)
+
+
+class _Following:
+    """The stage after the one that runs: fetched once, prepared ahead if its turn is sure to come."""
+
+    def __init__(self, runner: Runner, *, chain_was_open: bool) -> None:
+        self._runner, self._chain_was_open = runner, chain_was_open
+        self._fetched = False
+        self._work: StageRun | None = None
+
+    def prepare(self) -> None:
+        """Called when the running stage has passed its gate, before its marker lands."""
+        work = self.take()
+        if work is not None and not self._runner.ctx.signals.stops:
+            work.prepare_ahead()
+
+    def take(self) -> StageRun | None:
+        if not self._fetched:
+            self._work, self._fetched = self._runner.next_stage(chain_was_open=self._chain_was_open), True
+        return self._work

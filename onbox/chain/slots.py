@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from onbox.system.files import (
     sync_folder,
 )
 from onbox.system.lock import is_locked, lock_new_file
+from onbox.system.process import high
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,9 +44,7 @@ def reserve_slot(paths: RunPaths, run_id: str, stage: str, attempt: int) -> int:
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
         pwrite_all(fd, head + b" " * (SLOT_BYTES - len(head)), 0)
-        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)  # clear of the numbers that the keeper uses
-        os.close(fd)
-        fd = high
+        fd = high(fd)
         os.lseek(fd, len(head), os.SEEK_SET)
     except OSError as error:
         if fd >= 0:

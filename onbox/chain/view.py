@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import signal
 import sys
 import time
@@ -148,7 +147,7 @@ class Viewer:
         log = look_at_log(str(status["log"])) if status.get("log") else None
         if log is not None:
             status["last_line"] = log.last_line
-        width = shutil.get_terminal_size().columns
+        width = _terminal_width()
         print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width), end="", flush=True)
 
     def _clear_live_line(self) -> None:
@@ -186,6 +185,13 @@ class Viewer:
             file=sys.stderr,
         )
         return int(Exit.STOPPED)
+
+
+def _terminal_width() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except OSError:
+        return 80
 
 
 def _breathe(pidfd: int) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from onbox import __version__
 from onbox.chain.environment import FROZEN_VARIABLES
 from onbox.chain.holder import Holder
-from onbox.chain.identity import freeze_git
 from onbox.chain.launch import (
     AlreadyDone,
     Conflicts,
@@ -24,10 +23,7 @@ from onbox.chain.launch import (
     read_stages,
     take_lock,
 )
-from onbox.chain.narrate import narrate
 from onbox.chain.process_main import run_chain
-from onbox.chain.view import Viewer
-from onbox.commands.conflicts import describe_conflicts
 from onbox.commands.project import Project, add_config_option, existing_run, load_project
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
@@ -41,6 +37,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from onbox.chain.view import Viewer
     from onbox.contract.events import Record
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
@@ -185,6 +182,8 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
         offset = _size(paths.journal)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock)
     except Conflicts as conflicts:
+        from onbox.commands.conflicts import describe_conflicts  # noqa: PLC0415 - only then
+
         os.close(lock.lock_fd)
         raise Trouble(_conflict_code(conflicts), describe_conflicts(paths, conflicts)) from conflicts
     if isinstance(started, AlreadyDone):
@@ -218,6 +217,8 @@ def _say(args: argparse.Namespace, data: dict[str, Any], text: str) -> None:
 
 
 def _teller(args: argparse.Namespace) -> Any:
+    from onbox.chain.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
+
     return json.dumps if args.json else narrate
 
 
@@ -225,6 +226,8 @@ def _teller(args: argparse.Namespace) -> Any:
 
 
 def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
+    from onbox.chain.identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
+
     prepare(definition, Wishes(args.accept_done, args.redo))
     freeze_git(definition.paths, str(definition.head["project"]))
     tell = _teller(args)
@@ -238,6 +241,10 @@ def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -
 
 
 def _follow_launch(args: argparse.Namespace, definition: Definition, started: Launched, offset: int) -> int:
+    # Loaded while the first stage starts, not before.
+    from onbox.chain.identity import freeze_git  # noqa: PLC0415
+    from onbox.chain.view import Viewer  # noqa: PLC0415
+
     paths = definition.paths
     entry = look_up(started.pid)
     identity = entry.identity if entry else Identity(started.pid, 0)
@@ -316,6 +323,8 @@ def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) ->
     _say(args, {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})")
     if args.detach:
         return Exit.DONE
+    from onbox.chain.view import Viewer  # noqa: PLC0415 - as above
+
     viewer = Viewer(
         definition.paths,
         holder.identity,

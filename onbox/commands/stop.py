@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.attempt import find_keeper
 from onbox.chain.environment import attempt_assignment
 from onbox.chain.holder import Holder
 from onbox.chain.launch import HolderUnknown, read_head, read_stages, take_lock
 from onbox.chain.look import look_at_run
 from onbox.chain.slots import read_slot
+from onbox.chain.starting import find_keeper
 from onbox.chain.view import ask_to_stop, configured_grace
 from onbox.commands.project import add_config_option, existing_run, load_project
 from onbox.contract.events import Event, render_event

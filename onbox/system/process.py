@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
@@ -236,6 +237,19 @@ class Files(NamedTuple):
     stdin: str = os.devnull
     output: str = os.devnull
     inherited: tuple[tuple[int, int], ...] = ()
+
+
+def high(fd: int) -> int:
+    """Move a descriptor to a number of 10 or more, clear of those that are handed down by number. Closes `fd`."""
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(fd)
+    return moved
+
+
+def high_pipe() -> tuple[int, int]:
+    """A pipe, (reading end, writing end), with numbers of 10 or more."""
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    return high(reading), high(writing)
 
 
 def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) -> int:

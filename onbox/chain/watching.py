@@ -1,122 +1,30 @@
-"""One attempt of a stage: start it or adopt it, watch it, end it, and say how it ended."""
+"""Watch one attempt of a stage to its end: heartbeat, stall rule, time limit, stop; then say how it ended."""
 
 from __future__ import annotations
 
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.activity import is_active, read_signs
 from onbox.chain.checks import Ended, signal_of
-from onbox.chain.environment import (
-    ATTEMPT_VARIABLE,
-    VariableMissing,
-    attempt_assignment,
-    attempt_id,
-    stage_environment,
-)
-from onbox.chain.keeper import SLOT_FD, command_argv, find_program, keeper_argv
-from onbox.chain.slots import read_slot, reserve_slot
+from onbox.chain.environment import attempt_assignment
+from onbox.chain.slots import read_slot
 from onbox.contract.events import Event
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
-from onbox.system.clock import monotonic, parse_utc, utc_text, wall
-from onbox.system.files import StateNotWritten, link_newest
+from onbox.system.clock import monotonic, utc_text
 from onbox.system.lock import is_locked
-from onbox.system.process import (
-    Files,
-    Identity,
-    end_tree,
-    find_tree,
-    holder_of,
-    is_alive,
-    look_up,
-    open_pidfd,
-    start_detached,
-)
+from onbox.system.process import end_tree, find_tree, is_alive, open_pidfd
 
 if TYPE_CHECKING:
     from onbox.chain.activity import Signs
     from onbox.chain.context import Context
-    from onbox.chain.replay import StageHistory
-    from onbox.contract.markers import Slot
-    from onbox.contract.runfile import FrozenStage
+    from onbox.chain.starting import Live
 
 LEFTOVER_GRACE_SECONDS = 5.0
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
-NO_ROOM_ERRORS = (28, 122)  # ENOSPC, EDQUOT
-
-
-class Live(NamedTuple):
-    """An attempt that runs. `keeper`: who keeps it, None if that was never recorded; `keeper_lives` becomes False
-    when only its command lives on. `is_child`: the keeper is this process's child. `began` is monotonic.
-    """
-
-    frozen: FrozenStage
-    number: int
-    keeper: Identity | None
-    keeper_lives: bool
-    is_child: bool
-    began: float
-    began_wall: float
-
-
-def start_attempt(ctx: Context, frozen: FrozenStage, number: int, start_record: dict[str, Any]) -> Live | Ended:
-    """Reserve, journal, start. An `Ended` with cause "not_started" if the command cannot be started at all.
-
-    The start is written to the journal before the process exists and flushed while it starts up: a runner killed in
-    between finds the record, and the power failing in between loses a start that did nothing yet.
-    Raises StateNotWritten: then nothing was started.
-    """
-    stage, folder = frozen.stage, ctx.folder(frozen.stage)
-    try:
-        env = stage_environment(stage.env, _own_variables(ctx, frozen, number, start_record), ctx.environ, folder)
-    except VariableMissing as error:
-        return Ended(None, None, "not_started", 0.0, str(error))
-    words = keeper_argv(folder, ctx.resume_words, command_argv(stage.cmd, find_program))
-    slot_fd = reserve_slot(ctx.paths, ctx.head.run_id, stage.name, number)
-    log = ctx.paths.log(stage.name, number)
-    try:
-        ctx.recorder.note(start_record, sync=False)
-        began, began_wall = monotonic(), wall()
-        pid = start_detached(words, env, Files(output=log, inherited=((slot_fd, SLOT_FD),)))
-    except OSError as error:
-        if error.errno in NO_ROOM_ERRORS:
-            raise StateNotWritten(log, error) from error
-        return Ended(None, None, "not_started", 0.0, f"{error.strerror}: {error.filename or 'the command'}")
-    finally:
-        os.close(slot_fd)  # from here on only the stage holds its slot
-    ctx.recorder.settle()
-    link_newest(os.path.basename(log), ctx.paths.newest_log(stage.name))
-    entry = look_up(pid)
-    return Live(frozen, number, entry.identity if entry else Identity(pid, 0), True, True, began, began_wall)
-
-
-def _own_variables(ctx: Context, frozen: FrozenStage, number: int, record: dict[str, Any]) -> dict[str, str]:
-    stage = frozen.stage.name
-    return {
-        "ONBOX_RUN": ctx.head.run,
-        "ONBOX_RUN_ID": ctx.head.run_id,
-        "ONBOX_RUN_DIR": ctx.paths.root,
-        "ONBOX_STAGE": stage,
-        "ONBOX_ATTEMPT": str(number),
-        "ONBOX_RESUME": "1" if record["resume"] else "0",
-        ATTEMPT_VARIABLE: attempt_id(ctx.head.run_id, stage, number),
-    }
-
-
-def find_keeper(slot: Slot, path: str) -> Identity | None:
-    """The live keeper of the attempt in the slot at `path`; None if it is gone (or its pid is now another's)."""
-    return None if slot.keeper_pid is None else holder_of(slot.keeper_pid, SLOT_FD, path)
-
-
-def adopt_attempt(ctx: Context, frozen: FrozenStage, slot: Slot, history: StageHistory) -> Live:
-    """Take over an attempt whose runner is gone. The lock on the slot said that it lives."""
-    keeper = find_keeper(slot, ctx.paths.slot(frozen.stage.name))
-    began_wall = (parse_utc(str(history.started.get("at", ""))) if history.started else None) or wall()
-    began = monotonic() - max(0.0, wall() - began_wall)
-    return Live(frozen, slot.attempt, keeper, keeper is not None, False, began, began_wall)
 
 
 def watch_attempt(ctx: Context, live: Live) -> Ended:
@@ -284,6 +192,8 @@ class _Watch:
             return Ended(code, signal_of(code), "exit", duration)
         number = os.WTERMSIG(self.wait_status) if self.wait_status and os.WIFSIGNALED(self.wait_status) else None
         name = f" by {signal.Signals(number).name}" if number else ""
+        if self.wait_status is None:  # not a child of this runner: runner and keeper were killed, the command lived on
+            return Ended(None, None, "unobserved", duration, "its keeper was killed too: how it ended is not known")
         return Ended(None, number, "keeper_lost", duration, f"its keeper was killed{name}: the exit code is unknown")
 
     def _exit_code(self) -> int | None:

@@ -1,0 +1,141 @@
+"""What is put on record about one stage: its journal records and its markers, in that order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.slots import land_marker
+from onbox.contract.events import Event, Unreadable, parse_events
+from onbox.system.clock import utc_text, wall
+from onbox.system.journal import read_lines
+from onbox.triage.classes import REMEDIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.chain.artifacts import Look
+    from onbox.chain.checks import Ended, Finding
+    from onbox.chain.context import Context
+    from onbox.chain.replay import History, StageHistory
+    from onbox.contract.runfile import FrozenStage
+    from onbox.triage.evidence import Row
+
+LISTED_ARTIFACTS = 200
+
+
+class StageLedger:
+    """One stage's entries. Keeps `history` in step with what it journals."""
+
+    def __init__(self, ctx: Context, frozen: FrozenStage, history: History) -> None:
+        self.ctx, self.frozen, self.stage, self.history = ctx, frozen, frozen.stage, history
+
+    @property
+    def known(self) -> StageHistory:
+        return self.history.of(self.stage.name)
+
+    def about(self, event: str, **fields: Any) -> dict[str, Any]:
+        """A record of this stage, not yet journaled."""
+        return {"event": event, "stage": self.stage.name, **fields}
+
+    def note(self, *records: dict[str, Any], sync: bool = True) -> None:
+        """Journal. Raises StateNotWritten."""
+        self.ctx.recorder.note(*records, sync=sync)
+        for record in records:
+            self.history.apply(record)
+
+    def note_interrupted(self, ended: Ended | None, reason: str) -> None:
+        """The attempt is over without a verdict on the stage. ended: None if its end was not seen."""
+        number = self.known.attempts
+        records = [] if ended is None else [self._ended(number, ended)]
+        self.note(*records, self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
+
+    def note_retry(self, ended: Ended, row: Row, reason: str, delay_seconds: float) -> None:
+        """The attempt failed and will be made again, unchanged."""
+        number, retry = self.known.attempts, self.stage.retry
+        self.note(
+            self._ended(number, ended),
+            self.about(
+                Event.STAGE_RETRYING,
+                attempt=number,
+                failure_class=row.failure_class,
+                rule=row.rule,
+                reason=reason,
+                retry=self.known.retries + 1,
+                retries=retry.max,
+                delay_seconds=delay_seconds,
+            ),
+        )
+
+    def succeed(self, ended: Ended, looks: tuple[Look, ...], before_landing: Callable[[], None]) -> None:
+        """DONE: journal, then the marker, the last thing that a stage causes. Raises StateNotWritten."""
+        files = [found for look in looks for found in look.new]
+        number = self.known.attempts
+        data = self._marker(number, ended)
+        data["artifacts"] = [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]]
+        data["artifact_count"] = len(files)
+        data["artifact_bytes_total"] = sum(found.size_bytes for found in files)
+        # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
+        # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
+        self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
+        before_landing()
+        land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.done(self.stage.name), data)
+
+    def fail(self, number: int, ended: Ended, findings: tuple[Finding, ...], row: Row) -> None:
+        """FAILED: journal, then the marker. Raises StateNotWritten."""
+        data = self._marker(number, ended)
+        data |= {
+            "signal": ended.signal,
+            "cause": ended.cause,
+            "failure_class": row.failure_class,
+            "rule": row.rule,
+            "remedy": REMEDIES[row.failure_class],
+            "reason": "; ".join(map(str, findings)),
+            "findings": [finding._asdict() for finding in findings],
+            "log": self.ctx.paths.log(self.stage.name, number),
+        }
+        self.note(self._ended(number, ended), {"event": Event.STAGE_FAILED, **data})
+        land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.failed(self.stage.name), data)
+
+    def land_again(self, event: str) -> dict[str, Any]:
+        """Put the marker in place that a journaled verdict (`event`) lacks: the runner died in between. Its data."""
+        found: dict[str, Any] = {}
+        for record in parse_events(read_lines(self.ctx.paths.journal)):
+            if isinstance(record, Unreadable):
+                continue
+            if record["event"] == event and record.get("stage") == self.stage.name:
+                found = record
+        data = {key: value for key, value in found.items() if key not in ("schema", "at", "event")}
+        paths, name = self.ctx.paths, self.stage.name
+        land_marker(paths.slot(name), paths.done(name) if event == Event.STAGE_DONE else paths.failed(name), data)
+        return data
+
+    def _ended(self, number: int, ended: Ended) -> dict[str, Any]:
+        return self.about(
+            Event.ATTEMPT_ENDED,
+            attempt=number,
+            exit_code=ended.exit_code,
+            signal=ended.signal,
+            cause=ended.cause,
+            duration_seconds=_rounded(ended.duration_seconds),
+            detail=ended.detail,
+        )
+
+    def _marker(self, number: int, ended: Ended) -> dict[str, Any]:
+        cmd = self.stage.cmd
+        return {
+            "run_id": self.ctx.head.run_id,
+            "stage": self.stage.name,
+            "attempt": number,
+            "fingerprint": self.frozen.fingerprint,
+            "cmd": list(cmd) if isinstance(cmd, tuple) else cmd,
+            "cwd": self.stage.cwd,
+            "env": dict(self.stage.env),
+            "exit_code": ended.exit_code,
+            "started_at": (self.known.started or {}).get("at"),
+            "ended_at": utc_text(wall()),
+            "duration_seconds": _rounded(ended.duration_seconds),
+        }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
