@@ -47,7 +47,10 @@ def build_parser(only: str | None = None) -> Parser:
         epilog=f"exit codes:\n{codes}\n\nexample:\n  onbox chain 'train=python train.py' 'eval=python eval.py'",
     )
     parser.add_argument("--version", action="version", version=f"onbox {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # With `prog` given, argparse need not load shutil to find it.
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, prog="onbox"
+    )  # prog: else argparse loads shutil
     wanted = [COMMAND_MODULES[only]] if only in COMMAND_MODULES else list(dict.fromkeys(COMMAND_MODULES.values()))
     for module in wanted:
         importlib.import_module(f"onbox.commands.{module}").add(subparsers)

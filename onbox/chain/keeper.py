@@ -51,7 +51,7 @@ _SHELL_WORDS = frozenset(
     unset until wait while resume shift_and_run
     """.split()
 )
-_PLAIN_LINE = re.compile(r"[A-Za-z0-9_@%+:,./-]+(?: +[A-Za-z0-9_@%+=:,./-]+)*")
+_PLAIN_LINE = r"[A-Za-z0-9_@%+:,./-]+(?: +[A-Za-z0-9_@%+=:,./-]+)*"
 
 
 def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) -> list[str]:
@@ -64,7 +64,7 @@ def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) 
     if isinstance(cmd, tuple):
         return list(cmd)
     line = cmd.strip()
-    if _PLAIN_LINE.fullmatch(line) and line.split()[0] not in _SHELL_WORDS:
+    if re.fullmatch(_PLAIN_LINE, line) and line.split()[0] not in _SHELL_WORDS:
         return line.split()
     bash = find("bash")
     if bash:

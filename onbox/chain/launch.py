@@ -10,11 +10,11 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.holder import Holder, clear_holder, read_holder
+from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import start_runner
 from onbox.chain.replay import History, replay
 from onbox.chain.slots import read_marker
-from onbox.chain.stage_run import look_at_stage
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.markers import Marker, render_marker
 from onbox.contract.paths import CHAIN

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.chain.artifacts import Look, look_at, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
 from onbox.chain.gates import check_gates
+from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
-from onbox.chain.slots import read_marker, read_slot
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
 from onbox.chain.waiting import Awaited
 from onbox.chain.watching import watch_attempt
@@ -19,7 +19,7 @@ from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
-from onbox.system.clock import monotonic, parse_utc, pause, utc_text, wall
+from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.triage.evidence import End, classify_end
 
@@ -28,13 +28,10 @@ if TYPE_CHECKING:
 
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
-    from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage
 
 BACKOFF_LIMIT_SECONDS = 3600.0
 WAIT_LOOK_SECONDS = 0.5
-KEEPER_LOOK_SECONDS = 0.005
-KEEPER_LOOKS = 1000
 _NO_GATES = Gates()
 
 
@@ -53,19 +50,6 @@ class Again(NamedTuple):
 
     number: int
     resume: bool
-
-
-def look_at_stage(paths: RunPaths, frozen: FrozenStage, history: History, *, chain_open: bool) -> Evidence:
-    """Everything the plan wants to know of a stage."""
-    name = frozen.stage.name
-    slot, slot_exists, slot_locked = read_slot(paths.slot(name))
-    for _ in range(KEEPER_LOOKS):
-        if not slot_locked or slot is None or slot.keeper_pid is not None:
-            break
-        pause(KEEPER_LOOK_SECONDS)  # its keeper is about to begin, or to end as its runner is dead: nothing tells when
-        slot, slot_exists, slot_locked = read_slot(paths.slot(name))
-    marker = read_marker(paths.done(name))
-    return Evidence(frozen.fingerprint, history.of(name), marker, slot, slot_exists, slot_locked, chain_open)
 
 
 def _nothing() -> None:

@@ -22,14 +22,14 @@ REFERENCE_WANTED = "allowed here: a secret must not lie in a file: write env:NAM
 
 # A longer text is no duration; the bound keeps the parser's work small whatever is in it.
 _DURATION_LIMIT = 24
-_PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", re.ASCII)
-_COUNT = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmg]?)\s*", re.ASCII | re.IGNORECASE)
+_PERCENT = r"(?a)\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*"
+_COUNT = r"(?ai)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmg]?)\s*"
 _COUNT_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
-_CLASS = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_CRON = re.compile(r"\s*(?:[0-9A-Za-z*,/-]+\s+){4}[0-9A-Za-z*,/-]+\s*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SECRET_NAME = re.compile(r"(?:_KEY|_PASSWD|APIKEY|PASSWORD|TOKEN|SECRET)\Z", re.IGNORECASE)
-_NUMBER_OR_BOOL = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false", re.ASCII | re.IGNORECASE)
+_CLASS = r"[a-z][a-z0-9_]{0,63}"
+_CRON = r"\s*(?:[0-9A-Za-z*,/-]+\s+){4}[0-9A-Za-z*,/-]+\s*"
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+_SENSITIVE = r"(?i)(?:_KEY|_PASSWD|APIKEY|PASSWORD|TOKEN|SECRET)\Z"
+_NUMBER_OR_BOOL = r"(?ai)[+-]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false"
 
 
 def text(value: object) -> str:
@@ -125,7 +125,7 @@ def inode_amount(value: object) -> Amount:
         return Amount(percent=share)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
         return Amount(number=value)
-    match = _COUNT.fullmatch(value) if isinstance(value, str) else None
+    match = re.fullmatch(_COUNT, value) if isinstance(value, str) else None
     if match is None:
         raise Unwanted(COUNT_WANTED)
     return Amount(number=round(float(match[1]) * _COUNT_UNITS[match[2].lower()]))
@@ -133,7 +133,7 @@ def inode_amount(value: object) -> Amount:
 
 def _percent(value: object) -> float | None:
     """The number before a percent sign; None if there is no such sign."""
-    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    match = re.fullmatch(_PERCENT, value) if isinstance(value, str) else None
     if match is None:
         return None
     if float(match[1]) > 100:
@@ -172,7 +172,7 @@ def one_of(known: Collection[str], what: str) -> Callable[[object], str]:
 
 def failure_class(value: object) -> str:
     """The name of a failure class, known or the user's own."""
-    if not isinstance(value, str) or not _CLASS.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(_CLASS, value):
         raise Unwanted("a failure class: small letters, digits and _, such as data_error")
     return value
 
@@ -197,7 +197,7 @@ def host(value: object) -> str:
 
 def cron_schedule(value: object) -> str:
     """Five fields as in crontab(5)."""
-    if not isinstance(value, str) or not _CRON.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(_CRON, value):
         raise Unwanted('a schedule of five fields as in a crontab, such as "3,33 * * * *"')
     return value
 
@@ -211,7 +211,7 @@ def secret_reference(value: object) -> str:
 
 def _checked_reference(value: str) -> str:
     kind, _, rest = value.partition(":")
-    if kind == "env" and not _VARIABLE.fullmatch(rest):
+    if kind == "env" and not re.fullmatch(_VARIABLE, rest):
         raise Unwanted("env:NAME with the name of a variable", seen=HIDDEN)
     if kind == "file" and (not rest.strip() or "\0" in rest):
         raise Unwanted("file:PATH with a path", seen=HIDDEN)
@@ -220,7 +220,7 @@ def _checked_reference(value: str) -> str:
 
 def is_variable_name(name: str) -> bool:
     """Whether a shell could name a variable so."""
-    return _VARIABLE.fullmatch(name) is not None
+    return re.fullmatch(_VARIABLE, name) is not None
 
 
 def env_value(name: str, value: object) -> str:
@@ -239,6 +239,6 @@ def env_value(name: str, value: object) -> str:
         raise Unwanted("a text without NUL characters", seen=HIDDEN)
     if value.startswith(("env:", "file:")):
         return _checked_reference(value)
-    if value and _SECRET_NAME.search(name) and not _NUMBER_OR_BOOL.fullmatch(value):
+    if value and re.search(_SENSITIVE, name) and not re.fullmatch(_NUMBER_OR_BOOL, value):
         raise Unwanted(REFERENCE_WANTED, seen=HIDDEN)
     return value

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 NAME_LIMIT = 80
 NAME_WANTED = 'a name of at most 80 letters, digits, ".", "_" and "-" that begins with a letter or digit'
 
-_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
+_NAME = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}"
 _MARKER_ENDINGS = ("_DONE", "_FAILED")
 
 
 def name_problem(name: str) -> str | None:
     """Why `name` cannot name a run or a box: what is wanted instead. None: it can."""
-    return None if _NAME.fullmatch(name) else NAME_WANTED
+    return None if re.fullmatch(_NAME, name) else NAME_WANTED
 
 
 def stage_name_problem(name: str) -> str | None:
@@ -52,7 +52,7 @@ def run_name_from(directory_name: str) -> str:
     """A run name made of a directory's name: itself where it is a valid name already, else with "-" for what is not
     allowed. Never empty (then "run"), at most 80 characters.
     """
-    if _NAME.fullmatch(directory_name):
+    if re.fullmatch(_NAME, directory_name):
         return directory_name
     allowed = re.sub(r"[^A-Za-z0-9._-]+", "-", directory_name)
     begun = re.sub(r"^[^A-Za-z0-9]+", "", allowed)

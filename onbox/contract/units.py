@@ -13,9 +13,9 @@ for _power, _letter in enumerate("kmgtp", start=1):
     _BYTES[f"{_letter}i"] = 1024**_power
 
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
-_PART = re.compile(rf"({_NUMBER})\s*([a-z]*)")
-_DURATION = re.compile(rf"\s*(?=\S)(?:{_NUMBER}\s*[a-z]+\s*)*(?:{_NUMBER}\s*)?")
-_SIZE = re.compile(rf"\s*({_NUMBER})\s*([a-z]*)\s*")
+_PART = rf"({_NUMBER})\s*([a-z]*)"
+_DURATION = rf"\s*(?=\S)(?:{_NUMBER}\s*[a-z]+\s*)*(?:{_NUMBER}\s*)?"
+_SIZE = rf"\s*({_NUMBER})\s*([a-z]*)\s*"
 
 
 def parse_duration(text: str | float) -> float:
@@ -24,8 +24,8 @@ def parse_duration(text: str | float) -> float:
         seconds = float(min(text, 1e10))
     else:
         lower = str(text).lower()
-        parts = _PART.findall(lower)
-        if not _DURATION.fullmatch(lower) or any(unit not in _SECONDS for _, unit in parts):
+        parts = re.findall(_PART, lower)
+        if not re.fullmatch(_DURATION, lower) or any(unit not in _SECONDS for _, unit in parts):
             raise ValueError('a duration such as "90s", "30m", "12h" or "1h30m"')
         seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if not 0 <= seconds < 1e10:
@@ -37,7 +37,7 @@ def parse_size(text: str | int) -> int:
     """`"5GB"` (10^9), `"5GiB"` (2^30), `"512"` or an int: bytes. Raises ValueError with what is wanted."""
     if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
         return text
-    match = _SIZE.fullmatch(str(text).lower())
+    match = re.fullmatch(_SIZE, str(text).lower())
     if not match or match[2] not in _BYTES:
         raise ValueError('a size such as "5GB", "512MiB" or a number of bytes')
     return round(float(match[1]) * _BYTES[match[2]])

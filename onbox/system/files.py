@@ -125,10 +125,18 @@ def read_tail(path: str, limit: int) -> bytes | None:
 
 
 def make_folders(*paths: str) -> None:
-    """Make private folders; raises StateNotWritten."""
+    """Make folders, with those above them, private to the user. Raises StateNotWritten."""
     for path in paths:
+        if os.path.isdir(path):
+            continue
+        parent = os.path.dirname(path)
+        if parent != path:
+            make_folders(parent)
         try:
-            os.makedirs(path, PRIVATE_FOLDER, exist_ok=True)
+            os.mkdir(path, PRIVATE_FOLDER)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise StateNotWritten(path, NotADirectoryError(errno.ENOTDIR, "not a folder", path)) from None
         except OSError as error:
             raise StateNotWritten(path, error) from error
 
