@@ -69,7 +69,9 @@ setup_venv() {
   want=$(installed_for "$extra")
   [ "$(cat "$stamp" 2>/dev/null)" = "$want" ] && return
   say "install onbox[$extra]"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -e "${repo}[$extra]" </dev/null \
+  # "compat": found by a plain path, which starts 10 ms faster than by setuptools' import hook.
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat \
+    -e "${repo}[$extra]" </dev/null \
     || die 'pip could not install the project (its reason is above); run this again when that is mended'
   printf '%s\n' "$want" >"$stamp"
 }

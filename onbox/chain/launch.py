@@ -16,7 +16,7 @@ from onbox.chain.process_main import start_runner
 from onbox.chain.replay import History, replay
 from onbox.chain.slots import read_marker
 from onbox.contract.events import Event, parse_events, render_event
-from onbox.contract.markers import Marker, render_marker
+from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, RunHead, parse_head, parse_stages, render_runfile
 from onbox.system.clock import pause, utc_text, wall
@@ -71,12 +71,17 @@ class AlreadyDone(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """A stage that must not be skipped and must not be run without a word: its name, the plan's row, the evidence."""
+    """A stage that must not be skipped and must not be run without a word.
+
+    marker: its DONE marker, None if that is invalid or missing. reason: what is wrong with the marker. after: the
+    stage before it that will run, so that this DONE would be older than its input.
+    """
 
     frozen: FrozenStage
     action: Action
     marker: Marker | None
     reason: str
+    after: str | None = None
 
 
 class Conflicts(Exception):
@@ -151,7 +156,7 @@ def prepare(definition: Definition, wishes: Wishes) -> None:
         for position, (stage, fingerprint) in enumerate(definition.stages, start=1)
     ]
     carry_out(paths, frozen, wishes, history)
-    conflicts = find_conflicts(paths, frozen, history)
+    conflicts = find_conflicts(paths, frozen, history, wishes)
     if conflicts:
         raise Conflicts(conflicts)
     text = render_runfile(definition.head, definition.stages)
@@ -189,16 +194,23 @@ def _accepted_by_hand(paths: RunPaths, history: History, stage: str) -> dict[str
 _CONFLICTS = (Action.REFUSE_STALE, Action.REFUSE_INVALID, Action.REFUSE_LIVE)
 
 
-def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: History) -> list[Conflict]:
-    """Stages whose DONE is of another command or no marker at all, or whose other command is still alive."""
+def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: History, wishes: Wishes) -> list[Conflict]:
+    """Stages whose DONE is of another command, older than a stage before it that will run, or no marker at all; and
+    stages of which another command is still alive.
+    """
     found = []
+    to_run: str | None = None
     for frozen in stages:
         evidence = look_at_stage(paths, frozen, history, chain_open=history.open)
         action = plan_stage(evidence).action
+        marker = evidence.marker if isinstance(evidence.marker, Marker) else None
         if action in _CONFLICTS:
-            marker = evidence.marker if isinstance(evidence.marker, Marker) else None
-            reason = "" if marker or evidence.marker is None else getattr(evidence.marker, "reason", "")
+            reason = evidence.marker.reason if isinstance(evidence.marker, Invalid) else ""
             found.append(Conflict(frozen, action, marker, reason))
+        elif action is Action.SKIP and to_run is not None and frozen.stage.name not in wishes.accept_done:
+            found.append(Conflict(frozen, action, marker, "", after=to_run))
+        elif action not in (Action.SKIP, Action.LAND):
+            to_run = to_run or frozen.stage.name
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox import __version__
@@ -24,6 +25,7 @@ from onbox.chain.launch import (
     take_lock,
 )
 from onbox.chain.process_main import run_chain
+from onbox.chain.scripts import find_crlf_scripts
 from onbox.commands.project import Project, add_config_option, existing_run, load_project
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
@@ -112,6 +114,7 @@ def _check_run_name(name: str) -> None:
 def _define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Definition:
     """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
     _refuse_what_is_not_enforced(project, stages)
+    _refuse_crlf(project, stages)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
     fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
     head = {
@@ -142,6 +145,17 @@ def _refuse_what_is_not_enforced(project: Project, stages: Sequence[Stage]) -> N
             f"{project.config_path}: gates.{', gates.'.join(found)}: this version checks disk_free and inodes_free "
             "only; remove the gate or check it in the stage's own command",
         )
+
+
+def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:
+    lines = [
+        f"stage {stage.name}: {path} has Windows line ends (CRLF), which a shell takes for part of the words; "
+        f"convert it: sed -i 's/\\r$//' {shlex.quote(path)}"
+        for stage in stages
+        for path in find_crlf_scripts(stage, os.path.join(project.folder, stage.cwd))
+    ]
+    if lines:
+        raise Trouble(Exit.CONFIG, "nothing was started\n  " + "\n  ".join(lines))
 
 
 def _run_id(paths: RunPaths) -> str:

@@ -33,7 +33,10 @@ def _describe(paths: RunPaths, conflict: Conflict) -> list[str]:
     ways = [f"  keep the result:  --accept-done {name}", f"  run it again:     --redo {name}"]
     if conflict.marker is None:
         return [f"stage {name}: {paths.done(name)} is no marker of a finished stage: {conflict.reason}", *ways]
-    head = f"stage {name}: DONE since {conflict.marker.data.get('ended_at', '?')}, but of another command"
+    since = f"stage {name}: DONE since {conflict.marker.data.get('ended_at', '?')}, but"
+    if conflict.after is not None:
+        return [f"{since} stage {conflict.after} before it will run now, so this result would be older than it", *ways]
+    head = f"{since} of another command"
     return [head, *_difference(dict(conflict.marker.data), _now(conflict)), *ways]
 
 
