@@ -40,6 +40,7 @@ class Box:
     def __init__(self, project: Path, run: str = "digits") -> None:
         self.project, self.run = project, run
         self.tag = f"ONBOX_TEST={project}"
+        self.started: list[subprocess.Popen[str]] = []
         name, _, value = self.tag.partition("=")
         self.env = {**os.environ, name: value, "PYTHONPATH": str(REPOSITORY)}
 
@@ -82,7 +83,7 @@ class Box:
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
         """Start `onbox` and leave it running."""
         settings.setdefault("env", self.env)
-        return subprocess.Popen(
+        started = subprocess.Popen(
             [*ONBOX, *words],
             cwd=self.project,
             stdin=subprocess.DEVNULL,
@@ -92,6 +93,8 @@ class Box:
             start_new_session=True,
             **settings,
         )
+        self.started.append(started)
+        return started
 
     def status(self) -> dict[str, Any]:
         result = self.onbox("status", "--json")
@@ -117,6 +120,25 @@ class Box:
         wait_until(lambda: not is_running(pid), f"pid {pid} to be gone")
         return pid
 
+    def run_program(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        """Any program, in the project and with its environment."""
+        return subprocess.run(
+            words,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+            env=self.env,
+            cwd=self.project,
+        )
+
+    def wait_for_file(self, name: str) -> None:
+        wait_until((self.project / name).exists, f"the file {name}")
+
+    def wait_for_event(self, kind: str) -> None:
+        wait_until(lambda: self.events(kind), f"the event {kind}")
+
     def wait_for_log(self, text: str, stage: str = "train") -> None:
         wait_until(lambda: text in self.log(stage), f"{text!r} in the log of {stage}")
 
@@ -136,13 +158,15 @@ class Box:
         for _ in range(50):
             pids = self.processes()
             if not pids:
-                return
+                break
             for pid in pids:
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     continue
             time.sleep(0.02)
+        for started in self.started:
+            started.communicate(timeout=BOUND_SECONDS)
 
 
 def is_running(pid: int) -> bool:

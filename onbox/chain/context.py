@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 class Context(NamedTuple):
     """The run, and the runner's hands. boot_id: None if the kernel does not tell. environ: what the runner was started
-    with, copied once.
+    with, copied once. life_fd: the writing end of a pipe that this process alone reads; keepers inherit it and learn
+    from it whether the runner lives.
     """
 
     paths: RunPaths
@@ -27,6 +28,7 @@ class Context(NamedTuple):
     boot_id: str | None
     resume_words: tuple[str, ...]
     environ: Mapping[str, str]
+    life_fd: int
 
     def folder(self, stage: Stage) -> str:
         """Where a stage works: its cwd below the project."""

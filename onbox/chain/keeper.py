@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SLOT_FD = 9
-GO_FD = 8
+LIFE_FD = 8
+GO_FD = 7
 GO = b"go\n"
 
 # It waits for the runner's word first; the end of the pipe instead means that the runner died before it said it.
 # $1: folder to run in. $2: number of words of the command that resumes the chain; then these; then the stage's words.
 # The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
-# PPID is the runner that started it, for good: sh(1) sets it once. No file is read: a shell reads byte by byte.
+# Whether the runner lives is asked by writing into a pipe that only the runner can read: that fails for a runner of
+# which but a zombie is left, where `kill -0` would not (in many containers nobody reaps).
 KEEPER_SCRIPT = f"""
 read -r word <&{GO_FD} || exit 0
 exec {GO_FD}<&-
@@ -30,12 +32,13 @@ echo "keeper $$" >&{SLOT_FD}
 cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}
 words=$2
 shift 2
-resume() {{ exec "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" </dev/null >/dev/null 2>&1 {SLOT_FD}>&-; }}
+resume() {{ exec "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" </dev/null >/dev/null 2>&1 {LIFE_FD}>&- {SLOT_FD}>&-; }}
 shift_and_run() {{ shift "$words"; "$@"; }}
-shift_and_run "$@"
+shift_and_run "$@" {LIFE_FD}>&-
 code=$?
 echo "exit $code" >&{SLOT_FD}
-kill -0 "$PPID" 2>/dev/null || resume "$@"
+trap '' PIPE
+{{ echo . >&{LIFE_FD}; }} 2>/dev/null || resume "$@"
 exit "$code"
 """
 

@@ -28,6 +28,7 @@ from onbox.system.process import high, high_pipe, is_alive
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from onbox.chain.plan import Evidence
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
 
@@ -155,10 +156,10 @@ def prepare(definition: Definition, wishes: Wishes) -> None:
         FrozenStage(stage, fingerprint, position)
         for position, (stage, fingerprint) in enumerate(definition.stages, start=1)
     ]
-    carry_out(paths, frozen, wishes, history)
     conflicts = find_conflicts(paths, frozen, history, wishes)
     if conflicts:
         raise Conflicts(conflicts)
+    carry_out(paths, frozen, wishes, history)
     text = render_runfile(definition.head, definition.stages)
     replace_file(paths.manifest, text)
 
@@ -191,9 +192,6 @@ def _accepted_by_hand(paths: RunPaths, history: History, stage: str) -> dict[str
     return {"run_id": head.run_id if head else "", "stage": stage, "attempt": history.of(stage).attempts}
 
 
-_CONFLICTS = (Action.REFUSE_STALE, Action.REFUSE_INVALID, Action.REFUSE_LIVE)
-
-
 def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: History, wishes: Wishes) -> list[Conflict]:
     """Stages whose DONE is of another command, older than a stage before it that will run, or no marker at all; and
     stages of which another command is still alive.
@@ -201,17 +199,38 @@ def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: Hist
     found = []
     to_run: str | None = None
     for frozen in stages:
+        name = frozen.stage.name
         evidence = look_at_stage(paths, frozen, history, chain_open=history.open)
         action = plan_stage(evidence).action
-        marker = evidence.marker if isinstance(evidence.marker, Marker) else None
-        if action in _CONFLICTS:
-            reason = evidence.marker.reason if isinstance(evidence.marker, Invalid) else ""
-            found.append(Conflict(frozen, action, marker, reason))
-        elif action is Action.SKIP and to_run is not None and frozen.stage.name not in wishes.accept_done:
-            found.append(Conflict(frozen, action, marker, "", after=to_run))
-        elif action not in (Action.SKIP, Action.LAND):
-            to_run = to_run or frozen.stage.name
+        conflict = _conflict(frozen, evidence, action, wishes, to_run)
+        if conflict is not None:
+            found.append(conflict)
+        elif name in wishes.redo or action not in (Action.SKIP, Action.LAND, *_SETTLED_BY_ACCEPTING):
+            to_run = to_run or name
     return found
+
+
+_SETTLED_BY_ACCEPTING = (Action.REFUSE_STALE, Action.REFUSE_INVALID)
+
+
+def _conflict(
+    frozen: FrozenStage, evidence: Evidence, action: Action, wishes: Wishes, to_run: str | None
+) -> Conflict | None:
+    """What is in the way of one stage, the user's word taken into account. to_run: the first stage that will run."""
+    name = frozen.stage.name
+    marker = evidence.marker if isinstance(evidence.marker, Marker) else None
+    if action is Action.REFUSE_LIVE:
+        return Conflict(frozen, action, marker, "")
+    if name in wishes.accept_done:
+        return None if evidence.marker is not None else Conflict(frozen, action, None, "there is no such file")
+    if name in wishes.redo:
+        return None
+    if action in _SETTLED_BY_ACCEPTING:
+        reason = evidence.marker.reason if isinstance(evidence.marker, Invalid) else ""
+        return Conflict(frozen, action, marker, reason)
+    if action is Action.SKIP and to_run is not None:
+        return Conflict(frozen, action, marker, "", after=to_run)
+    return None
 
 
 def _all_done(definition: Definition) -> bool:

@@ -74,7 +74,9 @@ class Runner:
         me = {**self.me._asdict(), "boot_id": self.boot, "host": os.uname().nodename}
         about = {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
         recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd)
-        self.ctx = Context(paths, head, recorder, Signals(), self.boot, resume_words, dict(os.environ))
+        signals = Signals()
+        environ = dict(os.environ)
+        self.ctx = Context(paths, head, recorder, signals, self.boot, resume_words, environ, signals.life_fd)
 
     def holder(self) -> Holder:
         """Who holds the lock, for those who find it taken."""

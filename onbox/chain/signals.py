@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import select
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.system.clock import monotonic
+from onbox.system.process import high_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,11 +18,14 @@ if TYPE_CHECKING:
 class Signals:
     """SIGTERM and SIGINT ask the runner to stop (counted: the second one means now); SIGCHLD only wakes it up.
 
-    Must be made in the main thread. SIGHUP is ignored from then on.
+    Must be made in the main thread. SIGHUP is ignored from then on. life_fd: see `Context`; what keepers write into it
+    is read here and means nothing.
     """
 
     def __init__(self) -> None:
         self.stops = 0
+        self._life_fd, self.life_fd = high_pipe()
+        os.set_blocking(self._life_fd, False)
         self.wake_fd, write_fd = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -49,8 +54,7 @@ class Signals:
         self._drain()
 
     def _drain(self) -> None:
-        try:
-            while os.read(self.wake_fd, 512):
-                pass
-        except BlockingIOError:
-            return
+        for fd in (self.wake_fd, self._life_fd):
+            with suppress(BlockingIOError):
+                while os.read(fd, 512):
+                    pass

@@ -19,7 +19,7 @@ from onbox.chain.environment import (
     attempt_id,
     stage_environment,
 )
-from onbox.chain.keeper import GO, GO_FD, SLOT_FD, command_argv, find_program, keeper_argv
+from onbox.chain.keeper import GO, GO_FD, LIFE_FD, SLOT_FD, command_argv, find_program, keeper_argv
 from onbox.chain.slots import reserve_slot
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import StateNotWritten, link_newest
@@ -76,7 +76,7 @@ def prepare_attempt(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) -
     slot_fd = reserve_slot(ctx.paths, ctx.head.run_id, stage.name, number)
     waiting_fd, go_fd = high_pipe()
     try:
-        inherited = ((slot_fd, SLOT_FD), (waiting_fd, GO_FD))
+        inherited = ((slot_fd, SLOT_FD), (ctx.life_fd, LIFE_FD), (waiting_fd, GO_FD))
         return Prepared(frozen, record, start_detached(words, env, Files(output=log, inherited=inherited)), go_fd)
     except OSError as error:
         os.close(go_fd)

@@ -1,0 +1,332 @@
+"""A chain as a user runs it: markers, results, repeating, reading."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import ONBOX, Box, python
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TWO = ("train=echo hello >model.txt; echo trained", "eval=cat model.txt >results.txt")
+
+
+def test_two_stages_without_any_configuration(box: Box) -> None:
+    result = box.onbox("chain", *TWO)
+    assert result.returncode == 0, result.stderr
+    assert box.markers == ["CHAIN_DONE", "eval_DONE", "train_DONE"]
+    assert (box.project / "results.txt").read_text() == "hello\n"
+    assert box.marker("train_DONE")["exit_code"] == 0
+    assert box.log() == "trained\n"
+    assert "2 of 2 stages" in result.stdout
+
+
+def test_the_same_command_again_repeats_nothing(box: Box) -> None:
+    box.onbox("chain", *TWO)
+    before = box.events()
+    result = box.onbox("chain", *TWO)
+    assert (result.returncode, box.events()) == (0, before)
+    assert "done already" in result.stdout
+
+
+def test_a_later_stage_is_added_without_repeating(box: Box) -> None:
+    box.onbox("chain", "a=echo a >>ran")
+    assert box.onbox("chain", "a=echo a >>ran", "b=echo b >>ran").returncode == 0
+    assert (box.project / "ran").read_text() == "a\nb\n"
+
+
+def test_a_failed_stage_stops_the_chain(box: Box) -> None:
+    result = box.onbox("chain", "a=true", "b=exit 7", "c=touch never")
+    assert result.returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "a_DONE", "b_FAILED"]
+    assert not (box.project / "never").exists()
+    assert "7" in box.marker("CHAIN_FAILED")["reason"]
+    assert box.marker("b_FAILED")["failure_class"]
+    assert box.status()["state"] == "failed"
+
+
+def test_after_a_failure_the_chain_goes_on_from_there(box: Box) -> None:
+    stages = ("a=echo a >>ran", "b=echo b >>ran; test -e ok", "c=echo c >>ran")
+    assert box.onbox("chain", *stages).returncode == 1
+    (box.project / "ok").touch()
+    assert box.onbox("chain", *stages).returncode == 0
+    assert (box.project / "ran").read_text().split() == ["a", "b", "b", "c"]
+    assert box.markers == ["CHAIN_DONE", "a_DONE", "b_DONE", "c_DONE"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "false; true",
+        "false | cat",
+        "cd /nowhere-at-all; true",
+        "true && false",
+        "no-such-program-anywhere",
+        "exit 3",
+        "kill -9 $$",
+        "sh -c 'kill -TERM $$'",
+    ],
+)
+def test_no_shell_line_hides_a_failure(box: Box, line: str) -> None:
+    assert box.onbox("chain", f"a={line}").returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "a_FAILED"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'echo "a  \'b\' \\" c" >out',
+        "printf '%s\\n' 'zwei Wörter 日本語 🚀' >out",
+        "echo one >out\necho two >>out",
+        "X='a b'; echo \"$X\" >out",
+        "cat >out <<'END'\n$(not run) `neither`\nEND",
+        ": > 'out' # a comment",
+    ],
+)
+def test_commands_of_any_spelling_run_as_written(box: Box, line: str) -> None:
+    result = box.onbox("chain", f"a={line}")
+    assert result.returncode == 0, result.stdout + box.log("a")
+    assert (box.project / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["two words", "quo'te\"s", "日本語", "-dash", "new\nline", "$(touch x)", "a;b", "*"])
+def test_projects_may_lie_anywhere(tmp_path: Path, name: str) -> None:
+    project = tmp_path / name
+    project.mkdir()
+    box = Box(project)
+    result = box.onbox("chain", "--run", "r", "a=pwd; touch made", "b=test -e made")
+    assert result.returncode == 0, result.stderr
+    assert (project / "made").exists()
+    assert (project / ".onbox" / "r" / "markers" / "CHAIN_DONE").exists()
+    assert os.fspath(project) in (project / ".onbox" / "r" / "logs" / "a.log").read_text()
+
+
+def test_a_command_given_as_words_is_not_interpreted(box: Box) -> None:
+    words = [
+        sys.executable,
+        "-c",
+        "import sys; open('out', 'w').write(repr(sys.argv[1:]))",
+        "$HOME",
+        "a b",
+        "",
+        "-x",
+        "*",
+    ]
+    (box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = {json.dumps(words)}\n")
+    assert box.onbox("chain").returncode == 0
+    assert (box.project / "out").read_text() == repr(words[3:])
+
+
+def test_a_stage_cannot_eat_the_chains_input(box: Box) -> None:
+    done = box.onbox("chain", "a=cat; cat", "b=touch ran")
+    assert (done.returncode, (box.project / "ran").exists()) == (0, True)
+
+
+def test_a_stage_knows_its_run_and_writes_unbuffered(box: Box) -> None:
+    names = "ONBOX_RUN ONBOX_STAGE ONBOX_ATTEMPT ONBOX_RESUME PYTHONUNBUFFERED WANDB_MODE"
+    (box.project / "onbox.toml").write_text(
+        f'[run]\nenv = {{ WANDB_MODE = "offline" }}\n[stages.a]\ncmd = "for n in {names}; do echo $n=${{!n}}; done"\n'
+    )
+    assert box.onbox("chain").returncode == 0
+    assert box.log("a").splitlines() == [
+        "ONBOX_RUN=digits",
+        "ONBOX_STAGE=a",
+        "ONBOX_ATTEMPT=1",
+        "ONBOX_RESUME=0",
+        "PYTHONUNBUFFERED=1",
+        "WANDB_MODE=offline",
+    ]
+
+
+def test_secrets_reach_the_stage_and_nothing_else(box: Box) -> None:
+    (box.project / "key").write_text("hunter2-in-a-file\n")
+    (box.project / "onbox.toml").write_text(
+        '[stages.a]\ncmd = "test ${#A_TOKEN} = 14 && test ${#B_TOKEN} = 17"\n'
+        'env = { A_TOKEN = "env:MY_SECRET", B_TOKEN = "file:key" }\n'
+    )
+    box.env["MY_SECRET"] = "hunter2-in-env"
+    assert box.onbox("chain").returncode == 0
+    kept = b"".join(path.read_bytes() for path in box.state.rglob("*") if path.is_file())
+    assert b"hunter2" not in kept
+
+
+def test_a_missing_secret_is_named_before_anything_runs(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "touch ran"\nenv = { A_TOKEN = "env:NOT_SET" }\n')
+    result = box.onbox("chain")
+    assert result.returncode == 1
+    assert "NOT_SET" in result.stdout
+    assert not (box.project / "ran").exists()
+
+
+def test_the_definition_is_frozen_when_the_chain_starts(box: Box) -> None:
+    config = box.project / "onbox.toml"
+    text = '[stages.a]\ncmd = "until test -e go; do sleep 0.02; done"\n[stages.b]\ncmd = "echo b-as-started"\n'
+    config.write_text(text)
+    chain = box.start("chain")
+    box.runner_pid()
+    config.write_text(text.replace("b-as-started", "b-as-edited"))
+    (box.project / "go").touch()
+    assert chain.wait(30) == 0
+    assert box.log("b") == "b-as-started\n"
+
+
+def test_resume_takes_the_frozen_definition(box: Box) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text('[stages.a]\ncmd = "echo frozen; test -e ok"\n')
+    box.onbox("chain")
+    config.write_text('[stages.a]\ncmd = "echo edited"\n')
+    (box.project / "ok").touch()
+    assert box.onbox("resume").returncode == 0
+    assert box.log("a") == "frozen\n"
+
+
+def test_a_changed_command_is_shown_and_decided(box: Box) -> None:
+    box.onbox("chain", "a=echo 30 epochs >>ran")
+    refused = box.onbox("chain", "a=echo 50 epochs >>ran")
+    assert refused.returncode == 78
+    assert "- echo 30 epochs" in refused.stderr
+    assert "+ echo 50 epochs" in refused.stderr
+    assert "--accept-done a" in refused.stderr
+    assert (box.project / "ran").read_text() == "30 epochs\n"
+    assert box.onbox("chain", "a=echo 50 epochs >>ran", "--accept-done", "a").returncode == 0
+    assert (box.project / "ran").read_text() == "30 epochs\n"
+    assert box.onbox("chain", "a=echo 50 epochs >>ran", "--redo", "a").returncode == 0
+    assert (box.project / "ran").read_text() == "30 epochs\n50 epochs\n"
+
+
+def test_a_result_older_than_its_input_is_not_skipped(box: Box) -> None:
+    stages = ("a=echo a >>ran", "b=echo b >>ran")
+    box.onbox("chain", *stages)
+    refused = box.onbox("chain", *stages, "--redo", "a")
+    assert (refused.returncode, box.markers) == (78, ["CHAIN_DONE", "a_DONE", "b_DONE"])
+    assert box.onbox("chain", *stages, "--redo", "a", "--redo", "b").returncode == 0
+    assert (box.project / "ran").read_text().split() == ["a", "b", "a", "b"]
+
+
+def test_a_marker_touched_by_hand_is_no_success(box: Box) -> None:
+    (box.state / "markers").mkdir(parents=True)
+    (box.state / "markers" / "a_DONE").touch()
+    refused = box.onbox("chain", "a=touch ran")
+    assert refused.returncode == 78
+    assert "touched by hand" in refused.stderr
+    assert not (box.project / "ran").exists()
+
+
+def test_detach_returns_while_the_chain_runs_on(box: Box) -> None:
+    result = box.onbox("chain", "-d", "--launch-check", "0", "a=until test -e go; do sleep 0.02; done")
+    assert result.returncode == 0
+    assert "a_DONE" in result.stdout
+    assert box.status()["state"] == "running"
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+
+
+def test_the_launch_check_tells_an_immediate_crash(box: Box) -> None:
+    result = box.onbox("chain", "-d", "a=echo boom; exit 3")
+    assert result.returncode == 1
+    assert "FAILED" in result.stdout
+
+
+def test_inline_runs_in_this_process(box: Box) -> None:
+    result = box.onbox("chain", "--inline", *TWO)
+    assert (result.returncode, box.markers) == (0, ["CHAIN_DONE", "eval_DONE", "train_DONE"])
+    assert "2 of 2 stages" in result.stdout
+
+
+def test_runs_and_logs_are_read_as_text_and_json(box: Box) -> None:
+    box.onbox("chain", "a=seq 1 100")
+    assert box.onbox("logs", "a", "-n", "2").stdout == "99\n100\n"
+    assert json.loads(box.onbox("logs", "--json", "-n", "1").stdout)["lines"] == ["100"]
+    runs = json.loads(box.onbox("runs", "--json").stdout)["runs"]
+    assert [(run["run"], run["state"]) for run in runs] == [("digits", "done")]
+    assert "digits" in box.onbox("runs").stdout
+
+
+def test_logs_follow_to_the_end_of_the_stage(box: Box) -> None:
+    box.onbox("chain", "-d", "--launch-check", "0", "a=echo first; until test -e go; do sleep 0.02; done; echo last")
+    box.wait_for_log("first", "a")
+    follower = box.start("logs", "-f")
+    (box.project / "go").touch()
+    assert follower.communicate(timeout=30)[0] == "first\nlast\n"
+
+
+def test_two_runs_in_one_project_do_not_meet(box: Box) -> None:
+    assert box.onbox("chain", "--run", "one", "a=echo 1").returncode == 0
+    assert box.onbox("chain", "--run", "two", "a=echo 2").returncode == 0
+    assert [run["run"] for run in json.loads(box.onbox("runs", "--json").stdout)["runs"]] == ["one", "two"]
+
+
+def test_windows_line_ends_are_named_before_the_start(box: Box) -> None:
+    (box.project / "run.sh").write_bytes(b"#!/bin/bash\r\necho hi\r\n")
+    result = box.onbox("chain", "a=bash run.sh")
+    assert result.returncode == 78
+    assert "CRLF" in result.stderr
+    assert box.markers == []
+
+
+def test_all_configuration_errors_come_at_once(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[run]\nnam = "x"\n[stages.a]\ncmd = ""\ntimeout = "soon"\n')
+    result = box.onbox("chain")
+    assert result.returncode == 78
+    for part in ("run.nam", '"name"', "stages.a.cmd", "stages.a.timeout"):
+        assert part in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("chain", "--frobnicate"), ("frobnicate",), ("chain", "nosuch"), ("status",), ("logs",), ("chain",)]
+)
+def test_a_wrong_command_line_is_one_clear_answer(box: Box, words: tuple[str, ...]) -> None:
+    result = box.onbox(*words)
+    assert result.returncode == 64
+    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("onbox")
+
+
+def test_state_is_private(box: Box) -> None:
+    box.onbox("chain", "a=true")
+    for path in [box.state.parent, box.state, *box.state.rglob("*")]:
+        if not path.is_symlink():
+            assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_log_of_ten_gigabytes_costs_nothing(box: Box) -> None:
+    code = "import os; os.ftruncate(1, 10 << 30); os.lseek(1, 0, 2); os.write(1, b'the end\\n')"
+    assert box.onbox("chain", f"a={python(code)}").returncode == 0
+    assert box.status()["log"]["last_line"] == "the end"
+    assert box.onbox("logs", "-n", "1").stdout.endswith("the end\n")
+    assert (box.state / "logs" / "a.log").stat().st_size > 10 << 30
+
+
+def test_output_of_a_stage_goes_straight_into_its_log(box: Box) -> None:
+    code = "import os; print(os.readlink('/proc/self/fd/1')); print(os.readlink('/proc/self/fd/0'))"
+    box.onbox("chain", f"a={python(code)}")
+    assert box.log("a").splitlines() == [os.fspath(box.state / "logs" / "a.1.log"), "/dev/null"]
+
+
+def test_python_m_onbox_and_help_have_examples(box: Box) -> None:
+    commands = ("chain", "resume", "stop", "status", "runs", "logs", "init", "stages", "completion")
+    for command in commands:
+        shown = box.onbox(command, "--help")
+        assert shown.returncode == 0
+        assert f"onbox {command}" in shown.stdout.split("example", 1)[1], command
+    whole = box.onbox("--help").stdout
+    assert all(command in whole for command in commands)
+    assert ONBOX[1:] == ["-m", "onbox"]
+
+
+def test_completion_knows_commands_and_options(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.pretrain]\ncmd = "true"\n')
+    script = box.onbox("completion", "bash").stdout
+    ask = (
+        f'{script}\nonbox() {{ "{sys.executable}" -m onbox "$@"; }}\n'
+        'try() { COMP_WORDS=(onbox "$@"); COMP_CWORD=$#; COMPREPLY=(); _onbox; echo "${COMPREPLY[*]}"; }\n'
+        "try res; try chain --de; try chain pre\n"
+    )
+    done = box.run_program(["bash", "-c", ask])
+    assert done.stdout.splitlines() == ["resume", "--detach", "pretrain"], done.stderr

@@ -1,0 +1,83 @@
+"""The success gate: what does not hold never gets DONE, and the refusal says what was seen and wanted."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.box import Box, is_running
+
+CASES = [
+    ("exits non-zero", "exit 3", "", "exit_code: 3"),
+    ("artifact missing", "true", 'artifacts = ["model.bin"]', "missing"),
+    ("artifact empty", ": >model.bin", 'artifacts = ["model.bin"]', "too small"),
+    ("artifact too small", "echo x >model.bin", 'artifacts = [{ path = "model.bin", min_bytes = 1000 }]', "too small"),
+    ("artifact old", "true", 'artifacts = ["old.bin"]', "old"),
+    ("artifact is a folder", "mkdir model.bin", 'artifacts = ["model.bin"]', "missing"),
+    ("too few files", "touch a.pt; echo x >b.pt", 'artifacts = [{ glob = "*.pt", min_count = 2 }]', "1 new"),
+    ("old files in a glob", "echo x >new.bin", 'artifacts = [{ glob = "*.bin", min_count = 2 }]', "1 old"),
+    ("too fast", "true", 'min_duration = "5s"', "min_duration"),
+    ("log does not say so", "echo almost", 'done_if_log = "training completed"', "done_if_log"),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "settings", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_no_done_when(box: Box, line: str, settings: str, expected: str) -> None:
+    (box.project / "old.bin").write_text("from an earlier run")
+    (box.project / "onbox.toml").write_text(
+        f"[stages.a]\ncmd = {line!r}\n{settings}\n[stages.b]\ncmd = 'touch downstream'\n"
+    )
+    result = box.onbox("chain")
+    assert result.returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "a_FAILED"]
+    assert expected in box.marker("CHAIN_FAILED")["reason"]
+    assert expected in box.marker("a_FAILED")["reason"]
+    assert not (box.project / "downstream").exists()
+
+
+def test_done_when_everything_holds(box: Box) -> None:
+    (box.project / "old.bin").write_text("from an earlier run")
+    (box.project / "onbox.toml").write_text(
+        "[stages.a]\ncmd = 'echo fresh >old.bin; echo 1 >x.pt; echo 2 >y.pt; echo training completed'\n"
+        "artifacts = ['old.bin', { glob = '*.pt', min_count = 2 }]\ndone_if_log = 'training completed'\n"
+    )
+    assert box.onbox("chain").returncode == 0
+    marker = box.marker("a_DONE")
+    assert (marker["artifact_count"], marker["artifact_bytes_total"]) == (3, 10)
+
+
+def test_an_artifact_from_before_an_interruption_counts(box: Box) -> None:
+    """The best checkpoint may well be from before the stop: a resumed training need not beat it."""
+    (box.project / "onbox.toml").write_text(
+        "[stages.a]\ncmd = 'test $ONBOX_RESUME = 1 || { echo best >best.pt; sleep 60; }'\nartifacts = ['best.pt']\n"
+    )
+    chain = box.start("chain")
+    box.wait_for_file("best.pt")
+    box.onbox("stop", "--now")
+    assert chain.wait(30) == 4
+    assert box.onbox("resume").returncode == 0
+    assert box.marker("a_DONE")["attempt"] == 2
+
+
+def test_an_artifact_of_a_failed_run_does_not_count(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        "[stages.a]\ncmd = 'test -e tried || { touch tried; echo half >best.pt; exit 1; }'\nartifacts = ['best.pt']\n"
+    )
+    assert box.onbox("chain").returncode == 1
+    assert box.onbox("chain").returncode == 1
+    assert "old" in box.marker("a_FAILED")["reason"]
+
+
+def test_a_disk_gate_refuses_before_anything_starts(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[stages.a]\ncmd = 'touch ran'\n[gates]\ndisk_free = '900PB'\n")
+    result = box.onbox("chain")
+    assert result.returncode == 3
+    assert not (box.project / "ran").exists()
+    assert "900.0 PB" in box.marker("CHAIN_FAILED")["reason"]
+    assert "a_FAILED" not in box.markers
+
+
+def test_leftover_processes_do_not_outlive_their_stage(box: Box) -> None:
+    assert box.onbox("chain", "a=sleep 300 & echo $! >pid").returncode == 0
+    assert not is_running(int((box.project / "pid").read_text()))

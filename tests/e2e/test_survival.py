@@ -1,0 +1,355 @@
+"""What a rented box does to a run: killed runners, killed keepers, reboots, reused pids, two callers, a stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import ONBOX, Box, is_running, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done; echo ends >>ran"
+
+
+def ran(box: Box) -> list[str]:
+    path = box.project / "ran"
+    return path.read_text().split() if path.exists() else []
+
+
+def start_waiting(box: Box, *more: str, line: str = WAITS) -> tuple[str, ...]:
+    """A detached chain whose first stage waits for the file `go`; the words of the chain."""
+    stages = (f"train={line}", *more)
+    assert box.onbox("chain", "-d", "--launch-check", "0", *stages).returncode == 0
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    return stages
+
+
+def keeper_pid(box: Box) -> int:
+    text = (box.state / "markers" / ".train.slot").read_text()
+    return int(text.split("keeper ")[1].split()[0])
+
+
+# -- the runner dies
+
+
+def test_a_live_stage_is_adopted_not_doubled(box: Box) -> None:
+    stages = start_waiting(box, "eval=echo eval >>ran")
+    box.kill_runner()
+    again = box.start("chain", *stages)
+    box.wait_for_event("attempt_adopted")
+    (box.project / "go").touch()
+    assert again.wait(30) == 0
+    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.marker("train_DONE")["attempt"] == 1
+
+
+def test_an_adopted_stage_keeps_its_true_exit_code(box: Box) -> None:
+    stages = start_waiting(box, "eval=echo eval >>ran", line=WAITS + "; exit 5")
+    box.kill_runner()
+    again = box.start("chain", *stages)
+    box.wait_for_event("attempt_adopted")
+    (box.project / "go").touch()
+    assert again.wait(30) == 1
+    assert box.marker("train_FAILED")["exit_code"] == 5
+    assert ran(box) == ["begins", "ends"]
+
+
+def test_the_chain_completes_though_nobody_comes_back(box: Box) -> None:
+    start_waiting(box, "eval=echo eval >>ran")
+    box.kill_runner()
+    assert "eval" not in ran(box)
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    assert ran(box) == ["begins", "ends", "eval"]
+
+
+def test_a_stage_that_ended_unwatched_is_not_run_again(box: Box) -> None:
+    """Runner killed, keeper kept from continuing (the lock is held): judged later by its exit record."""
+    stages = start_waiting(box, "eval=echo eval >>ran")
+    box.kill_runner()
+    holder = subprocess.Popen(["flock", os.fspath(box.state / "lock"), "cat"], stdin=subprocess.PIPE)
+    wait_until(lambda: is_locked_by_other(box), "the lock to be held")
+    pid = keeper_pid(box)
+    (box.project / "go").touch()
+    wait_until(lambda: not is_running(pid), "the keeper to end")
+    holder.communicate()
+    assert box.onbox("chain", *stages).returncode == 0
+    assert ran(box) == ["begins", "ends", "eval"]
+
+
+def is_locked_by_other(box: Box) -> bool:
+    return subprocess.run(["flock", "-n", os.fspath(box.state / "lock"), "true"], check=False).returncode != 0
+
+
+def test_runner_and_keeper_killed_the_command_is_waited_for(box: Box) -> None:
+    stages = start_waiting(box, "eval=echo eval >>ran")
+    keeper = keeper_pid(box)
+    box.kill_runner()
+    os.kill(keeper, signal.SIGKILL)
+    wait_until(lambda: not is_running(keeper), "the keeper to be gone")
+    assert box.status()["stage_alive"]
+    again = box.start("chain", *stages)
+    box.wait_for_event("attempt_adopted")
+    assert ran(box) == ["begins"]  # no second copy while the first one lives
+    (box.project / "go").touch()
+    assert again.wait(30) == 0
+    assert ran(box) == ["begins", "ends", "begins", "ends", "eval"]  # its end was seen by nobody: it runs again
+    assert box.marker("train_DONE")["attempt"] == 2
+
+
+def test_a_killed_keeper_is_a_failure_not_a_success(box: Box) -> None:
+    start_waiting(box)
+    os.kill(keeper_pid(box), signal.SIGKILL)
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_FAILED")
+    assert "train_DONE" not in box.markers
+    assert "exit code is unknown" in box.marker("train_FAILED")["reason"]
+
+
+def test_everything_killed_restarts_with_resume_set(box: Box) -> None:
+    line = "echo $ONBOX_ATTEMPT $ONBOX_RESUME >>said; " + WAITS
+    stages = start_waiting(box, line=line)
+    box.end_everything()
+    assert box.status()["state"] == "interrupted"
+    (box.project / "go").touch()
+    assert box.onbox("chain", *stages).returncode == 0
+    assert (box.project / "said").read_text().splitlines() == ["1 0", "2 1"]
+    assert box.events("stage_interrupted")[0]["reason"] == "runner and stage were ended together"
+
+
+def test_a_reused_pid_is_neither_adopted_nor_killed(box: Box) -> None:
+    stages = start_waiting(box)
+    box.end_everything()
+    foreign = subprocess.Popen(["sleep", "60"])
+    slot = box.state / "markers" / ".train.slot"
+    old = f"keeper {slot.read_text().split('keeper ')[1].split()[0]}\n"
+    slot.write_text(slot.read_text().replace(old, f"keeper {foreign.pid}\n"))
+    lock = json.loads((box.state / "lock").read_text()) | {"pid": foreign.pid}
+    (box.state / "lock").write_text(json.dumps(lock) + "\n")
+    assert box.onbox("stop").returncode == 0
+    (box.project / "go").touch()
+    assert box.onbox("chain", *stages).returncode == 0
+    assert foreign.poll() is None
+    foreign.kill()
+    foreign.wait()
+
+
+@pytest.mark.root
+def test_after_a_reboot_no_pid_is_trusted(box: Box, tmp_path: Path) -> None:
+    """Another boot id, bind-mounted over the kernel's in a mount namespace of its own."""
+    other = tmp_path / "boot_id"
+    other.write_text("00000000-1111-2222-3333-444444444444\n")
+    namespace = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"']
+    if subprocess.run([*namespace, os.fspath(other), "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs root and mount namespaces")
+    stages = start_waiting(box, line="echo $ONBOX_ATTEMPT $ONBOX_RESUME >>said; " + WAITS)
+    box.end_everything()
+    (box.project / "go").touch()
+    done = box.run_program([*namespace, os.fspath(other), *ONBOX, "chain", *stages])
+    assert done.returncode == 0, done.stderr
+    assert (box.project / "said").read_text().splitlines() == ["1 0", "2 1"]
+    assert box.events("stage_interrupted")[0]["reason"] == "the machine was rebooted"
+
+
+# -- two callers
+
+
+def test_many_simultaneous_starts_are_one_chain(box: Box) -> None:
+    words = ("chain", "train=echo begins >>ran; sleep 0.5; echo ends >>ran", "eval=echo eval >>ran")
+    with ThreadPoolExecutor(12) as pool:
+        codes = list(pool.map(lambda _: box.onbox(*words).returncode, range(12)))
+    assert codes == [0] * 12
+    assert ran(box) == ["begins", "ends", "eval"]
+    assert len(box.events("attempt_started")) == 2
+
+
+def test_the_second_caller_watches_the_same_chain(box: Box) -> None:
+    stages = start_waiting(box)
+    second = box.start("chain", *stages)
+    wait_until(lambda: second.poll() is None, "the second caller to run")
+    (box.project / "go").touch()
+    assert second.wait(30) == 0
+    assert len(box.events("chain_started")) == 1
+
+
+def test_another_chain_is_refused_while_one_runs(box: Box) -> None:
+    start_waiting(box)
+    refused = box.onbox("chain", "other=touch never")
+    assert refused.returncode == 75
+    assert str(box.runner_pid()) in refused.stderr
+    assert not (box.project / "never").exists()
+
+
+def test_another_command_is_refused_while_the_old_one_lives(box: Box) -> None:
+    start_waiting(box)
+    box.kill_runner()
+    refused = box.onbox("chain", "train=echo other")
+    assert refused.returncode == 75
+    assert "still alive" in refused.stderr
+    assert ran(box) == ["begins"]
+
+
+# -- the viewer goes away
+
+
+def test_the_run_goes_on_when_its_viewer_is_killed(box: Box) -> None:
+    viewer = box.start("chain", f"train={WAITS}", "eval=echo eval >>ran")
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    os.killpg(viewer.pid, signal.SIGKILL)
+    viewer.wait()
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    assert ran(box) == ["begins", "ends", "eval"]
+
+
+def test_the_run_goes_on_when_its_terminal_is_closed(box: Box) -> None:
+    """A real terminal hangs up: SIGHUP to everything that has it. The stage is one that dies of SIGHUP."""
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        os.chdir(box.project)
+        os.execve(sys.executable, [*ONBOX, "chain", f"train={WAITS}"], box.env)
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+
+
+def test_a_terminal_shows_one_live_line(box: Box) -> None:
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        os.chdir(box.project)
+        os.execve(sys.executable, [*ONBOX, "chain", "train=echo epoch 3/30; sleep 1.5"], box.env)
+    shown = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        shown += part
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert b"\r\x1b[K" in shown
+    assert b"epoch 3/30" in shown
+
+
+# -- stop
+
+
+def test_stop_ends_the_whole_tree_and_resume_continues(box: Box) -> None:
+    line = "echo begins >>ran; setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; test -e go || sleep 300"
+    viewer = box.start("chain", f"train={line}", "eval=echo eval >>ran")
+    wait_until(lambda: "begins" in ran(box) and len(box.processes()) >= 7, "the tree to grow")
+    assert box.onbox("stop", "--grace", "5").returncode == 0
+    assert viewer.wait(30) == 4
+    assert box.processes() == []
+    assert (box.status()["state"], box.markers) == ("stopped", [])
+    (box.project / "go").touch()
+    assert box.onbox("resume").returncode == 0
+    assert ran(box) == ["begins", "begins", "eval"]
+
+
+def test_stop_is_bounded_though_the_stage_ignores_sigterm(box: Box) -> None:
+    start_waiting(box, line="trap '' TERM; " + WAITS)
+    assert box.onbox("stop", "--grace", "0.3").returncode == 0
+    assert box.processes() == []
+
+
+def test_stop_gives_the_stage_time_to_save(box: Box) -> None:
+    line = "trap 'sleep 0.3; echo saved >>ran; exit 143' TERM; echo begins >>ran; while :; do sleep 0.05; done"
+    start_waiting(box, line=line)
+    assert box.onbox("stop").returncode == 0
+    assert ran(box) == ["begins", "saved"]
+
+
+def test_stop_ends_a_stage_whose_runner_is_gone(box: Box) -> None:
+    start_waiting(box, "eval=echo eval >>ran")
+    box.kill_runner()
+    assert box.onbox("stop").returncode == 0
+    wait_until(lambda: box.processes() == [], "everything to end")
+    assert (ran(box), box.status()["state"]) == (["begins"], "stopped")
+    (box.project / "go").touch()
+    assert box.onbox("resume").returncode == 0
+    assert box.marker("train_DONE")["attempt"] == 2
+
+
+def test_ctrl_c_in_the_viewer_asks_the_chain_to_stop(box: Box) -> None:
+    viewer = box.start("chain", f"train={WAITS}")
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    viewer.send_signal(signal.SIGINT)
+    assert viewer.wait(30) == 4
+    assert box.status()["state"] == "stopped"
+    assert box.processes() == []
+
+
+def test_ctrl_c_twice_does_not_wait_for_the_grace(box: Box) -> None:
+    viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    viewer.send_signal(signal.SIGINT)
+    wait_until((box.state / "stop.json").exists, "the wish to stop")
+    viewer.send_signal(signal.SIGINT)
+    assert viewer.wait(20) == 4  # the configured grace is 30 s
+    assert box.processes() == []
+
+
+def test_sigterm_to_the_runner_is_an_interruption(box: Box) -> None:
+    start_waiting(box)
+    os.kill(box.runner_pid(), signal.SIGTERM)
+    box.wait_for_event("chain_interrupted")
+    wait_until(lambda: box.processes() == [], "everything to end")
+    assert box.status()["state"] == "interrupted"
+    (box.project / "go").touch()
+    assert box.onbox("resume").returncode == 0
+
+
+def test_stop_with_nothing_running_says_so(box: Box) -> None:
+    box.onbox("chain", "train=true")
+    result = box.onbox("stop")
+    assert (result.returncode, result.stdout) == (0, "nothing runs\n")
+
+
+# -- odd places
+
+
+def test_a_file_system_without_locks_is_named(box: Box) -> None:
+    fake = box.project / "no_flock.py"
+    fake.write_text(
+        "import errno, fcntl, os, sys\n"
+        "def refuse(*_): raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))\n"
+        "fcntl.flock = refuse\n"
+        "from onbox.cli import main\n"
+        "sys.exit(main(['chain', 'a=touch ran']))\n"
+    )
+    done = box.run_program([sys.executable, os.fspath(fake)])
+    assert done.returncode == 74
+    assert "cannot lock" in done.stderr
+    assert "state_dir" in done.stderr
+    assert not (box.project / "ran").exists()
+
+
+def test_a_moved_project_directory_still_reads(box: Box) -> None:
+    box.onbox("chain", "train=echo hi")
+    moved = box.project.parent / "moved" / "digits"
+    moved.parent.mkdir()
+    shutil.move(box.project, moved)
+    assert Box(moved).status()["state"] == "done"
+    box.project.mkdir()
+
+
+def test_a_damaged_journal_line_is_passed_over_and_told(box: Box) -> None:
+    box.onbox("chain", "train=true")
+    journal = box.state / "events.jsonl"
+    journal.write_bytes(journal.read_bytes() + b"\x00\xff garbage\n" + b'{"torn": ')
+    assert box.status()["journal_damaged_lines"] == 1
+    assert box.onbox("chain", "train=true", "eval=echo eval >>ran").returncode == 0
+    assert ran(box) == ["eval"]
