@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import onbox
@@ -96,15 +97,20 @@ def run_chain(
         write_holder(lock_fd, runner.holder())
         return int(runner.run())
     except (StateNotWritten, LockUnsupported) as error:
-        _report(f"{error}. Nothing was marked done by this. Make room, then: onbox resume")
+        _report(f"{error}. Nothing was marked done by this. Make room, then: onbox resume", bell_fd)
         return Exit.STATE_NOT_WRITTEN
     except (OSError, ValueError) as error:
-        _report(f"{type(error).__name__}: {error}")
+        _report(f"{type(error).__name__}: {error}", bell_fd)
         return Exit.INTERNAL
 
 
-def _report(text: str) -> None:
-    print(f"onbox: {text}", file=sys.stderr, flush=True)
+def _report(text: str, bell_fd: int | None = None) -> None:
+    """Last words, by every way that still works: runner.log (perhaps on a full disk), and the viewer's pipe."""
+    line = f"onbox: {text}\n".encode("utf-8", "replace")
+    for fd in (sys.stderr.fileno(), bell_fd):
+        if fd is not None:
+            with suppress(OSError):
+                os.write(fd, line)
 
 
 def _name_process(paths: RunPaths) -> None:

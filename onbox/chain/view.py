@@ -18,6 +18,7 @@ from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.units import format_duration
 from onbox.logs.tail import look_at_log
+from onbox.redact import printable, redact
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import read_file
 from onbox.system.journal import read_lines
@@ -69,6 +70,7 @@ class Viewer:
         self.bell_fd = bell_fd
         self.live = sys.stdout.isatty()
         self.end: Record | None = None
+        self.last_words = b""
         self.asked_to_stop = 0
 
     def follow(self, until: Callable[[Record], bool] | None = None, limit_seconds: float | None = None) -> int | None:
@@ -128,12 +130,19 @@ class Viewer:
             if self.bell_fd is not None and pidfd is not None:
                 _breathe(pidfd)
             for fd, _ in poller.poll(min(seconds) * 1000 if seconds else None):
-                if fd == self.bell_fd and not os.read(fd, 4096):
-                    os.close(self.bell_fd)
-                    self.bell_fd = None  # the runner closed it: it ends
+                if fd == self.bell_fd:
+                    self._hear(fd)
         finally:
             if pidfd is not None:
                 os.close(pidfd)
+
+    def _hear(self, bell_fd: int) -> None:
+        """Empty the bell: dots for records, or the runner's last words when it could not write them anywhere else."""
+        rung = os.read(bell_fd, 65536)
+        self.last_words += rung.replace(b".", b"", len(rung) - len(rung.lstrip(b".")))
+        if not rung:
+            os.close(bell_fd)
+            self.bell_fd = None  # the runner closed it: it ends
 
     # -- a person watches
 
@@ -164,6 +173,10 @@ class Viewer:
 
     def _result(self) -> int:
         self._clear_live_line()
+        while self.bell_fd is not None:
+            self._hear(self.bell_fd)
+        if self.last_words:
+            print(redact(printable(self.last_words.decode("utf-8", "replace").strip())), file=sys.stderr)
         if self._status is not None:
             return self._status if self._status >= 0 else self._vanished(signal.Signals(-self._status).name)
         end = self.end or self._end_before_we_came()

@@ -1,0 +1,139 @@
+"""Real full disks and exhausted inodes on a small tmpfs: never a false DONE, and with room again the job finishes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import Box, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.root
+
+
+class SmallDisk:
+    """A tmpfs whose room and inodes can be taken away and given back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def remount(self, options: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,{options}", os.fspath(self.path)], check=True)
+
+    def take_inodes(self) -> None:
+        seen = os.statvfs(self.path)
+        self.remount(f"nr_inodes={seen.f_files - seen.f_ffree}")
+
+    def give_inodes(self) -> None:
+        self.remount("nr_inodes=4096")
+
+    def take_bytes(self) -> None:
+        fd = os.open(self.path / "filler", os.O_WRONLY | os.O_CREAT)
+        try:
+            while True:
+                os.write(fd, b"x" * 4096)
+        except OSError:
+            return
+        finally:
+            os.close(fd)
+
+    def give_bytes(self) -> None:
+        (self.path / "filler").unlink()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    path = tmp_path / "small"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m,nr_inodes=4096", "onbox-test", os.fspath(path)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs root and mounts")
+    yield SmallDisk(path)
+    subprocess.run(["umount", "-l", os.fspath(path)], check=True)
+
+
+@pytest.fixture
+def small_box(disk: SmallDisk, tmp_path: Path) -> Iterator[Box]:
+    """A project on the small disk; what its stages tell goes to `tmp_path`, which has room."""
+    project = disk.path / "digits"
+    project.mkdir()
+    made = Box(project)
+    made.env["TOLD"] = os.fspath(tmp_path / "told")
+    made.env["GO"] = os.fspath(tmp_path / "go")
+    yield made
+    made.end_everything()
+
+
+def told(box: Box) -> list[str]:
+    path = Path(box.env["TOLD"])
+    return path.read_text().split() if path.exists() else []
+
+
+STAGES = (
+    "train=echo train >>$TOLD; until test -e $GO; do sleep 0.02; done",
+    "eval=echo eval >>$TOLD",
+)
+
+
+@pytest.mark.parametrize("kind", ["inodes", "bytes"])
+def test_a_marker_lands_on_a_full_disk_and_nothing_is_repeated(small_box: Box, disk: SmallDisk, kind: str) -> None:
+    """The disk fills while the stage runs. Its marker's place was reserved; the next stage cannot be started."""
+    chain = small_box.start("chain", *STAGES)
+    wait_until(lambda: told(small_box) == ["train"], "the stage to begin")
+    getattr(disk, f"take_{kind}")()
+    Path(small_box.env["GO"]).touch()
+    shown = chain.communicate(timeout=30)[0]
+    assert chain.returncode == 74
+    assert "No space left" in shown
+    assert told(small_box) == ["train"]
+    assert "eval_DONE" not in small_box.markers
+    assert "CHAIN_DONE" not in small_box.markers
+    assert f"0 of {os.statvfs(disk.path).f_files} inodes free" in shown or kind == "bytes"
+    getattr(disk, f"give_{kind}")()
+    assert small_box.onbox("resume").returncode == 0
+    assert told(small_box) == ["train", "eval"]
+    assert small_box.markers == ["CHAIN_DONE", "eval_DONE", "train_DONE"]
+
+
+@pytest.mark.parametrize("kind", ["inodes", "bytes"])
+def test_a_full_disk_at_the_start_starts_nothing(small_box: Box, disk: SmallDisk, kind: str) -> None:
+    getattr(disk, f"take_{kind}")()
+    Path(small_box.env["GO"]).touch()
+    refused = small_box.onbox("chain", *STAGES)
+    assert refused.returncode == 74
+    assert "No space left" in refused.stderr + refused.stdout
+    assert told(small_box) == []
+    getattr(disk, f"give_{kind}")()
+    assert small_box.onbox("chain", *STAGES).returncode == 0
+    assert told(small_box) == ["train", "eval"]
+
+
+def test_a_stage_that_fills_the_disk_fails_and_can_go_on(small_box: Box, disk: SmallDisk) -> None:
+    line = "test $ONBOX_RESUME = 1 || dd if=/dev/zero of=ckpt.bin bs=4096 2>&1; echo saved >>$TOLD"
+    assert small_box.onbox("chain", f"train={line}", "eval=echo eval >>$TOLD").returncode in (1, 74)
+    assert told(small_box) == []
+    assert "train_DONE" not in small_box.markers
+    (small_box.project / "ckpt.bin").unlink()
+    assert small_box.onbox("chain", f"train={line}", "eval=echo eval >>$TOLD").returncode == 0
+    assert told(small_box) == ["saved", "eval"]
+
+
+@pytest.mark.parametrize("inodes_left", range(1, 24))
+def test_no_number_of_inodes_leads_to_a_false_done(small_box: Box, disk: SmallDisk, inodes_left: int) -> None:
+    """Inodes run out at another step each time."""
+    Path(small_box.env["GO"]).touch()
+    seen = os.statvfs(disk.path)
+    disk.remount(f"nr_inodes={seen.f_files - seen.f_ffree + inodes_left}")
+    code = small_box.onbox("chain", *STAGES).returncode
+    assert code in (0, 74)
+    done = [name for name in ("train", "eval") if f"{name}_DONE" in small_box.markers]
+    assert set(done) <= set(told(small_box))
+    disk.give_inodes()
+    assert small_box.onbox("chain", *STAGES).returncode == 0
+    assert told(small_box) == ["train", "eval"]
