@@ -55,6 +55,9 @@ class ConfigErrors(ValueError):
         super().__init__("\n".join(map(str, errors)))
 
 
+_MARKS_AS_LETTERS = str.maketrans("_-.", "aaa")
+
+
 class Table:
     """One table of the file while it is read. Reports into `errors`, which the whole file shares.
 
@@ -86,7 +89,8 @@ class Table:
 
     def path_of(self, key: str) -> str:
         """The path of a key below this table; a key that TOML would have to quote is quoted."""
-        part = key if key and all(c.isalnum() or c in "_-." for c in key) and key.isascii() else shown(key)
+        plain = key.isascii() and key.translate(_MARKS_AS_LETTERS).isalnum()
+        part = key if plain else shown(key)
         return f"{self.path}.{part}" if self.path else part
 
     def fail(self, key: str, value: object, wanted: str) -> None:

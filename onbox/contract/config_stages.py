@@ -217,6 +217,8 @@ def _read_retry(stage: Table, known_classes: frozenset[str] | None) -> Retry:
 
 
 def _read_gates(stage: Table, inherited: Gates) -> Gates:
+    if "gates" not in stage:
+        return inherited
     return read_gates(Table(stage.path_of("gates"), stage.values.get("gates", {}), GATES_KEYS, stage.errors), inherited)
 
 

@@ -156,6 +156,9 @@ def link_newest(target_name: str, link: str) -> None:
     """Let the symbolic link `link` point to `target_name` in the same folder, replacing it in one step."""
     beside = f"{link}.tmp{os.getpid()}"
     try:
+        with suppress(FileExistsError):
+            os.symlink(target_name, link)
+            return
         os.symlink(target_name, beside)
         os.rename(beside, link)
     except OSError as error:
