@@ -7,21 +7,28 @@ from functools import cache
 
 MASK = "***"
 
-_NAME = r"[A-Za-z0-9_-]*(?:api[_-]?key|token|secret|passw(?:or)?d|credential)s?"
+_KEY = r"(?:api|access|private|secret|signing|encryption)[_-]?key"
+_NAME = rf"[A-Za-z0-9_.-]*?(?:{_KEY}|token|secret|passw(?:or)?d|credential)s?"
 _RULES: tuple[tuple[str, str], ...] = (
-    # name=value, name: value, --name value
-    (rf"(?i)\b({_NAME})(\s*[=:]\s*)(?!env:|file:)(\"[^\"]*\"|'[^']*'|[^\s,;&\"']+)", rf"\1\2{MASK}"),
+    # Authorization: Bearer x, also as JSON
+    (r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic|token)\s+)?)[^\s\"']+", rf"\1{MASK}"),
+    # name=value, name: value, "name": "value"
+    (
+        rf"(?i)(?<![A-Za-z0-9])({_NAME})([\"']?\s*[=:]\s*)(?!env:|file:)(\"[^\"]*\"|'[^']*'|[^\s,;&\"']+)",
+        rf"\1\2{MASK}",
+    ),
+    # --name value
     (rf"(?i)(--{_NAME})(\s+)(?!-)(\S+)", rf"\1\2{MASK}"),
-    (r"(?i)\b(authorization\s*:\s*(?:bearer|basic|token)?\s*)\S+", rf"\1{MASK}"),
     # user:password@ in a URL
-    (r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@", rf"\1{MASK}@"),
+    (r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
     # tokens that are known by their own form
     (r"\b(?:hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})", MASK),
     (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bAKIA[0-9A-Z]{16}\b", MASK),
     (r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}", MASK),
     (r"(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)\S+", rf"\1{MASK}"),
 )
-_NUMERIC = r"(?i)^(\"?)(?:[0-9.,+-]+(?:[eE][+-]?\d+)?[kmb]?(?:/s)?|true|false|none|null)\1$"
+_AMOUNT = r"[~<>]?[0-9.,+-]+(?:e[+-]?[0-9]+)?[kmbt]?"
+_NUMERIC = rf"(?i)^([\"']?)(?:{_AMOUNT}(?:/{_AMOUNT})?(?:%|/s|/sec|/step)?|true|false|none|null)\1$"
 
 
 @cache
@@ -49,3 +56,8 @@ _CONTROL = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.|[\
 def printable(text: str) -> str:
     """`text` without terminal control sequences and control characters: for text that comes out of logs and boxes."""
     return re.sub(_CONTROL, "", text)
+
+
+def one_line(text: str) -> str:
+    """`printable`, with line breaks and tabs shown as signs: for text that must stay on its line."""
+    return printable(text.replace("\r\n", "\n").replace("\n", "⏎").replace("\t", " "))

@@ -7,6 +7,7 @@ with this machine's clock: on a network file system the two differ.
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def find_files(artifact: Artifact, folder: str) -> Iterator[Found]:
             seen = os.stat(os.path.join(folder, path))
         except (FileNotFoundError, NotADirectoryError):
             continue
-        if not os.path.isdir(os.path.join(folder, path)):
+        if stat.S_ISREG(seen.st_mode):
             yield Found(path, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
 
 

@@ -64,8 +64,8 @@ def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) 
     blanks. Any other line goes to `bash -eo pipefail`, so that neither `a; b` nor `a | tee log` can hide a failed
     `a`; where there is no bash, to `sh -e`. `find` answers where a program lies (None: nowhere).
     """
-    if isinstance(cmd, tuple):
-        return list(cmd)
+    if isinstance(cmd, tuple):  # through env(1) where the keeper's shell would take the first word for its own
+        return ["env", *cmd] if cmd[0] in _SHELL_WORDS else list(cmd)
     line = cmd.strip()
     if re.fullmatch(_PLAIN_LINE, line) and line.split()[0] not in _SHELL_WORDS:
         return line.split()

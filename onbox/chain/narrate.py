@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.units import format_duration, format_size
-from onbox.redact import printable, redact
+from onbox.redact import one_line, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ def narrate(record: Record) -> str | None:
     state, text = teller(record)
     name = record.get("stage") or "chain"
     name = "chain" if name == "CHAIN" else name
-    return redact(printable(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip()))
+    return redact(one_line(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip()))
 
 
 def _attempt(record: Record) -> str:
@@ -99,5 +99,5 @@ def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
     parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
     if status.get("last_line"):
         parts.append(str(status["last_line"]))
-    text = redact(printable(" · ".join(parts)))
+    text = redact(one_line(" · ".join(parts)))
     return text if len(text) < width else text[: max(0, width - 2)] + "…"

@@ -56,6 +56,12 @@ class Evidence(NamedTuple):
         return started is None or started.get("fingerprint") in (None, self.fingerprint)
 
     @property
+    def held_by_unknown(self) -> bool:
+        """A live process holds a slot that says nothing (damaged), and no verdict explains it: not ours to touch."""
+        judged = self.history.last in (Event.STAGE_DONE, Event.STAGE_FAILED)
+        return self.slot_locked and self.slot is None and not judged
+
+    @property
     def running(self) -> bool:
         return self.slot_locked and self.slot is not None and self.slot.exit_code is None
 
@@ -71,6 +77,7 @@ class Row(NamedTuple):
 PLAN: tuple[Row, ...] = (
     Row("alive-other-command", lambda e: e.running and not e.same_command, Action.REFUSE_LIVE),
     Row("alive", lambda e: e.running, Action.ADOPT),
+    Row("alive-unreadable", lambda e: e.held_by_unknown, Action.REFUSE_LIVE),
     Row(
         "marker-same-command",
         lambda e: isinstance(e.marker, Marker) and e.marker.fingerprint == e.fingerprint,

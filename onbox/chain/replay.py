@@ -58,10 +58,16 @@ class History:
 _NOTHING = StageHistory()
 
 
+def _attempt(known: StageHistory, record: Record) -> int:
+    """The attempt that a record is about; a record that lacks it (damaged) is taken to be about the newest one."""
+    attempt = record.get("attempt")
+    return attempt if isinstance(attempt, int) else known.attempts
+
+
 def _started(known: StageHistory, record: Record) -> StageHistory:
     before = known.before if known.before is not None else record.get("before", {})
     return known._replace(
-        attempts=int(record["attempt"]), last=Event.ATTEMPT_STARTED, started=record, ended=None, before=before
+        attempts=_attempt(known, record), last=Event.ATTEMPT_STARTED, started=record, ended=None, before=before
     )
 
 
@@ -69,9 +75,9 @@ def _ended(known: StageHistory, record: Record) -> StageHistory:
     return known._replace(ended=record)
 
 
-def _done(_: StageHistory, record: Record) -> StageHistory:
+def _done(known: StageHistory, record: Record) -> StageHistory:
     # Short on purpose: thousands of done stages are kept in memory.
-    return StageHistory(attempts=int(record["attempt"]), last=Event.STAGE_DONE)
+    return StageHistory(attempts=_attempt(known, record), last=Event.STAGE_DONE)
 
 
 def _failed(known: StageHistory, record: Record) -> StageHistory:

@@ -68,7 +68,7 @@ def parse_events(lines: Iterable[bytes]) -> Iterator[Record | Unreadable]:
             continue
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if isinstance(record, dict) and isinstance(record.get("event"), str):
             yield record

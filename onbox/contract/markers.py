@@ -34,11 +34,15 @@ class Invalid(NamedTuple):
     reason: str
 
 
+_ALWAYS_WHOLE = frozenset({"schema", "run_id", "stage", "attempt", "fingerprint", "exit_code"})
+_TOO_LONG = "(too long for the marker; see events.jsonl)"
+
+
 def render_marker(data: Mapping[str, Any]) -> bytes:
     """The marker's text, at most `SLOT_BYTES` long, so that it fits into the place reserved for it.
 
-    What does not fit is left out in this order: all but the first artifacts (their number and bytes stay in
-    `artifact_count` and `artifact_bytes_total`), then the command's text (its fingerprint stays).
+    What does not fit is left out: first all but the first artifacts (their number and bytes stay in `artifact_count`
+    and `artifact_bytes_total`), then the longest other fields, never those by which a marker is known.
     """
     whole = {"schema": SCHEMA, **data}
     text = _dump(whole)
@@ -47,10 +51,10 @@ def render_marker(data: Mapping[str, Any]) -> bytes:
         artifacts = artifacts[: len(artifacts) // 2]
         whole["artifacts"] = artifacts
         text = _dump(whole)
-    for field in ("cmd", "env", "cwd", "reason"):
-        if len(text) > SLOT_BYTES and field in whole:
-            whole[field] = "(too long for the marker, see run.json)"
-            text = _dump(whole)
+    by_length = sorted(whole.keys() - _ALWAYS_WHOLE, key=lambda key: len(json.dumps(whole[key])))
+    while len(text) > SLOT_BYTES and by_length:
+        whole[by_length.pop()] = _TOO_LONG
+        text = _dump(whole)
     return text
 
 
@@ -64,14 +68,16 @@ def parse_marker(text: bytes) -> Marker | Invalid:
         return Invalid("it is empty (touched by hand?)")
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Invalid("it does not hold a whole JSON object")
     if not isinstance(data, dict):
         return Invalid("it does not hold a JSON object")
     missing = [key for key in ("run_id", "stage", "attempt", "fingerprint") if key not in data]
     if missing:
         return Invalid("it lacks " + ", ".join(missing))
-    return Marker(str(data["run_id"]), str(data["stage"]), int(data["attempt"]), str(data["fingerprint"]), data)
+    if not isinstance(data["attempt"], int):
+        return Invalid("its attempt is not a whole number")
+    return Marker(str(data["run_id"]), str(data["stage"]), data["attempt"], str(data["fingerprint"]), data)
 
 
 class Slot(NamedTuple):
@@ -97,7 +103,7 @@ def parse_slot(text: bytes) -> Slot | None:
     """Read a slot; None when it is not one (cut off by a crash, or already overwritten with a marker)."""
     lines = text.split(b"\n")
     head = lines[0].split()
-    if len(head) != 5 or head[0] != b"slot" or not head[4].isdigit():
+    if len(lines) < 2 or len(head) != 5 or head[0] != b"slot" or not head[4].isdigit() or not lines[0].isascii():
         return None
     pid = code = None
     for line in lines[1:-1]:  # what follows the last newline may be half a line

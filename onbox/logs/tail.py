@@ -44,9 +44,11 @@ def last_line(tail: bytes) -> str | None:
 
 
 def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
-    """The offset just behind the first match at or after the byte `start`; None if there is none (or no file).
+    """The offset just behind the first match in the lines that begin at or after the byte `start`; None if there is
+    none (or no file).
 
-    Reads block by block, so memory does not grow with the log; a match longer than 64 KiB may be missed.
+    Reads block by block and searches whole lines only, so memory does not grow with the log and `^` and `$` mean lines.
+    A line of over 64 KiB is searched in parts.
     """
     pattern = re.compile(regex.encode("utf-8", "surrogateescape"), re.MULTILINE)
     try:
@@ -54,12 +56,19 @@ def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
     except FileNotFoundError:
         return None
     with file:
-        file.seek(start)
-        kept, offset = b"", start
+        if start > 0:
+            file.seek(start - 1)
+            file.readline()  # the rest of a line that began before `start`
+        offset, text, seen = file.tell(), b"", 0  # `seen`: bytes before the text proper, kept so that `^` means a line
         while block := file.read(BLOCK_BYTES):
-            text = kept + block
-            if found := pattern.search(text):
-                return offset - len(kept) + found.end()
-            offset += len(block)
-            kept = text[-OVERLAP_BYTES:]
-    return None
+            text += block
+            whole = text.rfind(b"\n") + 1
+            if not whole and len(text) <= OVERLAP_BYTES:
+                continue
+            found = pattern.search(text, seen, whole or len(text))
+            if found and (whole or found.end() < len(text)):
+                return offset + found.end()
+            kept = whole or len(text) - OVERLAP_BYTES - 1
+            offset, text, seen = offset + kept, text[kept:], 0 if whole else 1
+        found = pattern.search(text, seen)
+        return offset + found.end() if found and text else None

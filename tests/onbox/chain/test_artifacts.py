@@ -157,7 +157,6 @@ def test_beyond_the_limit_only_the_newest_change_is_kept(tmp_path: Path) -> None
     wait_until(both_are_new, "files changed after the picture to be new")
 
 
-@pytest.mark.xfail(strict=True, reason="defect: a FIFO counts as a file that was written")
 def test_only_regular_files_are_artifacts(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "best.npz")
     assert names(look_at(BEST._replace(min_bytes=0), str(tmp_path), {})) == ([], [], [])

@@ -187,7 +187,6 @@ def test_the_chain_is_resumed_only_when_the_runner_is_gone(paths: RunPaths, tmp_
     assert (slot.exit_code, (tmp_path / "resumed").read_text()) == (5, "1 2 3 4 5\n")
 
 
-@pytest.mark.xfail(strict=True, reason="defect: a list that begins with a word of the shell acts on the keeper")
 @pytest.mark.parametrize("cmd", [("exit", "3"), ("exec", "/bin/true"), ("resume",)])
 def test_a_list_of_a_shell_word_does_not_end_the_keeper(paths: RunPaths, cmd: tuple[str, ...]) -> None:
     slot = run_keeper(paths, command_argv(cmd, find_program))[1]

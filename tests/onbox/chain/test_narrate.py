@@ -124,7 +124,6 @@ def test_control_characters_are_left_out() -> None:
     assert line.isprintable()
 
 
-@pytest.mark.xfail(strict=True, reason="defect: a line break in a file's name or a pattern breaks the line in two")
 def test_a_line_break_in_a_name_keeps_one_line() -> None:
     reason = "artifact a\nb: missing, wanted a new file of at least 1 B"
     line = narrate({"at": AT, "event": Event.STAGE_INTERRUPTED, "stage": "train", "attempt": 1, "reason": reason})

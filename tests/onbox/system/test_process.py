@@ -45,6 +45,12 @@ if os.fork():
     os._exit(0)
 os.execv("/bin/sleep", ["sleep", "600"])
 """
+END_WHEN_ASKED = """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+print(1, flush=True)
+print(int(signal.sigwait([signal.SIGTERM])), flush=True)
+"""
 
 
 class Family:
@@ -181,7 +187,7 @@ def test_a_holder_has_the_file_open(tmp_path: Path, family: Family) -> None:
         assert me.identity == holder_of(os.getpid(), fd, path)
         assert holder_of(os.getpid(), other_fd, path) is None
         assert holder_of(os.getpid(), 4000, path) is None
-        assert holder_of(stranger.pid, fd, path) is None
+        wait_until(lambda: holder_of(stranger.pid, fd, path) is None, "the stranger to have closed our files")
         assert holder_of(os.getpid(), fd, path + ".gone") is None
         os.unlink(path)
         assert holder_of(os.getpid(), fd, path) is None
@@ -262,8 +268,8 @@ def test_without_such_processes_nothing_is_found(family: Family) -> None:
 
 
 def test_a_tree_ends_when_asked(family: Family) -> None:
-    leader = family.start("/bin/sh", "-c", "trap 'echo 15; exit' TERM; echo 1; sleep 600 & wait")
-    wait_until(lambda: family.said() == [1], "the trap to be set")
+    leader = family.start(sys.executable, "-I", "-S", "-c", END_WHEN_ASKED)
+    wait_until(lambda: family.said() == [1], "the program to wait for its signal")
     assert end_tree(leader, family.assignment, 30.0) == []
     assert (family.said(), find_tree(None, family.assignment)) == ([1, 15], [])
 
