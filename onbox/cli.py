@@ -32,7 +32,9 @@ def main(argv: Sequence[str]) -> int:
     except Trouble as trouble:
         return _say(trouble.exit_code, str(trouble))
     except StateNotWritten as error:
-        return _say(Exit.STATE_NOT_WRITTEN, f"{error}. Nothing was marked done by this; make room, then: onbox resume")
+        return _say(
+            Exit.STATE_NOT_WRITTEN, f"{error}. Nothing was marked done by this; {error.way_on}, then: onbox resume"
+        )
     except LockUnsupported as error:
         way = "set `state_dir` in onbox.toml (or work) on a local disk; results may stay where they are"
         return _say(Exit.STATE_NOT_WRITTEN, f"{error}, so two runners could not be kept apart: {way}")

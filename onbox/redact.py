@@ -8,7 +8,7 @@ from functools import cache
 MASK = "***"
 
 _KEY = r"(?:api|access|private|secret|signing|encryption)[_-]?key"
-_NAME = rf"[A-Za-z0-9_.-]*?(?:{_KEY}|token|secret|passw(?:or)?d|credential)s?"
+_NAME = rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}|token|secret|passw(?:or)?d|credential)s?"
 _RULES: tuple[tuple[str, str], ...] = (
     # Authorization: Bearer x, also as JSON
     (r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic|token)\s+)?)[^\s\"']+", rf"\1{MASK}"),
@@ -27,6 +27,11 @@ _RULES: tuple[tuple[str, str], ...] = (
     (r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}", MASK),
     (r"(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)\S+", rf"\1{MASK}"),
 )
+# Without any of these there is nothing to look for: most lines are done with this one look.
+_TRACES = (
+    r"(?i)key|token|secret|passw|credential|authorization|://|hf_|gh[pousr]_|github_pat|glpat|[spr]k-|xox|akia|eyj|hooks\."
+    r"|webhooks"
+)
 _AMOUNT = r"[~<>]?[0-9.,+-]+(?:e[+-]?[0-9]+)?[kmbt]?"
 _NUMERIC = rf"(?i)^([\"']?)(?:{_AMOUNT}(?:/{_AMOUNT})?(?:%|/s|/sec|/step)?|true|false|none|null)\1$"
 
@@ -39,6 +44,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def redact(text: str) -> str:
     """`text` with everything that looks like a secret masked. Numbers and booleans stay: `tokens=4096` is no secret."""
+    if not re.search(_TRACES, text):
+        return text
     for pattern, replacement in _patterns():
         text = pattern.sub(lambda found, to=replacement: _mask(found, to), text)  # type: ignore[misc]
     return text

@@ -93,6 +93,8 @@ def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any]) -> Look:
                 new.append(found)
     except OSError as error:
         return Look(artifact, problem=f"{error.filename or artifact.pattern}: {error.strerror}")
+    except ValueError as error:  # a pattern that can be no file's name
+        return Look(artifact, problem=f"{artifact.pattern!r}: {error}")
     return Look(artifact, tuple(new), tuple(old), tuple(small))
 
 

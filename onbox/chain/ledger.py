@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
+from onbox.logs.tail import look_at_log
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
 from onbox.triage.classes import REMEDIES
@@ -92,9 +93,18 @@ class StageLedger:
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
             "log": self.ctx.paths.log(self.stage.name, number),
+            "last_line": self._last_line(number),
         }
         self.note(self._ended(number, ended), {"event": Event.STAGE_FAILED, **data})
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.failed(self.stage.name), data)
+
+    def _last_line(self, number: int) -> str | None:
+        """The end of the attempt's log, redacted; None if there is none or it cannot be read."""
+        try:
+            seen = look_at_log(self.ctx.paths.log(self.stage.name, number))
+        except OSError:
+            return None
+        return seen.last_line if seen else None
 
     def land_again(self, event: str) -> dict[str, Any]:
         """Put the marker in place that a journaled verdict (`event`) lacks: the runner died in between. Its data."""

@@ -25,6 +25,12 @@ def narrate(record: Record) -> str | None:
     return redact(one_line(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip()))
 
 
+def _number(record: Record, field: str) -> float:
+    """A number of a record; 0 where a damaged record lacks it."""
+    value = record.get(field)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
 def _attempt(record: Record) -> str:
     text = f"attempt {record.get('attempt')}"
     return text + (", resuming" if record.get("resume") else "")
@@ -45,11 +51,16 @@ def _done(record: Record) -> tuple[str, str]:
 
 
 def _failed(record: Record) -> tuple[str, str]:
-    return "FAILED", f"{record.get('reason')} · {record.get('failure_class')}: {record.get('remedy')}"
+    said = f" · its last line: {record['last_line']}" if record.get("last_line") else ""
+    return "FAILED", f"{record.get('reason')}{said} · {record.get('failure_class')}: {record.get('remedy')}"
+
+
+def _waiting(record: Record) -> tuple[str, str]:
+    return "waiting", f"for {record.get('waiting_for')}, at most {_number(record, 'timeout_seconds'):g} s"
 
 
 def _retrying(record: Record) -> tuple[str, str]:
-    text = f"{record.get('retry')} of {record.get('retries')} in {record.get('delay_seconds'):g} s"
+    text = f"{record.get('retry')} of {record.get('retries')} in {_number(record, 'delay_seconds'):g} s"
     return "retry", f"{text} · {record.get('failure_class')} · {record.get('reason')}"
 
 
@@ -72,10 +83,13 @@ def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
 
 _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.CHAIN_STARTED: _chain_started,
-    Event.STAGE_WAITING: lambda r: ("waiting", f"for {r.get('waiting_for')}, at most {r.get('timeout_seconds'):g} s"),
+    Event.STAGE_WAITING: lambda r: (
+        "waiting",
+        f"for {r.get('waiting_for')}, at most {_number(r, 'timeout_seconds'):g} s",
+    ),
     Event.ATTEMPT_STARTED: lambda r: ("started", f"{_attempt(r)} · {r.get('log')}"),
     Event.ATTEMPT_ADOPTED: lambda r: ("adopted", f"{_attempt(r)} · alive, pid {r.get('pid')}"),
-    Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(r['quiet_seconds'])}"),
+    Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(_number(r, 'quiet_seconds'))}"),
     Event.STAGE_MOVING: lambda _: ("moving", "again"),
     Event.STAGE_DONE: _done,
     Event.STAGE_FAILED: _failed,

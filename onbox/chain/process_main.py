@@ -18,7 +18,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, try_lock
-from onbox.system.process import Files, high, start_detached
+from onbox.system.process import Files, close_others, high, start_detached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +61,7 @@ def serve() -> int:
     os.set_inheritable(LOCK_FD, False)
     os.set_inheritable(BELL_FD, False)
     os.set_blocking(BELL_FD, False)
+    close_others(3, keep=(LOCK_FD, BELL_FD))
     _name_process(paths)
     return run_chain(paths, LOCK_FD, bell_fd=BELL_FD)
 
@@ -96,12 +97,22 @@ def run_chain(
         runner = Runner(paths, resume_words(paths.root), listen=listen, bell_fd=bell_fd)
         write_holder(lock_fd, runner.holder())
         return int(runner.run())
-    except (StateNotWritten, LockUnsupported) as error:
-        _report(f"{error}. Nothing was marked done by this. Make room, then: onbox resume", bell_fd)
+    except StateNotWritten as error:
+        _report(f"{error}. Nothing was marked done by this; {error.way_on}, then: onbox resume", bell_fd)
         return Exit.STATE_NOT_WRITTEN
-    except (OSError, ValueError) as error:
-        _report(f"{type(error).__name__}: {error}", bell_fd)
+    except LockUnsupported as error:
+        _report(str(error), bell_fd)
+        return Exit.STATE_NOT_WRITTEN
+    except Exception as error:  # noqa: BLE001 - the boundary: whatever it is, it must not look like a failed training
+        _report(f"a defect in onbox, or an unreadable state directory: {_describe(error)}", bell_fd)
         return Exit.INTERNAL
+
+
+def _describe(error: Exception) -> str:
+    import traceback  # noqa: PLC0415 - only when something is wrong
+
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
 
 
 def _report(text: str, bell_fd: int | None = None) -> None:

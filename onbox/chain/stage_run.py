@@ -155,6 +155,9 @@ class StageRun:
             self._ahead = None
 
     def _prepare(self, again: Again) -> Prepared | Ended:
+        folder = self.ctx.folder(self.stage)
+        if not os.path.isdir(folder):
+            return Ended(None, None, "not_started", 0.0, f"its cwd {folder} is not a folder")
         remove_file(self.ctx.paths.failed(self.stage.name))
         record = self.ledger.about(
             Event.ATTEMPT_STARTED,
@@ -166,7 +169,7 @@ class StageRun:
         )
         if self.known.before is None:
             try:
-                record["before"] = picture(self.stage.artifacts, self.ctx.folder(self.stage))
+                record["before"] = picture(self.stage.artifacts, folder)
             except OSError as error:
                 detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
                 return Ended(None, None, "not_started", 0.0, detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox import __version__
@@ -115,6 +116,7 @@ def _define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defin
     """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
     _refuse_what_is_not_enforced(project, stages)
     _refuse_crlf(project, stages)
+    _tell_what_is_not_done(project)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
     fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
     head = {
@@ -144,6 +146,17 @@ def _refuse_what_is_not_enforced(project: Project, stages: Sequence[Stage]) -> N
             Exit.CONFIG,
             f"{project.config_path}: gates.{', gates.'.join(found)}: this version checks disk_free and inodes_free "
             "only; remove the gate or check it in the stage's own command",
+        )
+
+
+def _tell_what_is_not_done(project: Project) -> None:
+    """Tables that are checked but that no part of this version acts on: better said than found out at 3 a.m."""
+    config = project.config
+    idle = [name for name, used in (("notify", config.notify.urls), ("triage", config.triage)) if used]
+    if idle:
+        tables = ", ".join(f"[{name}]" for name in idle)
+        print(
+            f"onbox: note: {tables} of {project.config_path} is read but not acted on by this version", file=sys.stderr
         )
 
 
@@ -263,6 +276,7 @@ def _follow_launch(args: argparse.Namespace, definition: Definition, started: La
     entry = look_up(started.pid)
     identity = entry.identity if entry else Identity(started.pid, 0)
     viewer = Viewer(paths, identity, journal_offset=offset, bell_fd=started.bell_fd, child=True, tell=_teller(args))
+    _tell_what_is_done(args, definition)
     if not args.detach:
         freeze_git(paths, str(definition.head["project"]))
         return _final(viewer.follow())
@@ -274,6 +288,14 @@ def _follow_launch(args: argparse.Namespace, definition: Definition, started: La
         _say(args, _launched(definition, started), _launched_text(definition, started))
         return Exit.DONE
     return _final(result)
+
+
+def _tell_what_is_done(args: argparse.Namespace, definition: Definition) -> None:
+    """Stages that are skipped leave no record: say how many there are."""
+    marked = set(os.listdir(definition.paths.markers))
+    done = sum(1 for stage, _ in definition.stages if f"{stage.name}_DONE" in marked)
+    if done and not args.json:
+        print(f"{done} of {len(definition.stages)} stages done already", flush=True)
 
 
 def _is_start(record: Record) -> bool:

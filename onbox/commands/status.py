@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import RunView, StageView, log_look, look_at_run
 from onbox.commands.project import add_config_option, existing_run, load_project, run_names
+from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState, StageState
 from onbox.contract.units import format_duration, format_size
@@ -148,6 +149,8 @@ _NEXT_COMMANDS: dict[RunState, str | None] = {
 def next_command(view: RunView) -> str | None:
     """What a person most likely types next; None when nothing is left to do."""
     if view.state is RunState.RUNNING and not view.runner_alive:
+        return "onbox resume"
+    if (view.end or {}).get("event") == Event.GATE_REFUSED:
         return "onbox resume"
     return _NEXT_COMMANDS[view.state]
 

@@ -39,7 +39,7 @@ def last_line(tail: bytes) -> str | None:
     for raw in reversed(re.split(rb"[\r\n]+", tail)):
         text = printable(raw.decode("utf-8", "replace")).strip()
         if text:
-            return redact(text)[:LINE_LIMIT]
+            return redact(text[: 4 * LINE_LIMIT])[:LINE_LIMIT]
     return None
 
 

@@ -27,6 +27,11 @@ class StateNotWritten(Exception):
         text = f"cannot write {path}: {os.strerror(self.errno)}"
         super().__init__(text + (f" ({seen})" if seen else ""))
 
+    @property
+    def way_on(self) -> str:
+        """What to do about it, in a few words."""
+        return "make room" if self.errno in _NO_ROOM else "mend that (owner, mode, mount)"
+
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 

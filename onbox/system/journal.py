@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.system.files import PRIVATE_FILE, StateNotWritten, sync_folder
+from onbox.system.files import PRIVATE_FILE, StateNotWritten, pwrite_all, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,13 +43,10 @@ class Journal:
     def append(self, lines: bytes, *, sync: bool = True) -> None:
         """Append whole lines. On failure nothing of them stays. Raises StateNotWritten."""
         try:
-            offset, view = self._size, memoryview(lines)
-            while view:
-                written = os.pwrite(self._fd, view, offset)
-                view, offset = view[written:], offset + written
-            self._size = offset
+            pwrite_all(self._fd, lines, self._size)
             if sync:
                 os.fdatasync(self._fd)
+            self._size += len(lines)
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._fd, self._size)

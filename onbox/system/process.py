@@ -252,6 +252,21 @@ def high_pipe() -> tuple[int, int]:
     return high(reading), high(writing)
 
 
+def close_others(first: int, keep: Iterable[int]) -> None:
+    """Close every descriptor from `first` on but those to keep: whatever the caller's shell had open (a lock, the pipe
+    of an SSH session) must not live as long as a training.
+    """
+    kept = set(keep)
+    try:
+        found = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        found = list(range(first, 256))
+    for fd in found:
+        if fd >= first and fd not in kept:
+            with suppress(OSError):
+                os.close(fd)
+
+
 def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) -> int:
     """Start `argv` in a session of its own, with default signals and no terminal; its pid. Raises OSError."""
     actions: list[tuple[object, ...]] = [

@@ -353,3 +353,25 @@ def test_a_damaged_journal_line_is_passed_over_and_told(box: Box) -> None:
     assert box.status()["journal_damaged_lines"] == 1
     assert box.onbox("chain", "train=true", "eval=echo eval >>ran").returncode == 0
     assert ran(box) == ["eval"]
+
+
+def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    words = ("chain", "-d", "--launch-check", "0", "train=until test -e go; do sleep 0.02; done")
+    assert box.onbox(*words, close_fds=False).returncode == 0
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # would block for as long as the run has the other end
+    os.close(reading)
+    assert box.status()["state"] == "running"
+
+
+def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    words = ("chain", "-d", "--launch-check", "0", "train=until test -e go; do sleep 0.02; done")
+    assert box.onbox(*words, close_fds=False).returncode == 0
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # would block for as long as the run has the other end
+    os.close(reading)
+    assert box.status()["state"] == "running"
