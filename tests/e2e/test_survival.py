@@ -364,14 +364,3 @@ def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
     assert os.read(reading, 1) == b""  # would block for as long as the run has the other end
     os.close(reading)
     assert box.status()["state"] == "running"
-
-
-def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
-    reading, writing = os.pipe()
-    os.set_inheritable(writing, True)
-    words = ("chain", "-d", "--launch-check", "0", "train=until test -e go; do sleep 0.02; done")
-    assert box.onbox(*words, close_fds=False).returncode == 0
-    os.close(writing)
-    assert os.read(reading, 1) == b""  # would block for as long as the run has the other end
-    os.close(reading)
-    assert box.status()["state"] == "running"
