@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
 def entry() -> None:
     """The console script."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken
+            _open_null(number, name)
     sys.exit(main(sys.argv[1:]))
+
+
+def _open_null(number: int, name: str) -> None:
+    fd = os.open(os.devnull, os.O_RDWR)
+    if fd != number:
+        os.dup2(fd, number)
+        os.close(fd)
+    setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for the whole process
 
 
 def main(argv: Sequence[str]) -> int:

@@ -68,6 +68,11 @@ def attempt_id(run_id: str, stage: str, attempt: int) -> str:
     return f"{run_id}/{stage}/{attempt}"
 
 
+def run_dir_assignment(root: str) -> bytes:
+    """The variable by which every process of any stage of the run at `root` can be found."""
+    return b"ONBOX_RUN_DIR=" + os.fsencode(root)
+
+
 def attempt_assignment(run_id: str, stage: str, attempt: int) -> bytes:
     """The variable as it stands in /proc/<pid>/environ."""
     return f"{ATTEMPT_VARIABLE}={attempt_id(run_id, stage, attempt)}".encode("ascii")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.chain.environment import run_dir_assignment
 from onbox.chain.holder import Holder, clear_holder, read_holder
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.plan import Action, plan_stage
@@ -23,7 +24,7 @@ from onbox.system.clock import pause, utc_text, wall
 from onbox.system.files import make_folders, remove_file, replace_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.lock import try_lock
-from onbox.system.process import high, high_pipe, is_alive
+from onbox.system.process import find_tree, high, high_pipe, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -93,6 +94,14 @@ class Conflicts(Exception):
         super().__init__(f"{len(found)} stages need a decision")
 
 
+class StillAlive(Exception):
+    """The state directory is new, yet processes of a run in this very place are alive: it was removed under them."""
+
+    def __init__(self, pids: list[int]) -> None:
+        self.pids = pids
+        super().__init__(f"pids {pids}")
+
+
 class HolderUnknown(Exception):
     """The lock is held and nobody says by whom."""
 
@@ -149,8 +158,12 @@ def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | Al
 
 
 def prepare(definition: Definition, wishes: Wishes) -> None:
-    """Everything before the runner: wishes, conflicts, freezing. Raises Conflicts, StateNotWritten."""
+    """Everything before the runner: wishes, conflicts, freezing. Raises Conflicts, StillAlive, StateNotWritten."""
     paths = definition.paths
+    if not os.path.exists(paths.journal):
+        survivors = [entry.identity.pid for entry in find_tree(None, run_dir_assignment(paths.root))]
+        if survivors:
+            raise StillAlive(survivors)
     history = replay(parse_events(read_lines(paths.journal)))
     frozen = [
         FrozenStage(stage, fingerprint, position)

@@ -17,6 +17,7 @@ from onbox.chain.launch import (
     Definition,
     HolderUnknown,
     Launched,
+    StillAlive,
     Taken,
     Wishes,
     launch,
@@ -208,6 +209,13 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
             return _run_inline(args, definition, lock)
         offset = _size(paths.journal)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock)
+    except StillAlive as alive:
+        os.close(lock.lock_fd)
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"{paths.root} is new, but processes of a run in this place are alive: its state was removed under it\n"
+            f"  let them end, or end them yourself: kill {' '.join(map(str, alive.pids[:20]))}",
+        ) from alive
     except Conflicts as conflicts:
         from onbox.commands.conflicts import describe_conflicts  # noqa: PLC0415 - only then
 

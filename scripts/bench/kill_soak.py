@@ -85,8 +85,8 @@ def one_round(onbox: str, chance: random.Random, project: Path) -> tuple[int, in
     words = [onbox, "chain", "--run", "soak", *(stage_line(number) for number in range(1, STAGES + 1))]
     runners = keepers = 0
     while True:
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        viewer = subprocess.Popen(words, cwd=project, **quiet)
+        null = subprocess.DEVNULL
+        viewer = subprocess.Popen(words, cwd=project, stdin=null, stdout=null, stderr=null)
         for _ in range(chance.randint(0, 3)):
             time.sleep(chance.uniform(0.0, 0.15))
             runner, keeper = find_victims(project)

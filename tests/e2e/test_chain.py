@@ -330,3 +330,21 @@ def test_completion_knows_commands_and_options(box: Box) -> None:
     )
     done = box.run_program(["bash", "-c", ask])
     assert done.stdout.splitlines() == ["resume", "--detach", "pretrain"], done.stderr
+
+
+def test_closed_output_harms_nothing(box: Box) -> None:
+    done = box.run_program(["sh", "-c", f"exec {sys.executable} -m onbox chain a=true >&- 2>&- <&-"])
+    assert (done.returncode, box.markers) == (0, ["CHAIN_DONE", "a_DONE"])
+
+
+def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
+    done = box.run_program(["sh", "-c", f"{sys.executable} -m onbox chain a=true b=true | head -n 1"])
+    assert len(done.stdout.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    box.wait_for_marker("CHAIN_DONE")
+
+
+def test_a_command_too_long_for_the_kernel_is_named(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = ': {'x' * 200_000}'\n[stages.b]\ncmd = 'true'\n")
+    assert box.onbox("chain").returncode == 1
+    assert "Argument list too long" in box.marker("a_FAILED")["reason"]

@@ -364,3 +364,12 @@ def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
     assert os.read(reading, 1) == b""  # would block for as long as the run has the other end
     os.close(reading)
     assert box.status()["state"] == "running"
+
+
+def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None:
+    stages = start_waiting(box)
+    shutil.rmtree(box.state.parent)
+    refused = box.onbox("chain", *stages)
+    assert refused.returncode == 75
+    assert "removed under it" in refused.stderr
+    assert ran(box) == ["begins"]
