@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ATTEMPT_VARIABLE = "ONBOX_ATTEMPT_ID"
+SET_PREFIX = "ONBOX_SET_"
 
 # Where programs and libraries are found. Frozen into run.json, so that `onbox resume` from cron or after a reboot runs
 # the same interpreter as the shell that started the run. Nothing here is a secret.
@@ -56,11 +57,25 @@ def resolve(name: str, value: str, environ: Mapping[str, str], folder: str) -> s
 def stage_environment(
     configured: Iterable[tuple[str, str]], own: Mapping[str, str], environ: Mapping[str, str], folder: str
 ) -> dict[str, str]:
-    """The whole environment of an attempt. `own` are the ONBOX_* variables. Raises VariableMissing."""
+    """The environment of an attempt's keeper. `own` are the ONBOX_* variables of the attempt. Raises VariableMissing.
+
+    What is configured is not set yet: the keeper does that for the command only (see `keeper.py`).
+    """
     env = {"PYTHONUNBUFFERED": "1", **environ}
-    env.update((name, resolve(name, value, environ, folder)) for name, value in configured)
+    pairs = [(name, resolve(name, value, environ, folder)) for name, value in configured]
+    env.update((SET_PREFIX + name, value) for name, value in pairs)
+    env["ONBOX_SETS"] = " ".join(name for name, _ in pairs)
     env.update(own)
     return env
+
+
+def runner_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a runner that is started from here: without what belongs to one attempt."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name not in (ATTEMPT_VARIABLE, "ONBOX_SETS") and not name.startswith(SET_PREFIX)
+    }
 
 
 def attempt_id(run_id: str, stage: str, attempt: int) -> str:

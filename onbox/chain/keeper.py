@@ -22,6 +22,8 @@ GO = b"go\n"
 # It waits for the runner's word first; the end of the pipe instead means that the runner died before it said it.
 # $1: folder to run in. $2: number of words of the command that resumes the chain; then these; then the stage's words.
 # The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
+# What the configuration sets comes as ONBOX_SET_<name> and is put in its place for the command only, so that a runner
+# started from here has the environment that the first one had.
 # Whether the runner lives is asked by writing into a pipe that only the runner can read: that fails for a runner of
 # which but a zombie is left, where `kill -0` would not (in many containers nobody reaps).
 KEEPER_SCRIPT = f"""
@@ -33,8 +35,13 @@ cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}
 words=$2
 shift 2
 resume() {{ exec "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" </dev/null >/dev/null 2>&1 {LIFE_FD}>&- {SLOT_FD}>&-; }}
-shift_and_run() {{ shift "$words"; "$@"; }}
-shift_and_run "$@" {LIFE_FD}>&-
+run_stage() {{
+  shift "$words"
+  for name in $ONBOX_SETS; do eval "export $name=\"\\$ONBOX_SET_$name\"; unset ONBOX_SET_$name"; done
+  unset ONBOX_SETS
+  exec "$@"
+}}
+(run_stage "$@") {LIFE_FD}>&-
 code=$?
 echo "exit $code" >&{SLOT_FD}
 trap '' PIPE
@@ -51,7 +58,7 @@ _SHELL_WORDS = frozenset(
     dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash
     help history if in jobs kill let local logout mapfile newgrp popd printf pushd pwd read readarray readonly
     return select set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias
-    unset until wait while resume shift_and_run
+    unset until wait while resume run_stage
     """.split()
 )
 _PLAIN_LINE = r"[A-Za-z0-9_@%+:,./-]+(?: +[A-Za-z0-9_@%+=:,./-]+)*"

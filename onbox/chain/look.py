@@ -9,6 +9,7 @@ from onbox.chain.holder import Holder, read_holder
 from onbox.chain.launch import read_head, read_stages
 from onbox.chain.replay import History, replay
 from onbox.chain.slots import read_marker, read_slot
+from onbox.chain.starting import find_keeper
 from onbox.chain.view import read_status
 from onbox.contract.events import Event, parse_events
 from onbox.contract.markers import Invalid, Marker
@@ -36,6 +37,7 @@ class StageView(NamedTuple):
 class RunView(NamedTuple):
     """One run as it is now. `runner_alive` and `stage_alive` are the kernel's word (file locks), not a claim of a file.
 
+    keeper_alive: whether the live stage has a keeper, which will record its end and continue the chain.
     heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
     ended. `unreadable_lines`: damaged journal lines, which were passed over.
     """
@@ -44,6 +46,7 @@ class RunView(NamedTuple):
     state: RunState
     runner_alive: bool
     stage_alive: str | None
+    keeper_alive: bool
     holder: Holder | None
     stages: tuple[StageView, ...]
     status: dict[str, Any]
@@ -74,6 +77,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         derive_state(history, status, runner_alive=runner_alive, stage_alive=stage_alive is not None),
         runner_alive,
         stage_alive,
+        stage_alive is not None and _has_keeper(paths, stage_alive),
         read_holder(paths.lock) if runner_alive else None,
         stages,
         status,
@@ -81,6 +85,11 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         None if written is None else max(0.0, wall() - written),
         len(history.unreadable),
     )
+
+
+def _has_keeper(paths: RunPaths, stage: str) -> bool:
+    slot, _, _ = read_slot(paths.slot(stage))
+    return slot is not None and find_keeper(slot, paths.slot(stage)) is not None
 
 
 def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: set[str]) -> StageView:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import onbox
-from onbox.chain.environment import ATTEMPT_VARIABLE
+from onbox.chain.environment import runner_environment
 from onbox.chain.holder import clear_holder, write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
@@ -49,7 +49,7 @@ def resume_words(run_dir: str) -> tuple[str, ...]:
 def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:
     """Start a detached runner that inherits the lock; its pid. Raises OSError."""
     log = RunPaths(run_dir).runner_log
-    env = {key: value for key, value in os.environ.items() if key != ATTEMPT_VARIABLE}
+    env = runner_environment(os.environ)
     return start_detached(
         runner_words(run_dir), env, Files(output=log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
     )

@@ -193,8 +193,8 @@ class Viewer:
     def _vanished(self, by: str | None) -> int:
         how = f" (killed by {by})" if by else ""
         print(
-            f"onbox: the runner ended without a word{how}; a running stage lives on, and the chain with it.\n"
-            "onbox: look with `onbox status`, continue with `onbox resume`",
+            f"onbox: the runner ended without a word{how}; a running stage lives on.\n"
+            "onbox: look with `onbox status`, go on with `onbox resume`",
             file=sys.stderr,
         )
         return int(Exit.STOPPED)

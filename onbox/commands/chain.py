@@ -153,7 +153,11 @@ def _refuse_what_is_not_enforced(project: Project, stages: Sequence[Stage]) -> N
 def _tell_what_is_not_done(project: Project) -> None:
     """Tables that are checked but that no part of this version acts on: better said than found out at 3 a.m."""
     config = project.config
-    idle = [name for name, used in (("notify", config.notify.urls), ("triage", config.triage)) if used]
+    idle = [
+        name
+        for name, used in (("notify", config.notify.urls), ("triage", config.triage), ("progress", config.progress))
+        if used
+    ]
     if idle:
         tables = ", ".join(f"[{name}]" for name in idle)
         print(

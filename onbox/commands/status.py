@@ -211,7 +211,9 @@ def _runner_text(view: RunView) -> str:
         beat = "no heartbeat yet" if age is None else f"heartbeat {format_duration(age)} ago"
         return f"alive, {pid}, {beat}" + (" (LATE: the runner itself is stuck or stopped)" if _is_late(view) else "")
     if view.stage_alive:
-        return f"gone; stage {view.stage_alive} lives on and continues the chain when it ends"
+        if view.keeper_alive:
+            return f"gone; stage {view.stage_alive} lives on and continues the chain when it ends"
+        return f"gone, and so is the keeper of stage {view.stage_alive}, which lives on; `onbox resume` takes over"
     return "none" if view.end else "none, and the chain has not ended: interrupted"
 
 

@@ -21,7 +21,6 @@ Record = dict[str, Any]
 class Event:
     """Names of journal events. Constants, not an Enum: a line's event may be one that this version does not know."""
 
-    RUN_CREATED = "run_created"
     CHAIN_STARTED = "chain_started"
     STAGE_WAITING = "stage_waiting"
     ATTEMPT_STARTED = "attempt_started"

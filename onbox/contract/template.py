@@ -37,12 +37,12 @@ cmd = "python train.py"
 #cwd = "."
 # Added to the environment of this stage; overrides [run] env. Default: nothing is added
 #env = { OMP_NUM_THREADS = 4 }
-# Files that must be there, written by this very attempt, before the stage counts as done: a path, or a table with
+# Files that must be there, new since the stage began, before the stage counts as done: a path, or a table with
 # path or glob, min_count (files, default 1; with glob) and min_bytes (of each file, default 1). Default: none
 #artifacts = ["best.npz", { path = "last.npz", min_bytes = "1KB" }, { glob = "epoch_*.npz", min_count = 3 }]
 # Longer than this, and the stage is stopped and has failed. Default: no limit
 #timeout = "12h"
-# Log, artifacts and CPU/GPU all quiet for so long: stalled. It is told, and nothing is stopped unless retry.classes has
+# Log, artifacts and CPU all quiet for so long: stalled. It is told, and nothing is stopped unless retry.classes has
 # "hang_stall". Default: never
 #stall_after = "30m"
 # Done faster than this is suspicious and counts as failed. Default: any duration will do
@@ -69,7 +69,7 @@ cmd = "python eval.py"
 #disk_free = "5GB"
 # Free inodes there: a count such as 200000 or "200k", or a share. A disk can be full of files at a third of its bytes.
 #inodes_free = "5%"
-# Free memory, within the limit of the container: a size, or a share
+# Free memory, within the limit of the container: a size, or a share (this version refuses the two below: not checked)
 #memory_free = "2GB"
 # At least count GPUs (default 1) with at most max_used_mib MiB in use each (default: any use)
 #gpu = { count = 1, max_used_mib = 500 }

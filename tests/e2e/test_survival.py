@@ -373,3 +373,28 @@ def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None
     assert refused.returncode == 75
     assert "removed under it" in refused.stderr
     assert ran(box) == ["begins"]
+
+
+def test_a_stages_environment_does_not_reach_the_next_one(box: Box) -> None:
+    """Also not when the keeper of the first stage is what started the runner of the second."""
+    (box.project / "onbox.toml").write_text(
+        '[stages.train]\nenv = { FOO = "of train", A_TOKEN = "env:SECRET" }\n'
+        f"cmd = '''test \"$FOO$A_TOKEN\" = \"of train's $' \\\"x\" && {WAITS}'''\n"
+        "[stages.eval]\ncmd = 'env >eval-env'\n"
+    )
+    box.env["SECRET"] = "'s $' \"x"
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    box.kill_runner()
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    assert "of train" not in (box.project / "eval-env").read_text()
+    assert "ONBOX_SET" not in (box.project / "eval-env").read_text()
+
+
+def test_status_tells_when_the_keeper_is_gone_too(box: Box) -> None:
+    start_waiting(box)
+    box.kill_runner()
+    assert "continues the chain" in box.onbox("status").stdout
+    os.kill(keeper_pid(box), signal.SIGKILL)
+    wait_until(lambda: "takes over" in box.onbox("status").stdout, "status to tell")

@@ -82,7 +82,7 @@ echo done
 wait
 set -e
 resume
-shift_and_run
+run_stage
 trainé
 """.splitlines()
 

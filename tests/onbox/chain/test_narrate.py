@@ -11,7 +11,7 @@ from onbox.contract.events import Event
 
 AT = "2026-11-21T05:11:20.123Z"
 SECRET = "hf_" + "a" * 24
-SILENT = {Event.RUN_CREATED, Event.ATTEMPT_ENDED}
+SILENT = {Event.ATTEMPT_ENDED}
 
 TOLD: list[tuple[str, str, dict[str, Any]]] = [
     ("chain        started      2 stages · runner pid 7", Event.CHAIN_STARTED, {"stages": 2, "pid": 7}),
