@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def find_crlf_scripts(stage: Stage, folder: str) -> Iterator[str]:
             yield path
 
 
+@cache
 def _beginning(path: str) -> bytes:
     if not os.path.isfile(path):
         return b""
