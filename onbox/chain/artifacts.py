@@ -42,13 +42,17 @@ class Look(NamedTuple):
 
 
 def find_files(artifact: Artifact, folder: str) -> Iterator[Found]:
-    """The regular files of an artifact now. Raises OSError where a look fails for another reason than absence."""
+    """The regular files of an artifact now, each once, however many links lead to it.
+
+    Raises OSError where a look fails for another reason than absence."""
+    seen_files = set()
     for path in _paths(artifact, folder):
         try:
             seen = os.stat(os.path.join(folder, path))
         except (FileNotFoundError, NotADirectoryError):
             continue
-        if stat.S_ISREG(seen.st_mode):
+        if stat.S_ISREG(seen.st_mode) and (seen.st_dev, seen.st_ino) not in seen_files:
+            seen_files.add((seen.st_dev, seen.st_ino))
             yield Found(path, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
 
 

@@ -15,7 +15,8 @@ from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import start_runner
 from onbox.chain.replay import History, replay
-from onbox.chain.slots import read_marker
+from onbox.chain.slots import read_marker, read_slot
+from onbox.chain.status_file import read_status
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
@@ -24,7 +25,7 @@ from onbox.system.clock import pause, utc_text, wall
 from onbox.system.files import make_folders, remove_file, replace_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.lock import try_lock
-from onbox.system.process import find_tree, high, high_pipe, is_alive
+from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -102,6 +103,14 @@ class StillAlive(Exception):
         super().__init__(f"pids {pids}")
 
 
+class OtherStageAlive(Exception):
+    """A stage that is not part of the chain to start is alive, left by a runner that is gone."""
+
+    def __init__(self, stage: str) -> None:
+        self.stage = stage
+        super().__init__(f"stage {stage}")
+
+
 class HolderUnknown(Exception):
     """The lock is held and nobody says by whom."""
 
@@ -109,6 +118,8 @@ class HolderUnknown(Exception):
 def take_lock(paths: RunPaths) -> Taken | Holder:
     """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten."""
     make_folders(paths.root, paths.markers, paths.logs)
+    if not os.path.exists(paths.lock):
+        _refuse_removed_lock(paths)
     waited = 0.0
     while waited < HOLDER_PATIENCE_SECONDS:
         fd = try_lock(paths.lock)
@@ -123,6 +134,16 @@ def take_lock(paths: RunPaths) -> Taken | Holder:
         pause(HOLDER_LOOK_SECONDS)
         waited += HOLDER_LOOK_SECONDS
     raise HolderUnknown(paths.lock)
+
+
+def _refuse_removed_lock(paths: RunPaths) -> None:
+    """No lock file, yet the last status names a live runner: somebody removed the file under it."""
+    status = read_status(paths) or {}
+    runner = status.get("runner") or {}
+    if runner.get("boot_id") != boot_id() or runner.get("host") != os.uname().nodename:
+        return
+    if is_alive(Identity(int(runner.get("pid", 0)), int(runner.get("start_ticks", 0)))):
+        raise StillAlive([int(runner["pid"])])
 
 
 def read_head(paths: RunPaths) -> RunHead | None:
@@ -169,12 +190,23 @@ def prepare(definition: Definition, wishes: Wishes) -> None:
         FrozenStage(stage, fingerprint, position)
         for position, (stage, fingerprint) in enumerate(definition.stages, start=1)
     ]
+    _refuse_other_live_stages(paths, {stage.name for stage, _ in definition.stages})
     conflicts = find_conflicts(paths, frozen, history, wishes)
     if conflicts:
         raise Conflicts(conflicts)
     carry_out(paths, frozen, wishes, history)
     text = render_runfile(definition.head, definition.stages)
     replace_file(paths.manifest, text)
+
+
+def _refuse_other_live_stages(paths: RunPaths, names: Collection[str]) -> None:
+    for entry in os.listdir(paths.markers):
+        name = entry[1:].removesuffix(".slot")
+        if not entry.startswith(".") or not entry.endswith(".slot") or name == CHAIN or name in names:
+            continue
+        slot, _, locked = read_slot(paths.slot(name))
+        if locked and slot is not None and slot.exit_code is None:
+            raise OtherStageAlive(name)
 
 
 def carry_out(paths: RunPaths, stages: Sequence[FrozenStage], wishes: Wishes, history: History) -> None:

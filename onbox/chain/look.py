@@ -10,7 +10,7 @@ from onbox.chain.launch import read_head, read_stages
 from onbox.chain.replay import History, replay
 from onbox.chain.slots import read_marker, read_slot
 from onbox.chain.starting import find_keeper
-from onbox.chain.view import read_status
+from onbox.chain.status_file import read_status
 from onbox.contract.events import Event, parse_events
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.states import RunState, StageState

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.artifacts import Look, look_at, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
+from onbox.chain.environment import attempt_assignment
 from onbox.chain.gates import check_gates
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.ledger import StageLedger
@@ -21,6 +22,7 @@ from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import remove_file
+from onbox.system.process import end_tree, find_tree, wait_for_ends
 from onbox.triage.evidence import End, classify_end
 
 if TYPE_CHECKING:
@@ -113,12 +115,29 @@ class StageRun:
         earlier_work = self.known.attempts > 0 and self.known.last not in (Event.STAGE_DONE, Event.STAGE_REDO)
         return Again(self.known.attempts + 1, earlier_work)
 
-    def _restart(self) -> Again:
+    def _restart(self) -> StageEnd | Again:
         if self.known.last == Event.ATTEMPT_STARTED:
+            if not self._outwait_survivors():
+                return StageEnd.STOPPED
             rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
             why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
             self.ledger.note_interrupted(None, why)
         return Again(self.known.attempts + 1, resume=True)
+
+    def _outwait_survivors(self) -> bool:
+        """Wait for processes of the attempt that let go of the lock (they closed all they inherited) but still live.
+        False if somebody asked to stop: then they are ended.
+        """
+        assignment = attempt_assignment(self.ctx.head.run_id, self.stage.name, self.known.attempts)
+        signals = self.ctx.signals
+        while tree := find_tree(None, assignment):
+            if signals.stops:
+                end_tree(None, assignment, self.ctx.head.settings.grace_seconds)
+                return False
+            self._show_waiting("processes of the interrupted attempt that are still alive")
+            identities = [entry.identity for entry in tree]
+            wait_for_ends(identities, 3600.0, wake_fd=signals.wake_fd, urged=lambda: signals.stops > 0)
+        return True
 
     def _finish_failure(self) -> StageEnd:
         data = self.ledger.land_again(Event.STAGE_FAILED)

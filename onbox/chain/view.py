@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onbox.chain.narrate import live_line, narrate
 from onbox.chain.replay import replay
+from onbox.chain.status_file import read_status
 from onbox.chain.stopping import StopRequest, write_request
 from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
 from onbox.contract.exits import Exit
@@ -20,7 +20,6 @@ from onbox.contract.units import format_duration
 from onbox.logs.tail import look_at_log
 from onbox.redact import printable, redact
 from onbox.system.clock import monotonic, parse_utc, wall
-from onbox.system.files import read_file
 from onbox.system.journal import read_lines
 from onbox.system.process import Identity, is_alive, open_pidfd
 
@@ -106,7 +105,7 @@ class Viewer:
             line = self.tell(record)
             if line is not None:
                 self._clear_live_line()
-                print(line, flush=True)
+                self._print(line + "\n")
             reached = reached or (until is not None and until(record))
         if self.live and not reached:
             self._draw_live_line()
@@ -157,11 +156,24 @@ class Viewer:
         if log is not None:
             status["last_line"] = log.last_line
         width = _terminal_width()
-        print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width), end="", flush=True)
+        self._print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width))
+
+    def _print(self, text: str) -> None:
+        """Tell it. When nobody can hear it (`| head`, a full disk) go on silently: the result still counts."""
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            self.live = False
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stdout.fileno())
+            os.close(null)
+            if not isinstance(error, BrokenPipeError):
+                print(f"onbox: cannot write to standard output ({error.strerror}); the chain goes on", file=sys.stderr)
 
     def _clear_live_line(self) -> None:
         if self.live:
-            print("\r\x1b[K", end="")
+            self._print("\r\x1b[K")
 
     def _ask_to_stop(self) -> None:
         self.asked_to_stop += 1
@@ -187,7 +199,7 @@ class Viewer:
         end = replay(parse_events(read_lines(self.paths.journal))).last_end
         line = self.tell(end) if end is not None else None
         if line is not None:
-            print(line, flush=True)
+            self._print(line + "\n")
         return end
 
     def _vanished(self, by: str | None) -> int:
@@ -222,6 +234,7 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
     if is_alive(runner):
         with suppress(ProcessLookupError):
             os.kill(runner.pid, signal.SIGTERM)
+            os.kill(runner.pid, signal.SIGCONT)  # a stopped runner would hear it only when somebody continues it
 
 
 def configured_grace(paths: RunPaths) -> float:
@@ -230,13 +243,3 @@ def configured_grace(paths: RunPaths) -> float:
 
     head = read_head(paths)
     return head.settings.grace_seconds if head is not None else 30.0
-
-
-def read_status(paths: RunPaths) -> dict[str, Any] | None:
-    """The runner's last status; None if there is none or it is damaged."""
-    text = read_file(paths.status, 1 << 20)
-    try:
-        data = json.loads(text) if text else None
-    except ValueError:
-        return None
-    return data if isinstance(data, dict) else None

@@ -17,6 +17,7 @@ from onbox.chain.launch import (
     Definition,
     HolderUnknown,
     Launched,
+    OtherStageAlive,
     StillAlive,
     Taken,
     Wishes,
@@ -28,13 +29,21 @@ from onbox.chain.launch import (
 )
 from onbox.chain.process_main import run_chain
 from onbox.chain.scripts import find_crlf_scripts
-from onbox.commands.project import Project, add_config_option, existing_run, load_project
+from onbox.commands.project import (
+    Project,
+    add_config_option,
+    existing_run,
+    load_project,
+    load_project_to_read,
+    run_names,
+)
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
 from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.lock import is_locked
 from onbox.system.process import Identity, boot_id, look_up
 
 if TYPE_CHECKING:
@@ -103,7 +112,23 @@ def run_chain_command(args: argparse.Namespace) -> int:
         raise Trouble(Exit.USAGE, str(problem)) from problem
     if args.run is not None:
         _check_run_name(args.run)
-    return _start(args, _define(project, project.paths(args.run), stages))
+    paths = project.paths(args.run)
+    if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
+        _refuse_renamed(project)
+    return _start(args, _define(project, paths, stages))
+
+
+def _refuse_renamed(project: Project) -> None:
+    """Without a configured name a renamed directory would be another run beside the one that lives in it."""
+    for name in run_names(project.state_dir):
+        other = project.paths(name)
+        head = read_head(other)
+        if is_locked(other.lock) and head is not None and head.project != project.folder:
+            raise Trouble(
+                Exit.ANOTHER_RUNNER,
+                f"run {name} is alive in this directory, which was called {head.project} when it began: "
+                f"onbox chain --run {name} …",
+            )
 
 
 def _check_run_name(name: str) -> None:
@@ -188,7 +213,7 @@ def _run_id(paths: RunPaths) -> str:
 
 
 def run_resume_command(args: argparse.Namespace) -> int:
-    project = load_project(args.config)
+    project = load_project_to_read(args.config)
     paths = existing_run(project, args.run)
     head = read_head(paths)
     assert head is not None
@@ -204,6 +229,11 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
     _check_wishes(args, definition)
     try:
         lock = take_lock(paths)
+    except StillAlive as alive:
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"{paths.lock} was removed, but its runner is alive: let it end, or end it: kill {alive.pids[0]}",
+        ) from alive
     except HolderUnknown as unknown:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
     if isinstance(lock, Holder):
@@ -220,6 +250,13 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
             f"{paths.root} is new, but processes of a run in this place are alive: its state was removed under it\n"
             f"  let them end, or end them yourself: kill {' '.join(map(str, alive.pids[:20]))}",
         ) from alive
+    except OtherStageAlive as other:
+        os.close(lock.lock_fd)
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"stage {other.stage} of an earlier chain of this run is still alive (its runner is gone)\n"
+            "  let it finish: onbox resume; end it: onbox stop; beside it: onbox chain --run NAME …",
+        ) from other
     except Conflicts as conflicts:
         from onbox.commands.conflicts import describe_conflicts  # noqa: PLC0415 - only then
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.launch import read_stages
 from onbox.chain.look import look_at_run
-from onbox.commands.project import add_config_option, existing_run, load_project
+from onbox.commands.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.system.clock import pause
@@ -28,6 +28,7 @@ examples:
 """
 FOLLOW_LOOK_SECONDS = 0.2
 BLOCK_BYTES = 1 << 16
+END_LIMIT_BYTES = 1 << 22  # of lines without end, this much is shown
 
 
 def add(subparsers: Any) -> None:
@@ -46,7 +47,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    paths = existing_run(load_project(args.config), args.run)
+    paths = existing_run(load_project_to_read(args.config), args.run)
     stage = args.stage or _default_stage(paths)
     path = _log_path(paths, stage, args.attempt)
     if args.path:
@@ -88,13 +89,15 @@ def read_end(path: str, lines: int) -> bytes:
     """The last `lines` lines of a file, read backwards in blocks: the cost is that of the lines, not of the file."""
     with open(path, "rb") as file:
         at = file.seek(0, os.SEEK_END)
-        end = b""
-        while at > 0 and end.count(b"\n") <= lines and len(end) < 1 << 26:
+        blocks: list[bytes] = []
+        breaks = size = 0
+        while at > 0 and breaks <= lines and size < END_LIMIT_BYTES:
             step = min(BLOCK_BYTES, at)
             at -= step
             file.seek(at)
-            end = file.read(step) + end
-    return b"".join(end.splitlines(keepends=True)[-lines:]) if lines else b""
+            blocks.append(file.read(step))
+            breaks, size = breaks + blocks[-1].count(b"\n"), size + step
+    return b"".join(b"".join(reversed(blocks)).splitlines(keepends=True)[-lines:]) if lines else b""
 
 
 def _write(data: bytes) -> None:

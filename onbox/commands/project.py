@@ -73,6 +73,38 @@ def load_project(config_option: str | None) -> Project:
     return Project(folder, path, config)
 
 
+def load_project_to_read(config_option: str | None) -> Project:
+    """As `load_project`, for commands that look at or end a run that exists: a broken file must not keep them from it.
+
+    Then only the state directory is taken from the file, if it can be, and the rest of its errors is a note.
+    """
+    try:
+        return load_project(config_option)
+    except Trouble as trouble:
+        path = os.path.abspath(config_option) if config_option else find_config(os.getcwd())
+        if path is None or not os.path.isfile(path):
+            raise
+        print(
+            f"onbox: note: {path} has errors (`onbox stages` names them); the run goes by its frozen definition",
+            file=sys.stderr,
+        )
+        return _project_despite(path, trouble)
+
+
+def _project_despite(path: str, trouble: Trouble) -> Project:
+    folder = os.path.dirname(path)
+    try:
+        run = read_toml(path).get("run", {})
+    except Trouble:
+        run = {}
+    kept = {key: run[key] for key in ("name", "state_dir") if isinstance(run, dict) and isinstance(run.get(key), str)}
+    try:
+        config = parse_config({"run": kept}, default_name=run_name_from(os.path.basename(folder)))
+    except ConfigErrors:
+        raise trouble from None
+    return Project(folder, None, config)
+
+
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as plain data. Raises Trouble: no file, unreadable, not UTF-8, not TOML (with line and column)."""
     if sys.version_info >= (3, 11):

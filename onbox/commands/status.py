@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import RunView, StageView, log_look, look_at_run
-from onbox.commands.project import add_config_option, existing_run, load_project, run_names
+from onbox.commands.project import add_config_option, existing_run, load_project_to_read, run_names
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState, StageState
@@ -55,7 +55,7 @@ def _look(paths: RunPaths) -> RunView:
 
 
 def run_status(args: argparse.Namespace) -> int:
-    paths = existing_run(load_project(args.config), args.run)
+    paths = existing_run(load_project_to_read(args.config), args.run)
     view = _look(paths)
     data = as_data(paths, view)
     print(json.dumps(data, indent=2) if args.json else _text(view, data))
@@ -63,7 +63,7 @@ def run_status(args: argparse.Namespace) -> int:
 
 
 def run_runs(args: argparse.Namespace) -> int:
-    project = load_project(args.config)
+    project = load_project_to_read(args.config)
     rows = []
     for name in run_names(project.state_dir):
         paths = project.paths(name)

@@ -12,12 +12,13 @@ from onbox.chain.look import look_at_run
 from onbox.chain.slots import read_slot
 from onbox.chain.starting import find_keeper
 from onbox.chain.view import ask_to_stop, configured_grace
-from onbox.commands.project import add_config_option, existing_run, load_project
+from onbox.commands.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
+from onbox.system.files import remove_file
 from onbox.system.journal import Journal
 from onbox.system.process import end_tree, wait_for_ends
 
@@ -42,15 +43,22 @@ def add(subparsers: Any) -> None:
     add_config_option(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)"
+        "--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)"
     )
     how.add_argument("--now", action="store_true", help="no grace: SIGKILL at once")
     parser.set_defaults(function=run)
 
 
+def _grace(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < 1e9:
+        raise ValueError(text)
+    return seconds
+
+
 def run(args: argparse.Namespace) -> int:
-    paths = existing_run(load_project(args.config), args.run)
-    grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else max(0.0, args.grace)
+    paths = existing_run(load_project_to_read(args.config), args.run)
+    grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else args.grace
     try:
         holder = take_lock(paths)
     except HolderUnknown as unknown:
@@ -74,6 +82,14 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
     if not wait_for_ends([holder.identity], grace_seconds + KILL_PATIENCE_SECONDS):
         raise Trouble(Exit.INTERNAL, f"runner pid {holder.pid} did not end; see {paths.runner_log}")
     view = look_at_run(paths)
+    if view is not None and view.state in (RunState.RUNNING, RunState.STALLED, RunState.INTERRUPTED) and not view.end:
+        lock = take_lock(paths)  # the runner died before it could carry out the wish
+        if isinstance(lock, Holder):
+            raise Trouble(Exit.ANOTHER_RUNNER, f"another runner took over meanwhile (pid {lock.pid}): onbox stop again")
+        try:
+            return _stop_orphan(paths, grace_seconds)
+        finally:
+            os.close(lock.lock_fd)
     if view is None or view.state is not RunState.STOPPED:
         state = view.state.value if view else "gone"
         print(f"the run had ended before the stop took effect: {state}")
@@ -84,6 +100,7 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
 
 def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
     """No runner, but perhaps a stage that outlived it. The lock is ours, so nobody starts a runner meanwhile."""
+    remove_file(paths.stop_request)
     view = look_at_run(paths)
     if view is None or view.stage_alive is None:
         print("nothing runs")

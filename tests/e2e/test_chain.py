@@ -344,6 +344,11 @@ def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     box.wait_for_marker("CHAIN_DONE")
 
 
+def test_a_reader_that_goes_away_hides_no_failure(box: Box) -> None:
+    line = f"set -o pipefail; {sys.executable} -m onbox chain 'a=sleep 0.3; exit 7' | head -n 1"
+    assert box.run_program(["bash", "-c", line]).returncode == 1
+
+
 def test_a_command_too_long_for_the_kernel_is_named(box: Box) -> None:
     (box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = ': {'x' * 200_000}'\n[stages.b]\ncmd = 'true'\n")
     assert box.onbox("chain").returncode == 1

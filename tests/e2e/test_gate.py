@@ -15,6 +15,7 @@ CASES = [
     ("artifact is a folder", "mkdir model.bin", 'artifacts = ["model.bin"]', "missing"),
     ("too few files", "touch a.pt; echo x >b.pt", 'artifacts = [{ glob = "*.pt", min_count = 2 }]', "1 new"),
     ("old files in a glob", "echo x >new.bin", 'artifacts = [{ glob = "*.bin", min_count = 2 }]', "1 old"),
+    ("links to one file", "echo x >a.pt; ln -s a.pt b.pt", 'artifacts = [{ glob = "*.pt", min_count = 2 }]', "1 new"),
     ("too fast", "true", 'min_duration = "5s"', "min_duration"),
     ("log does not say so", "echo almost", 'done_if_log = "training completed"', "done_if_log"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -398,3 +399,67 @@ def test_status_tells_when_the_keeper_is_gone_too(box: Box) -> None:
     assert "continues the chain" in box.onbox("status").stdout
     os.kill(keeper_pid(box), signal.SIGKILL)
     wait_until(lambda: "takes over" in box.onbox("status").stdout, "status to tell")
+
+
+def test_a_live_stage_of_another_chain_is_not_forgotten(box: Box) -> None:
+    start_waiting(box, "eval=true")
+    box.kill_runner()
+    refused = box.onbox("chain", "other=touch never")
+    assert refused.returncode == 75
+    assert "stage train" in refused.stderr
+    assert not (box.project / "never").exists()
+
+
+def test_stop_holds_though_the_runner_dies_meanwhile(box: Box) -> None:
+    start_waiting(box, line="trap '' TERM; " + WAITS)
+    stop = box.start("stop", "--grace", "3")
+    box.wait_for_file(".onbox/digits/stop.json")
+    box.kill_runner()
+    assert stop.wait(30) == 0
+    wait_until(lambda: box.processes() == [], "everything to end")
+    assert box.status()["state"] == "stopped"
+
+
+def test_a_removed_lock_file_leads_to_no_second_runner(box: Box) -> None:
+    stages = start_waiting(box)
+    box.wait_for_file(".onbox/digits/status.json")
+    (box.state / "lock").unlink()
+    refused = box.onbox("chain", *stages)
+    assert refused.returncode == 75
+    assert "removed" in refused.stderr
+
+
+def test_a_renamed_project_is_not_started_twice(box: Box) -> None:
+    stages = start_waiting(box)
+    renamed = box.project.parent / "renamed"
+    box.project.rename(renamed)
+    refused = box.onbox("chain", *stages, cwd=renamed)
+    assert refused.returncode == 75
+    assert "--run digits" in refused.stderr
+    box.end_everything()
+
+
+def test_a_broken_configuration_does_not_keep_from_stopping(box: Box) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text(f"[stages.train]\ncmd = '''{WAITS}'''\n")
+    box.onbox("chain", "-d", "--launch-check", "0")
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    config.write_text(config.read_text() + "zz = [")
+    assert box.status()["state"] == "running"
+    assert box.onbox("stop").returncode == 0
+    (box.project / "go").touch()
+    assert box.onbox("resume").returncode == 0
+
+
+def test_a_stage_that_closed_everything_is_outwaited(box: Box) -> None:
+    code = "import os, time; os.closerange(0, 100)\nwhile not os.path.exists('go'): time.sleep(0.02)"
+    line = f"echo begins >>ran; exec {sys.executable} -c {shlex.quote(code)}"
+    stages = start_waiting(box, line=line)
+    keeper = keeper_pid(box)
+    box.kill_runner()
+    os.kill(keeper, signal.SIGKILL)
+    again = box.start("chain", *stages)
+    wait_until(lambda: ran(box) == ["begins"] and again.poll() is None, "the second caller to wait")
+    (box.project / "go").touch()
+    assert again.wait(30) == 0
+    assert ran(box) == ["begins", "begins"]

@@ -12,7 +12,7 @@ import pytest
 from onbox.chain.look import derive_state, log_look, look_at_run
 from onbox.chain.replay import replay
 from onbox.chain.slots import read_slot, reserve_slot
-from onbox.chain.view import read_status
+from onbox.chain.status_file import read_status
 from onbox.contract.events import Event, Record, parse_events
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
 from onbox.contract.manifest import Artifact, RunSettings, Stage

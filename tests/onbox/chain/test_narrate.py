@@ -71,7 +71,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("train        redo         its DONE is dropped", Event.STAGE_REDO, {"stage": "train"}),
     (
-        "train        accepted     its earlier DONE counts for the changed command",
+        "train        accepted     its earlier DONE counts",
         Event.DONE_ACCEPTED,
         {"stage": "train"},
     ),
