@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import RunView, StageView, log_look, look_at_run
@@ -215,9 +214,3 @@ def _runner_text(view: RunView) -> str:
             return f"gone; stage {view.stage_alive} lives on and continues the chain when it ends"
         return f"gone, and so is the keeper of stage {view.stage_alive}, which lives on; `onbox resume` takes over"
     return "none" if view.end else "none, and the chain has not ended: interrupted"
-
-
-def relative(path: str) -> str:
-    """A path as short as it can be typed from here."""
-    short = os.path.relpath(path)
-    return short if not short.startswith("..") else path

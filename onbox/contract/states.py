@@ -29,6 +29,3 @@ class StageState(str, Enum):
     INTERRUPTED = "interrupted"
     FAILED = "failed"
     DONE = "done"
-
-
-TERMINAL_RUN_STATES = frozenset({RunState.DONE, RunState.FAILED})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from contextlib import suppress
 
 PRIVATE_FILE = 0o600
@@ -170,11 +169,3 @@ def link_newest(target_name: str, link: str) -> None:
         with suppress(OSError):
             os.unlink(beside)
         raise StateNotWritten(link, error) from error
-
-
-def is_regular(path: str) -> bool:
-    """Whether `path` (links followed) is a regular file now."""
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:
-        return False

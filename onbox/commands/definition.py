@@ -1,0 +1,119 @@
+"""What `onbox chain` is about to freeze, and what speaks against starting it at all."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from onbox import __version__
+from onbox.chain.environment import FROZEN_VARIABLES
+from onbox.chain.launch import Definition, read_head
+from onbox.chain.scripts import find_crlf_scripts
+from onbox.commands.project import Project, run_names
+from onbox.contract.config import run_name_from
+from onbox.contract.exits import Exit
+from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.errors import Trouble
+from onbox.system.clock import utc_text, wall
+from onbox.system.lock import is_locked
+from onbox.system.process import boot_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+
+
+def check_run_name(name: str) -> None:
+    if name != run_name_from(name):
+        raise Trouble(Exit.USAGE, f"--run {name!r}: letters, digits, '.', '_' and '-' only, e.g. {run_name_from(name)}")
+
+
+def refuse_renamed(project: Project) -> None:
+    """Without a configured name a renamed directory would be another run beside the one that lives in it."""
+    for name in run_names(project.state_dir):
+        other = project.paths(name)
+        head = read_head(other)
+        if is_locked(other.lock) and head is not None and head.project != project.folder:
+            raise Trouble(
+                Exit.ANOTHER_RUNNER,
+                f"run {name} is alive in this directory, which was called {head.project} when it began: "
+                f"onbox chain --run {name} …",
+            )
+
+
+def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Definition:
+    """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
+    _refuse_what_is_not_enforced(project, stages)
+    _refuse_crlf(project, stages)
+    _tell_what_is_not_done(project)
+    pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
+    fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
+    head = {
+        "run": os.path.basename(paths.root),
+        "run_id": _run_id(paths),
+        "project": project.folder,
+        "chain_fingerprint": fingerprint,
+        "stage_count": len(pairs),
+        "settings": project.config.settings._asdict(),
+        "frozen_at": utc_text(wall()),
+        "config": project.config_path,
+        "host": os.uname().nodename,
+        "boot_id": boot_id(),
+        "kernel": os.uname().release,
+        "onbox": __version__,
+        "environment": {name: os.environ[name] for name in FROZEN_VARIABLES if name in os.environ},
+        "git": {"unknown": "not looked yet"},
+    }
+    return Definition(paths, head, pairs, fingerprint)
+
+
+def _refuse_what_is_not_enforced(project: Project, stages: Sequence[Stage]) -> None:
+    """A gate that would silently not be checked is worse than none."""
+    found = sorted({gate for stage in stages for gate in ("memory_free", "gpu") if getattr(stage.gates, gate)})
+    if found:
+        raise Trouble(
+            Exit.CONFIG,
+            f"{project.config_path}: gates.{', gates.'.join(found)}: this version checks disk_free and inodes_free "
+            "only; remove the gate or check it in the stage's own command",
+        )
+
+
+def _tell_what_is_not_done(project: Project) -> None:
+    """Tables that are checked but that no part of this version acts on: better said than found out at 3 a.m."""
+    config = project.config
+    idle = [
+        name
+        for name, used in (("notify", config.notify.urls), ("triage", config.triage), ("progress", config.progress))
+        if used
+    ]
+    if idle:
+        tables = ", ".join(f"[{name}]" for name in idle)
+        print(
+            f"onbox: note: {tables} of {project.config_path} is read but not acted on by this version", file=sys.stderr
+        )
+
+
+def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:
+    lines = [
+        f"stage {stage.name}: {path} has Windows line ends (CRLF), which a shell takes for part of the words; "
+        f"convert it: sed -i 's/\\r$//' {shlex.quote(path)}"
+        for stage in stages
+        for path in find_crlf_scripts(stage, os.path.join(project.folder, stage.cwd))
+    ]
+    if lines:
+        raise Trouble(Exit.CONFIG, "nothing was started\n  " + "\n  ".join(lines))
+
+
+def _run_id(paths: RunPaths) -> str:
+    """The run's id: kept for the life of its directory."""
+    try:
+        head = read_head(paths)
+    except (OSError, ValueError) as error:
+        raise Trouble(
+            Exit.CONFIG, f"{paths.manifest}: {error}; move {paths.root} away to start anew (nothing is deleted)"
+        ) from error
+    return head.run_id if head is not None else f"{utc_text(wall())[:10].replace('-', '')}-{os.urandom(4).hex()}"
