@@ -12,7 +12,6 @@ import pytest
 
 from onbox.system.files import (
     StateNotWritten,
-    is_regular,
     link_newest,
     look_for_shortage,
     make_folders,
@@ -113,7 +112,7 @@ def test_the_beginning_of_a_file_is_read(tmp_path: Path, expected: bytes, limit:
 
 def test_a_missing_file_is_none(tmp_path: Path) -> None:
     path = str(tmp_path / "gone")
-    assert (read_file(path), read_tail(path, 5), remove_file(path), is_regular(path)) == (None, None, False, False)
+    assert (read_file(path), read_tail(path, 5), remove_file(path)) == (None, None, False)
 
 
 def test_what_cannot_be_read_raises(tmp_path: Path) -> None:
@@ -154,15 +153,6 @@ def test_a_link_points_to_the_newest(tmp_path: Path) -> None:
         link_newest(name, str(link))
         assert name == os.readlink(link)
     assert [link] == list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("regular", "name"), [(True, "file"), (True, "link"), (False, "folder"), (False, "fifo")])
-def test_only_regular_files_are_regular(tmp_path: Path, name: str, *, regular: bool) -> None:
-    (tmp_path / "file").touch()
-    (tmp_path / "link").symlink_to("file")
-    (tmp_path / "folder").mkdir()
-    os.mkfifo(tmp_path / "fifo")
-    assert regular is is_regular(str(tmp_path / name))
 
 
 # -- the journal
