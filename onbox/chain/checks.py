@@ -21,7 +21,9 @@ class Ended(NamedTuple):
     known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "stopped",
     "keeper_lost" (the keeper was killed, the true exit code is unknown), "unobserved" (runner and keeper were killed
     while the command lived on: it counts as interrupted), "not_started". duration_seconds: None when its start or end
-    was not seen.
+    was not seen. max_rss_bytes: resident memory of its biggest process (at least the runner's own, a quirk of vfork);
+    cpu_seconds: of all its processes; both as the kernel told when it was reaped (getrusage(2)), None when this runner
+    did not reap it.
     """
 
     exit_code: int | None
@@ -29,6 +31,8 @@ class Ended(NamedTuple):
     cause: str
     duration_seconds: float | None
     detail: str = ""
+    max_rss_bytes: int | None = None
+    cpu_seconds: float | None = None
 
 
 class Finding(NamedTuple):

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.chain.recorder import Recorder
+    from onbox.chain.sampling import Sampler
     from onbox.chain.signals import Signals
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
@@ -29,6 +30,7 @@ class Context(NamedTuple):
     resume_words: tuple[str, ...]
     environ: Mapping[str, str]
     life_fd: int
+    sampler: Sampler
 
     def folder(self, stage: Stage) -> str:
         """Where a stage works: its cwd below the project."""

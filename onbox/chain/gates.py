@@ -1,71 +1,174 @@
-"""Gates before a stage: what must be free where the run works. Refusing starts nothing and loses nothing."""
+"""Gates before a stage: what must be free where the run works. Refusing starts nothing and loses nothing.
+
+A gate that could not look refuses, and says so: what is not known to be free is not free.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.checks import Finding
+from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from onbox.contract.manifest import Amount, Gates
+    from onbox.collectors.disk import Disk, Room
+    from onbox.collectors.memory import MemoryReading
+    from onbox.contract.manifest import Amount, CheckpointGate, Gates, GpuGate
+    from onbox.contract.readings import Maybe
+
+WALK_LIMIT = 200_000  # files below a checkpoint folder that are looked at; more count as not there
 
 
-class Room(NamedTuple):
-    """One file system as statvfs(3) tells it. inodes_total is None where the file system does not count inodes
-    (btrfs and some network file systems answer 0): that is not "none free".
+class Sight(NamedTuple):
+    """How the gates look at the box. gpus: the visible GPUs, each a record with `index` and `memory_used_bytes`.
+
+    present: bytes and files below a folder.
     """
 
-    path: str
-    bytes_free: int
-    bytes_total: int
-    inodes_free: int
-    inodes_total: int | None
+    disks: Callable[[Iterable[str]], Maybe[tuple[Disk, ...]]]
+    memory: Callable[[], Maybe[MemoryReading]]
+    gpus: Callable[[], Maybe[Sequence[Any]]]
+    present: Callable[[str], tuple[int, int]]
 
 
-def look_at_room(path: str) -> Room:
-    """Room on the file system of `path`. Raises OSError."""
-    seen = os.statvfs(path)
-    return Room(
-        path,
-        seen.f_bavail * seen.f_frsize,
-        seen.f_blocks * seen.f_frsize,
-        seen.f_favail,
-        seen.f_files or None,
-    )
-
-
-def check_gates(gates: Gates, paths: Iterable[str], look: Callable[[str], Room] = look_at_room) -> list[Finding]:
-    """Every gate that refuses, for every path. A path that cannot be looked at refuses too, and says so."""
-    findings = []
-    if gates.disk_free is None and gates.inodes_free is None:
-        return []
-    for path in dict.fromkeys(paths):
-        try:
-            room = look(path)
-        except OSError as error:
-            findings.append(Finding("disk", f"could not look at {path} ({error.strerror})", "a readable file system"))
-            continue
-        findings += _judge_room(gates, room)
+def check_gates(gates: Gates, root: str, folder: str, sight: Sight) -> list[Finding]:
+    """Every gate that refuses. root: where the state lies; folder: where the stage works."""
+    findings: list[Finding] = []
+    if gates.disk_free is not None or gates.inodes_free is not None:
+        findings += _check_disks(gates, sight.disks((root, folder)))
+    if gates.memory_free is not None:
+        findings += judge_memory(gates.memory_free, sight.memory())
+    if gates.gpu is not None:
+        findings += judge_gpus(gates.gpu, sight.gpus())
+    if gates.checkpoints is not None:
+        path = os.path.normpath(os.path.join(folder, gates.checkpoints.path))
+        findings += _check_checkpoints(gates.checkpoints, path, sight)
     return findings
 
 
-def _judge_room(gates: Gates, room: Room) -> list[Finding]:
+def _check_disks(gates: Gates, disks: Maybe[tuple[Disk, ...]]) -> list[Finding]:
+    if isinstance(disks, Absent | Unseen):
+        return [Finding("disk", f"could not look ({disks.why})", "a readable file system")]
+    findings = []
+    for disk in disks:
+        if isinstance(disk.room, Absent | Unseen):
+            findings.append(Finding("disk", f"could not look at {disk.paths[0]} ({disk.room.why})", "a file system"))
+        else:
+            findings += judge_room(gates, disk.paths[0], disk.room)
+    return findings
+
+
+def judge_room(gates: Gates, path: str, room: Room) -> list[Finding]:
+    """Bytes and inodes of one file system; inodes that are not counted refuse nothing."""
     findings = []
     if gates.disk_free is not None:
         wanted = _wanted(gates.disk_free, room.bytes_total)
         if room.bytes_free < wanted:
-            seen = f"{format_size(room.bytes_free)} free at {room.path}"
+            seen = f"{format_size(room.bytes_free)} free at {path}"
             findings.append(Finding("disk_free", seen, f"{format_size(round(wanted))}"))
-    if gates.inodes_free is not None and room.inodes_total is not None:
-        wanted = _wanted(gates.inodes_free, room.inodes_total)
-        if room.inodes_free < wanted:
-            seen = f"{room.inodes_free} of {room.inodes_total} inodes free at {room.path}"
-            findings.append(Finding("inodes_free", seen, f"{round(wanted)}"))
+    total, free = observed(room.inodes_total), observed(room.inodes_free)
+    if gates.inodes_free is not None and total is not None and free is not None:
+        wanted = _wanted(gates.inodes_free, total)
+        if free < wanted:
+            findings.append(Finding("inodes_free", f"{free} of {total} inodes free at {path}", f"{round(wanted)}"))
     return findings
+
+
+def judge_memory(amount: Amount, memory: Maybe[MemoryReading]) -> list[Finding]:
+    """Free is what the limit leaves beside the working set, and never more than the machine has available."""
+    if isinstance(memory, Absent | Unseen):
+        return [Finding("memory_free", f"could not look ({memory.why})", "a memory cgroup or /proc/meminfo")]
+    limit, used = observed(memory.limit_bytes), observed(memory.working_set_bytes)
+    available, total = observed(memory.host.available_bytes), observed(memory.host.total_bytes)
+    within = None if limit is None or used is None else max(0, limit - used)
+    known = [free for free in (within, available) if free is not None]
+    whole = limit if limit is not None else total
+    if not known or whole is None:
+        return [Finding("memory_free", "could not look (neither a limit nor the machine's memory)", "a readable one")]
+    free, wanted = min(known), _wanted(amount, whole)
+    if free >= wanted:
+        return []
+    of = f"the container's limit of {format_size(limit)}" if limit is not None else "the whole machine"
+    return [Finding("memory_free", f"{format_size(free)} free of {of}", format_size(round(wanted)))]
+
+
+def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[Any]]) -> list[Finding]:
+    """Enough GPUs with little enough memory in use. One whose memory is not known does not count."""
+    wanted = f"{gate.number}" + (
+        f" with at most {gate.max_used_mib} MiB in use" if gate.max_used_mib is not None else ""
+    )
+    if isinstance(gpus, Unseen):
+        return [Finding("gpu", f"could not look ({gpus.why})", wanted)]
+    if isinstance(gpus, Absent):
+        return [Finding("gpu", f"none ({gpus.why})", wanted)]
+    free = [gpu for gpu in gpus if _is_free(gpu, gate.max_used_mib)]
+    if len(free) >= gate.number:
+        return []
+    return [Finding("gpu", f"{len(free)} of {len(gpus)} visible: {'; '.join(map(_gpu_text, gpus)) or 'none'}", wanted)]
+
+
+def _is_free(gpu: Any, max_used_mib: int | None) -> bool:
+    used = getattr(gpu, "memory_used_bytes", None)
+    if max_used_mib is None:
+        return used is not None  # a lost card has no such field
+    return isinstance(used, int) and used <= max_used_mib << 20
+
+
+def _gpu_text(gpu: Any) -> str:
+    used = getattr(gpu, "memory_used_bytes", None)
+    if isinstance(used, int):
+        return f"GPU {gpu.index} {used >> 20} MiB in use"
+    return f"GPU {gpu.index} not known ({getattr(used, 'why', None) or getattr(gpu, 'why', 'lost')})"
+
+
+def _check_checkpoints(gate: CheckpointGate, path: str, sight: Sight) -> list[Finding]:
+    disks = sight.disks((path,))
+    room = disks if isinstance(disks, Absent | Unseen) else disks[0].room
+    if isinstance(room, Absent | Unseen):
+        return [Finding("checkpoints", f"could not look at {path} ({room.why})", "a readable file system")]
+    return judge_checkpoints(gate, path, room, *sight.present(path))
+
+
+def judge_checkpoints(
+    gate: CheckpointGate, path: str, room: Room, present_bytes: int, present_files: int
+) -> list[Finding]:
+    """size * keep + scratch bytes and files * keep inodes, less what is there already, against what is free."""
+    bytes_wanted = max(0, gate.size_bytes * gate.keep - present_bytes) + gate.scratch_bytes
+    files_wanted = max(0, gate.files * gate.keep - present_files)
+    sum_text = f"{gate.keep} x {format_size(gate.size_bytes)} + {format_size(gate.scratch_bytes)} scratch"
+    there = (
+        f" less {format_size(min(present_bytes, gate.size_bytes * gate.keep))} there already" if present_bytes else ""
+    )
+    findings = []
+    if room.bytes_free < bytes_wanted:
+        seen = f"{format_size(room.bytes_free)} free at {path}"
+        findings.append(Finding("checkpoints", seen, f"{format_size(bytes_wanted)} ({sum_text}{there})"))
+    inodes = observed(room.inodes_free)
+    if inodes is not None and inodes < files_wanted:
+        wanted = f"{files_wanted} ({gate.keep} x {gate.files} files, {present_files} there already)"
+        findings.append(Finding("checkpoints", f"{inodes} inodes free at {path}", wanted))
+    return findings
+
+
+def bytes_present(folder: str) -> tuple[int, int]:
+    """Bytes on disk and number of files below a folder; (0, 0) if there is none. Bounded; what cannot be read counts
+    as not there, which can only make the gate stricter.
+    """
+    count = size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size += os.lstat(os.path.join(place, name)).st_blocks * 512
+            except OSError:
+                continue
+            count += 1
+            if count >= WALK_LIMIT:
+                return size, count
+    return size, count
 
 
 def _wanted(amount: Amount, total: int) -> float:

@@ -144,6 +144,7 @@ class StageLedger:
             "started_at": (self.known.started or {}).get("at"),
             "ended_at": utc_text(wall()),
             "duration_seconds": _rounded(ended.duration_seconds),
+            "resources": {} if ended.cause == "not_started" else self.ctx.sampler.finish(ended),
         }
 
 

@@ -14,6 +14,7 @@ from onbox.chain.context import Context
 from onbox.chain.holder import Holder
 from onbox.chain.recorder import Recorder
 from onbox.chain.replay import History, replay
+from onbox.chain.sampling import Sampler
 from onbox.chain.signals import Signals
 from onbox.chain.slots import land_marker, reserve_slot
 from onbox.chain.stage_run import StageEnd, StageRun
@@ -31,6 +32,7 @@ from onbox.system.process import Identity, boot_id, look_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onbox.chain.checks import Finding
     from onbox.contract.events import Record
 
 
@@ -43,6 +45,7 @@ class ChainEnd(NamedTuple):
     stage: str | None = None
     reason: str = ""
     failure_class: str | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 _ENDS: dict[StageEnd, tuple[Exit, str, RunState]] = {
@@ -76,7 +79,9 @@ class Runner:
         recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd)
         signals = Signals()
         environ = dict(os.environ)
-        self.ctx = Context(paths, head, recorder, signals, self.boot, resume_words, environ, signals.life_fd)
+        self.ctx = Context(
+            paths, head, recorder, signals, self.boot, resume_words, environ, signals.life_fd, Sampler(paths)
+        )
 
     def holder(self) -> Holder:
         """Who holds the lock, for those who find it taken."""
@@ -139,7 +144,7 @@ class Runner:
 
     def _not_done(self, work: StageRun, result: StageEnd) -> ChainEnd:
         code, event, state = _ENDS[result]
-        return ChainEnd(code, event, state, work.stage.name, work.reason, work.failure_class)
+        return ChainEnd(code, event, state, work.stage.name, work.reason, work.failure_class, work.findings)
 
     def _close_chain(self, end: ChainEnd, duration_seconds: float) -> None:
         """Journal the end, land its marker (a stop leaves none: the chain is not over), show it."""
@@ -157,6 +162,8 @@ class Runner:
         if end.event != Event.CHAIN_DONE:
             data |= {"outcome": end.event, "stopped_at": end.stage, "reason": end.reason}
             data["failure_class"] = end.failure_class
+        if end.findings:
+            data["findings"] = [finding._asdict() for finding in end.findings]
         self.ctx.recorder.note({"event": end.event, **data})
         if end.event == Event.CHAIN_DONE:
             land_marker(paths.slot(CHAIN), paths.done(CHAIN), data)

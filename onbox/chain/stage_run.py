@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.chain.artifacts import Look, look_at, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
 from onbox.chain.environment import attempt_assignment
-from onbox.chain.gates import check_gates
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
@@ -18,6 +17,7 @@ from onbox.chain.waiting import Awaited
 from onbox.chain.watching import watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
+from onbox.contract.readings import observed
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
@@ -59,7 +59,8 @@ def _nothing() -> None:
 
 
 class StageRun:
-    """One stage on its way. `reason` and `failure_class` tell why it did not get to DONE.
+    """One stage on its way. `reason` and `failure_class` tell why it did not get to DONE; `findings` what its gates
+    refused.
 
     before_landing: called when the stage has passed its gate and its marker is about to land.
     """
@@ -69,6 +70,7 @@ class StageRun:
         self.ledger = StageLedger(ctx, frozen, history)
         self.chain_was_open = chain_was_open
         self.reason = ""
+        self.findings: tuple[Finding, ...] = ()
         self.failure_class: str | None = None
         self.before_landing: Callable[[], None] = _nothing
         self._ahead: Prepared | None = None
@@ -103,6 +105,8 @@ class StageRun:
         if action is Action.FINISH_FAILURE:
             return self._finish_failure()
         if action is Action.JUDGE:
+            self._begin_sampling()
+            self.ctx.sampler.recall()
             return self._after(self._end_seen_by_nobody(evidence))
         if action is Action.ADOPT:
             return self._adopt(evidence)
@@ -185,6 +189,7 @@ class StageRun:
             resume=again.resume,
             boot_id=self.ctx.boot_id,
             log=f"logs/{self.stage.name}.{again.number}.log",
+            oom_kills=self.ctx.sampler.baseline(),
         )
         if self.known.before is None:
             try:
@@ -198,11 +203,21 @@ class StageRun:
         prepared.record["at"] = utc_text(wall())
         live = go(self.ctx, prepared)
         self.history.apply(prepared.record)
+        self._begin_sampling()
         return self._after(watch_attempt(self.ctx, live))
+
+    def _begin_sampling(self) -> None:
+        baseline = (self.known.started or {}).get("oom_kills")
+        folder = self.ctx.folder(self.stage)
+        self.ctx.sampler.begin(
+            self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
+        )
 
     def _adopt(self, evidence: Evidence) -> StageEnd | Again:
         assert evidence.slot is not None
         live = adopt_attempt(self.ctx, self.frozen, evidence.slot, self.known)
+        self._begin_sampling()
+        self.ctx.sampler.recall()
         pid = live.keeper.pid if live.keeper else None
         self.ledger.note(self.ledger.about(Event.ATTEMPT_ADOPTED, attempt=live.number, pid=pid))
         return self._after(watch_attempt(self.ctx, live))
@@ -263,7 +278,8 @@ class StageRun:
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
         gates = tuple(finding.gate for finding in findings)
-        row = classify_end(End(ended.exit_code, ended.signal, ended.cause, gates))
+        kills = observed(self.ctx.sampler.oom_kills()) if ended.cause != "not_started" else None
+        row = classify_end(End(ended.exit_code, ended.signal, ended.cause, gates, kills))
         self.failure_class = row.failure_class
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
@@ -286,10 +302,17 @@ class StageRun:
     # -- what comes before an attempt
 
     def _gates(self) -> StageEnd | None:
-        findings = check_gates(self.stage.gates, (self.ctx.paths.root, self.ctx.folder(self.stage)))
-        if not findings:
+        """None: they hold (or there is none)."""
+        if self.stage.gates == _NO_GATES:
             return None
-        self.reason, self.failure_class = "; ".join(map(str, findings)), None
+        from onbox.chain.gates import check_gates  # noqa: PLC0415 - only where there are gates
+        from onbox.chain.sight import sight_of  # noqa: PLC0415
+
+        folder = self.ctx.folder(self.stage)
+        self.findings = tuple(check_gates(self.stage.gates, self.ctx.paths.root, folder, sight_of(self.ctx.environ)))
+        if not self.findings:
+            return None
+        self.reason, self.failure_class = "; ".join(map(str, self.findings)), None
         return StageEnd.REFUSED
 
     def _wait_for(self) -> StageEnd | Again | None:

@@ -19,6 +19,8 @@ from onbox.system.lock import is_locked
 from onbox.system.process import end_tree, find_tree, is_alive, open_pidfd
 
 if TYPE_CHECKING:
+    import resource
+
     from onbox.chain.activity import Signs
     from onbox.chain.context import Context
     from onbox.chain.starting import Live
@@ -49,9 +51,11 @@ class _Watch:
         self.log_path = ctx.paths.log(self.stage.name, live.number)
         self.assignment = attempt_assignment(ctx.head.run_id, self.stage.name, live.number)
         self.wait_status: int | None = None
+        self.usage: resource.struct_rusage | None = None
         self.signs: Signs | None = None
         self.quiet_since = monotonic()
         self.stalled = False
+        self.resources: dict[str, Any] | None = None
         now = monotonic()
         self.next_beat = now + FIRST_BEAT_SECONDS
         self.next_look = now + self._look_every() if self.stage.stall_after_seconds else None
@@ -72,10 +76,10 @@ class _Watch:
     def _reap(self) -> bool:
         """Take the keeper's exit status. A keeper that died without recording its command's end hands over to it."""
         assert self.live.keeper is not None
-        pid, status = os.waitpid(self.live.keeper.pid, os.WNOHANG)
+        pid, status, usage = os.wait4(self.live.keeper.pid, os.WNOHANG)
         if not pid:
             return False
-        self.wait_status = status
+        self.wait_status, self.usage = status, usage
         self.live = self.live._replace(is_child=False, keeper_lives=False)
         if os.WIFEXITED(status):
             return True
@@ -123,6 +127,7 @@ class _Watch:
                 return "stalled", grace, f"no sign of life for {now - self.quiet_since:.0f} s"
         if now >= self.next_beat:
             self.next_beat = now + self.ctx.head.settings.sample_every_seconds
+            self.resources = self.ctx.sampler.take(self.live.keeper)
             self._show()
         return None
 
@@ -156,6 +161,7 @@ class _Watch:
             log_bytes=log.size_bytes if log else None,
             last_line=log.last_line if log else None,
             last_output_at=utc_text(log.mtime_seconds) if log else None,
+            resources=self.resources,
         )
 
     def _about(self, event: str, **fields: Any) -> dict[str, Any]:
@@ -173,13 +179,13 @@ class _Watch:
         )
         if self.live.is_child and self.live.keeper is not None:
             with suppress(ChildProcessError):
-                os.waitpid(self.live.keeper.pid, os.WNOHANG if survivors else 0)
+                _, _, self.usage = os.wait4(self.live.keeper.pid, os.WNOHANG if survivors else 0)
         if survivors:
             detail += "; not ended by SIGKILL (held by the kernel): pid " + ", ".join(
                 f"{entry.identity.pid} ({entry.state})" for entry in survivors
             )
         code = self._exit_code()
-        return Ended(code, signal_of(code), cause, monotonic() - self.live.began, detail)
+        return Ended(code, signal_of(code), cause, monotonic() - self.live.began, detail, *self._used())
 
     def conclude(self) -> Ended:
         """The attempt ended by itself: its exit code, and no process left behind."""
@@ -189,12 +195,18 @@ class _Watch:
             end_tree(self.live.keeper, self.assignment, LEFTOVER_GRACE_SECONDS)
         duration = monotonic() - self.live.began
         if code is not None:
-            return Ended(code, signal_of(code), "exit", duration)
+            return Ended(code, signal_of(code), "exit", duration, "", *self._used())
         number = os.WTERMSIG(self.wait_status) if self.wait_status and os.WIFSIGNALED(self.wait_status) else None
         name = f" by {signal.Signals(number).name}" if number else ""
         if self.wait_status is None:  # not a child of this runner: runner and keeper were killed, the command lived on
             return Ended(None, None, "unobserved", duration, "its keeper was killed too: how it ended is not known")
         return Ended(None, number, "keeper_lost", duration, f"its keeper was killed{name}: the exit code is unknown")
+
+    def _used(self) -> tuple[int | None, float | None]:
+        """Memory of the biggest process and CPU time of all, of the keeper and the children it waited for."""
+        if self.usage is None:
+            return None, None
+        return self.usage.ru_maxrss * 1024, round(self.usage.ru_utime + self.usage.ru_stime, 3)
 
     def _exit_code(self) -> int | None:
         slot, _, _ = read_slot(self.slot_path)

@@ -47,7 +47,6 @@ def refuse_renamed(project: Project) -> None:
 
 def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Definition:
     """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
-    _refuse_what_is_not_enforced(project, stages)
     _refuse_crlf(project, stages)
     _tell_what_is_not_done(project)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
@@ -69,17 +68,6 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defini
         "git": {"unknown": "not looked yet"},
     }
     return Definition(paths, head, pairs, fingerprint)
-
-
-def _refuse_what_is_not_enforced(project: Project, stages: Sequence[Stage]) -> None:
-    """A gate that would silently not be checked is worse than none."""
-    found = sorted({gate for stage in stages for gate in ("memory_free", "gpu") if getattr(stage.gates, gate)})
-    if found:
-        raise Trouble(
-            Exit.CONFIG,
-            f"{project.config_path}: gates.{', gates.'.join(found)}: this version checks disk_free and inodes_free "
-            "only; remove the gate or check it in the stage's own command",
-        )
 
 
 def _tell_what_is_not_done(project: Project) -> None:

@@ -13,6 +13,7 @@ from onbox.contract import config_values as values
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
 from onbox.contract.config_stages import (
     ARTIFACT_KEYS,
+    CHECKPOINT_KEYS,
     GATES_KEYS,
     GPU_KEYS,
     RETRY_KEYS,
@@ -48,6 +49,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "stages.*.retry": RETRY_KEYS,
         "gates": GATES_KEYS,
         "gates.gpu": GPU_KEYS,
+        "gates.checkpoints": CHECKPOINT_KEYS,
         "notify": ("urls", "on"),
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onbox.contract import config_values as values
 from onbox.contract.config_fields import ConfigError, Table, Unwanted, read_value, shown
-from onbox.contract.manifest import Artifact, Gates, GpuGate, Retry, Stage, WaitFor
+from onbox.contract.manifest import Artifact, CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
 from onbox.contract.names import log_name_clashes, stage_name_problem
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ STAGE_KEYS = (
 ARTIFACT_KEYS = ("path", "glob", "min_count", "min_bytes")
 WAIT_FOR_KEYS = ("file", "log", "regex", "timeout")
 RETRY_KEYS = ("max", "classes", "backoff")
-GATES_KEYS = ("disk_free", "inodes_free", "memory_free", "gpu")
+GATES_KEYS = ("disk_free", "inodes_free", "memory_free", "gpu", "checkpoints")
 GPU_KEYS = ("count", "max_used_mib")
+CHECKPOINT_KEYS = ("size", "keep", "scratch", "files", "path")
 
 ARTIFACTS_WANTED = 'a list such as ["best.npz", { glob = "epoch_*.npz", min_count = 3 }]'
 WAIT_TIMEOUT_SECONDS = 6 * 3600.0
@@ -229,6 +230,7 @@ def read_gates(table: Table, inherited: Gates) -> Gates:
         inodes_free=_gate(table, "inodes_free", values.inode_amount, inherited.inodes_free),
         memory_free=_gate(table, "memory_free", values.byte_amount, inherited.memory_free),
         gpu=_gate(table, "gpu", lambda value: _gpu(table, value), inherited.gpu),
+        checkpoints=_gate(table, "checkpoints", lambda value: _checkpoints(table, value), inherited.checkpoints),
     )
 
 
@@ -241,4 +243,15 @@ def _gpu(gates: Table, value: object) -> GpuGate:
     return GpuGate(
         number=table.read("count", values.count_from(1), 1),
         max_used_mib=table.read("max_used_mib", values.count_from(0), None),
+    )
+
+
+def _checkpoints(gates: Table, value: object) -> CheckpointGate:
+    table = Table(gates.path_of("checkpoints"), value, CHECKPOINT_KEYS, gates.errors)
+    return CheckpointGate(
+        size_bytes=table.require("size", values.size, 0, "the size of one checkpoint, such as 4GB"),
+        keep=table.require("keep", values.count_from(1), 1, "how many checkpoints lie there at once"),
+        scratch_bytes=table.read("scratch", values.size, 0),
+        files=table.read("files", values.count_from(1), 1),
+        path=table.read("path", values.text, "."),
     )

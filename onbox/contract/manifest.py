@@ -63,6 +63,18 @@ class GpuGate(NamedTuple):
     max_used_mib: int | None = None
 
 
+class CheckpointGate(NamedTuple):
+    """Room for `keep` checkpoints of `size_bytes` in `files` files each, and for `scratch_bytes` beside them, where
+    `path` (relative to the stage's cwd) lies. What already lies below `path` counts towards the checkpoints.
+    """
+
+    size_bytes: int
+    keep: int
+    scratch_bytes: int = 0
+    files: int = 1
+    path: str = "."
+
+
 class Gates(NamedTuple):
     """What must be free before a stage starts. None: not asked for."""
 
@@ -70,6 +82,7 @@ class Gates(NamedTuple):
     inodes_free: Amount | None = None
     memory_free: Amount | None = None
     gpu: GpuGate | None = None
+    checkpoints: CheckpointGate | None = None
 
 
 class Stage(NamedTuple):
@@ -146,7 +159,7 @@ def _fields(kind: type[Any], value: object) -> dict[str, Any]:
 
 def _gates(value: object) -> Gates:
     assert isinstance(value, dict)
-    kinds: dict[str, Any] = {"gpu": GpuGate}
+    kinds: dict[str, Any] = {"gpu": GpuGate, "checkpoints": CheckpointGate}
     known = {key: item for key, item in value.items() if key in Gates._fields}
     return Gates(
         **{key: kinds.get(key, Amount)(**_fields(kinds.get(key, Amount), item)) for key, item in known.items()}

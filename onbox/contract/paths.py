@@ -26,6 +26,10 @@ class RunPaths(NamedTuple):
         return f"{self.root}/status.json"
 
     @property
+    def samples(self) -> str:
+        return f"{self.root}/samples.jsonl"
+
+    @property
     def lock(self) -> str:
         return f"{self.root}/lock"
 

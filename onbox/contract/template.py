@@ -69,10 +69,13 @@ cmd = "python eval.py"
 #disk_free = "5GB"
 # Free inodes there: a count such as 200000 or "200k", or a share. A disk can be full of files at a third of its bytes.
 #inodes_free = "5%"
-# Free memory, within the limit of the container: a size, or a share (this version refuses the two below: not checked)
+# Free memory, within the limit of the container: a size, or a share of that limit
 #memory_free = "2GB"
 # At least count GPUs (default 1) with at most max_used_mib MiB in use each (default: any use)
 #gpu = { count = 1, max_used_mib = 500 }
+# Room for what will be written where path (default ".") lies: keep checkpoints of size, files (default 1) each,
+# and scratch beside them. What lies below path already counts as a part of the checkpoints.
+#checkpoints = { path = "ckpt", size = "4GB", keep = 3, scratch = "10GB", files = 1 }
 
 # Who is told.
 #[notify]

@@ -28,7 +28,10 @@ class Identity(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A line of the process table: who it is, its parent, group and session, and whether it has already ended."""
+    """A line of the process table: who it is, its parent, group and session, and whether it has already ended.
+
+    cpu_ticks: user and system time of the process itself. rss_pages: resident pages, those shared with others included.
+    """
 
     identity: Identity
     parent: int
@@ -37,6 +40,9 @@ class Entry(NamedTuple):
     is_zombie: bool
     state: str
     cpu_ticks: int
+    threads: int = 1
+    rss_pages: int = 0
+    name: str = ""
 
 
 def boot_id(root: str = "/") -> str | None:
@@ -60,8 +66,9 @@ def look_up(pid: int, root: str = "/") -> Entry | None:
 def parse_stat(text: bytes) -> Entry | None:
     """A /proc/<pid>/stat line (proc(5)). The name in it may hold spaces and parentheses: cut at the last one."""
     pid, _, rest = text.partition(b" (")
-    fields = rest.rpartition(b") ")[2].split()
-    if not pid.isdigit() or len(fields) < 20:
+    name, _, after = rest.rpartition(b") ")
+    fields = after.split()
+    if not pid.isdigit() or len(fields) < 22:
         return None
     state = fields[0].decode("ascii", "replace")
     return Entry(
@@ -72,6 +79,9 @@ def parse_stat(text: bytes) -> Entry | None:
         is_zombie=state in "ZX",
         state=state,
         cpu_ticks=int(fields[11]) + int(fields[12]),
+        threads=int(fields[17]),
+        rss_pages=max(0, int(fields[21])),
+        name=name.decode("utf-8", "replace"),
     )
 
 
@@ -129,6 +139,23 @@ def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> li
     grew = True
     while grew:
         born = {pid for pid, entry in table.items() if entry.parent in members} - members - spared
+        members |= born
+        grew = bool(born)
+    return [table[pid] for pid in sorted(members) if not table[pid].is_zombie]
+
+
+def find_family(leader: Identity, root: str = "/") -> list[Entry]:
+    """The live processes of the session that `leader` leads, and their descendants: one read per process of the table.
+
+    Cheaper than `find_tree`, for looking at: a process that left the session and lost its parent is not among them.
+    """
+    table = {entry.identity.pid: entry for entry in process_table(root)}
+    if leader.pid not in table or table[leader.pid].identity != leader:
+        return []
+    members = {pid for pid, entry in table.items() if entry.session == leader.pid}
+    grew = True
+    while grew:
+        born = {pid for pid, entry in table.items() if entry.parent in members} - members
         members |= born
         grew = bool(born)
     return [table[pid] for pid in sorted(members) if not table[pid].is_zombie]

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 class End(NamedTuple):
-    """The evidence: see `chain.checks.Ended`. `gates`: names of the success gates that refused."""
+    """The evidence: see `chain.checks.Ended`. `gates`: names of the success gates that refused. `oom_kills`: processes
+    that the OOM killer took from the attempt; None: could not look.
+    """
 
     exit_code: int | None
     signal: int | None
     cause: str
     gates: tuple[str, ...] = ()
+    oom_kills: int | None = None
 
 
 class Row(NamedTuple):
@@ -37,6 +40,12 @@ EVIDENCE: tuple[Row, ...] = (
     Row("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
     Row("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
     Row("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
+    Row(
+        "oom-killed",
+        lambda e: bool(e.oom_kills) and e.exit_code != 0,
+        "host_oom",
+        "cgroup-v2.rst: oom_kill in memory.events; v1: memory.oom_control",
+    ),
     Row("exit-0-but-refused", lambda e: e.exit_code == 0, "false_success", "the success gate"),
     Row("interrupted", lambda e: e.signal == signal.SIGINT, "user_interrupt", "signal(7): SIGINT comes from a person"),
     Row("asked-to-end", lambda e: e.signal in _ASKED_TO_END, "preempted", "schedulers announce a reclaim by SIGTERM"),

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-import errno
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.chain.checks import Finding
-from onbox.chain.gates import Room, check_gates, look_at_room
-from onbox.contract.manifest import Amount, Gates
+from onbox.chain.gates import Sight, bytes_present, check_gates
+from onbox.collectors.disk import NOT_COUNTED, Disk, Room, read_disks
+from onbox.collectors.memory import HostMemory, MemoryReading
+from onbox.contract.manifest import Amount, CheckpointGate, Gates, GpuGate
+from onbox.contract.readings import Absent, Maybe, Unseen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-ROOM = Room("/data", bytes_free=5_000_000, bytes_total=100_000_000, inodes_free=100, inodes_total=1000)
-UNCOUNTED = ROOM._replace(inodes_free=0, inodes_total=None)
+ROOM = Room(5_000_000, 100_000_000, 90_000_000, 100, 1000)
+UNCOUNTED = ROOM._replace(inodes_free=NOT_COUNTED, inodes_total=NOT_COUNTED)
+GB = 10**9
+MEMORY = MemoryReading(
+    2, "/sys/fs/cgroup", 8 * GB, 7 * GB, 5 * GB, 4 * GB, 7 * GB, 0, 0, HostMemory(512 * GB, 300 * GB)
+)
+
+
+@dataclass
+class Card:
+    index: int
+    memory_used_bytes: Maybe[int]
+
+
+@dataclass
+class Lost:
+    index: int
+    why: str
+
+
+def never(*_: object) -> Any:
+    raise AssertionError("looked at without need")
+
+
+def one_disk(room: Maybe[Room]) -> Callable[[Iterable[str]], Maybe[tuple[Disk, ...]]]:
+    return lambda paths: tuple(Disk(path, "ext4", "/dev/x", False, (path,), room) for path in dict.fromkeys(paths))
+
+
+SIGHT = Sight(never, never, never, never)
+
+
+def refusals(gates: Gates, sight: Sight) -> list[str]:
+    return [str(finding) for finding in check_gates(gates, "/data", "/data", sight)]
 
 
 def disk(number: int | None = None, percent: float | None = None) -> Gates:
@@ -29,7 +63,6 @@ def inodes(number: int | None = None, percent: float | None = None) -> Gates:
 @pytest.mark.parametrize(
     ("refused", "gates", "room"),
     [
-        ([], Gates(), ROOM._replace(bytes_free=0, inodes_free=0)),
         ([], disk(5_000_000), ROOM),
         (["disk_free: 5.0 MB free at /data, wanted 5.0 MB"], disk(5_000_001), ROOM),
         ([], disk(percent=5.0), ROOM),
@@ -43,42 +76,130 @@ def inodes(number: int | None = None, percent: float | None = None) -> Gates:
         (["inodes_free: 0 of 1000 inodes free at /data, wanted 1"], inodes(1), ROOM._replace(inodes_free=0)),
         ([], inodes(10**9), UNCOUNTED),
         ([], inodes(percent=100.0), UNCOUNTED),
+        (["disk: could not look at /data (stale handle), wanted a file system"], disk(1), Unseen("stale handle")),
     ],
 )
-def test_a_gate_refuses_with_what_it_saw(refused: list[str], gates: Gates, room: Room) -> None:
-    assert refused == [str(finding) for finding in check_gates(gates, ["/data"], lambda _: room)]
+def test_a_disk_gate_refuses_with_what_it_saw(refused: list[str], gates: Gates, room: Maybe[Room]) -> None:
+    assert refused == refusals(gates, SIGHT._replace(disks=one_disk(room)))
 
 
-def test_every_gate_and_every_path_is_asked_at_once() -> None:
-    gates = Gates(disk_free=Amount(10**9), inodes_free=Amount(500))
-    found = check_gates(gates, ["/a", "/b", "/a"], lambda path: ROOM._replace(path=path))
-    assert [(finding.gate, finding.seen.split()[-1]) for finding in found] == [
-        ("disk_free", "/a"),
-        ("inodes_free", "/a"),
-        ("disk_free", "/b"),
-        ("inodes_free", "/b"),
+def test_every_gate_and_every_disk_is_asked_at_once() -> None:
+    gates = Gates(disk_free=Amount(10**9), inodes_free=Amount(500), memory_free=Amount(100 * GB))
+    sight = SIGHT._replace(disks=one_disk(ROOM), memory=lambda: MEMORY)
+    assert [finding.gate for finding in check_gates(gates, "/a", "/b", sight)] == [
+        "disk_free",
+        "inodes_free",
+        "disk_free",
+        "inodes_free",
+        "memory_free",
     ]
 
 
-def test_a_path_that_cannot_be_looked_at_refuses() -> None:
-    def look(path: str) -> Room:
-        raise OSError(errno.EACCES, "Permission denied", path)
-
-    assert [Finding("disk", "could not look at /data (Permission denied)", "a readable file system")] == check_gates(
-        disk(1), ["/data"], look
-    )
-
-
 def test_without_gates_nothing_is_looked_at() -> None:
-    def look(path: str) -> Room:
-        raise AssertionError(path)
-
-    assert check_gates(Gates(), ["/data"], look) == []
+    assert check_gates(Gates(), "/data", "/data", SIGHT) == []
 
 
-def test_a_real_folder_has_room_and_a_missing_one_refuses(tmp_path: Path) -> None:
-    room = look_at_room(str(tmp_path))
-    assert 0 <= room.bytes_free <= room.bytes_total
-    assert room.inodes_total is None or 0 <= room.inodes_free <= room.inodes_total
-    assert check_gates(disk(0), [str(tmp_path)]) == []
-    assert [finding.gate for finding in check_gates(disk(0), [str(tmp_path / "gone")])] == ["disk"]
+@pytest.mark.parametrize(
+    ("refused", "amount", "memory"),
+    [
+        ([], Amount(3 * GB), MEMORY),
+        (["memory_free: 3.0 GB free of the container's limit of 8.0 GB, wanted 3.0 GB"], Amount(3 * GB + 1), MEMORY),
+        ([], Amount(percent=37.5), MEMORY),
+        (["memory_free: 3.0 GB free of the container's limit of 8.0 GB, wanted 3.2 GB"], Amount(percent=40.0), MEMORY),
+        ([], Amount(300 * GB), MEMORY._replace(limit_bytes=Absent("max"))),
+        (
+            ["memory_free: 300.0 GB free of the whole machine, wanted 400.0 GB"],
+            Amount(400 * GB),
+            MEMORY._replace(limit_bytes=Absent("max")),
+        ),
+        (
+            ["memory_free: 1.0 GB free of the container's limit of 8.0 GB, wanted 2.0 GB"],
+            Amount(2 * GB),
+            MEMORY._replace(host=HostMemory(512 * GB, 1 * GB)),
+        ),
+        (
+            ["memory_free: could not look (no cgroup), wanted a memory cgroup or /proc/meminfo"],
+            Amount(1),
+            Unseen("no cgroup"),
+        ),
+    ],
+)
+def test_memory_is_measured_against_the_limit(refused: list[str], amount: Amount, memory: Maybe[MemoryReading]) -> None:
+    assert refused == refusals(Gates(memory_free=amount), SIGHT._replace(memory=lambda: memory))
+
+
+@pytest.mark.parametrize(
+    ("refused", "gate", "gpus"),
+    [
+        ([], GpuGate(1, 500), (Card(0, 100 << 20),)),
+        ([], GpuGate(2, None), (Card(0, 10**12), Card(1, 0))),
+        (
+            ["gpu: 1 of 2 visible: GPU 0 100 MiB in use; GPU 1 501 MiB in use, wanted 2 with at most 500 MiB in use"],
+            GpuGate(2, 500),
+            (Card(0, 100 << 20), Card(1, 501 << 20)),
+        ),
+        (["gpu: none (no NVIDIA device), wanted 1"], GpuGate(1, None), Absent("no NVIDIA device")),
+        (["gpu: could not look (driver mismatch), wanted 1"], GpuGate(1, None), Unseen("driver mismatch")),
+        (["gpu: 0 of 0 visible: none, wanted 1"], GpuGate(1, None), ()),
+        (
+            ["gpu: 0 of 1 visible: GPU 0 not known (fell off the bus), wanted 1"],
+            GpuGate(1, None),
+            (Lost(0, "fell off the bus"),),
+        ),
+        (
+            ["gpu: 0 of 1 visible: GPU 0 not known (not supported), wanted 1 with at most 0 MiB in use"],
+            GpuGate(1, 0),
+            (Card(0, Absent("not supported")),),
+        ),
+    ],
+)
+def test_gpus_are_counted_by_memory_in_use(refused: list[str], gate: GpuGate, gpus: Any) -> None:
+    assert refused == refusals(Gates(gpu=gate), SIGHT._replace(gpus=lambda: gpus))
+
+
+@pytest.mark.parametrize(
+    ("refused", "gate", "present"),
+    [
+        ([], CheckpointGate(1_000_000, 5), (0, 0)),
+        (
+            ["checkpoints: 5.0 MB free at /data/ckpt, wanted 6.0 MB (3 x 1.0 MB + 3.0 MB scratch)"],
+            CheckpointGate(1_000_000, 3, 3_000_000),
+            (0, 0),
+        ),
+        ([], CheckpointGate(3_000_000, 3), (4_000_000, 2)),
+        (
+            [
+                "checkpoints: 5.0 MB free at /data/ckpt, wanted 6.0 MB "
+                "(3 x 3.0 MB + 0 B scratch less 3.0 MB there already)"
+            ],
+            CheckpointGate(3_000_000, 3),
+            (3_000_000, 1),
+        ),
+        ([], CheckpointGate(1_000_000, 3), (10**12, 1)),
+        (
+            ["checkpoints: 100 inodes free at /data/ckpt, wanted 120 (3 x 50 files, 30 there already)"],
+            CheckpointGate(1, 3, files=50),
+            (0, 30),
+        ),
+    ],
+)
+def test_checkpoints_need_bytes_and_inodes(refused: list[str], gate: CheckpointGate, present: tuple[int, int]) -> None:
+    sight = SIGHT._replace(disks=one_disk(ROOM), present=lambda _: present)
+    assert refused == refusals(Gates(checkpoints=gate._replace(path="ckpt")), sight)
+
+
+def test_a_real_folder_has_room_even_before_it_is_made(tmp_path: Path) -> None:
+    sight = SIGHT._replace(disks=read_disks, present=bytes_present)
+    here = str(tmp_path)
+    assert check_gates(disk(1), here, str(tmp_path / "not" / "yet"), sight) == []
+    assert [f.gate for f in check_gates(disk(1 << 62), here, here, sight)] == ["disk_free"]
+
+
+def test_what_lies_in_a_folder_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a").write_bytes(b"x" * 100_000)
+    (tmp_path / "link").symlink_to("/usr")
+    size, count = bytes_present(str(tmp_path))
+    assert count == 1
+    assert 100_000 <= size <= 200_000
+    assert bytes_present(str(tmp_path / "gone")) == (0, 0)

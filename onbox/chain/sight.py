@@ -1,0 +1,39 @@
+"""How the gates and the one-shot commands look at the box: bounded in time, whatever a mount or a card does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.gates import Sight, bytes_present
+from onbox.collectors.disk import look_at_room, read_disks
+from onbox.collectors.groups import find_group
+from onbox.collectors.memory import MemoryReading, read_memory
+from onbox.contract.readings import Absent, Unseen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onbox.collectors.disk import Room
+    from onbox.contract.readings import Maybe
+
+
+def look_at_remote(path: str) -> Maybe[Room]:
+    return look_at_room(path)
+
+
+def read_all_gpus() -> Any:
+    return Absent("no GPU reading yet")
+
+
+def read_own_memory() -> Maybe[MemoryReading]:
+    group = find_group("memory")
+    return group if isinstance(group, Absent | Unseen) else read_memory(group)
+
+
+def sight_of(environ: Mapping[str, str]) -> Sight:
+    """The real box. environ: of the stage: CUDA_VISIBLE_DEVICES says which GPUs are its own."""
+
+    def gpus() -> Maybe[Sequence[Any]]:
+        return Absent(str(environ.get("CUDA_VISIBLE_DEVICES")))
+
+    return Sight(lambda paths: read_disks(paths, look_remote=look_at_remote), read_own_memory, gpus, bytes_present)

@@ -1,0 +1,173 @@
+"""CPU of the container: how many cores it may use, whether it is throttled, and how many processes it may have.
+
+Sources: cgroup-v2.rst (cpu, pids), scheduler/sched-bwc.rst (v1), proc_pid_status(5).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.collectors.groups import tightest
+from onbox.collectors.reading import parse_keys, read_int, read_text
+from onbox.contract.readings import Absent, Unseen
+
+if TYPE_CHECKING:
+    from onbox.collectors.groups import Group
+    from onbox.contract.readings import Maybe
+
+
+class CpuReading(NamedTuple):
+    """quota_cores: the tightest quota in whole cores (may be fractional). allowed_cores: those of the cpuset and the
+    affinity. usable_cores: the smaller of both. throttled: periods and seconds cut off since the group was made.
+    host_load: 1, 5, 15 minutes, of the whole machine.
+    """
+
+    quota_cores: Maybe[float]
+    allowed_cores: Maybe[int]
+    usable_cores: Maybe[float]
+    used_seconds_total: Maybe[float]
+    throttled_periods_total: Maybe[int]
+    throttled_seconds_total: Maybe[float]
+    host_load: Maybe[tuple[float, float, float]]
+    host_cores: Maybe[int]
+
+
+class PidsReading(NamedTuple):
+    """Processes and threads of the level whose limit binds."""
+
+    current: Maybe[int]
+    limit: Maybe[int]
+
+
+def read_cpu(cpu: Maybe[Group], cpuacct: Maybe[Group], pid: int | str = "self", root: str = "/") -> CpuReading:
+    """CPU of the process `pid`, which stands in these groups (v1 has a second one for accounting)."""
+    quota = read_quota(cpu)
+    allowed = parse_allowed(read_text(os.path.join(root, "proc", str(pid), "status")))
+    periods, seconds = _throttling(cpu)
+    return CpuReading(
+        quota_cores=quota,
+        allowed_cores=allowed,
+        usable_cores=usable(quota, allowed),
+        used_seconds_total=_used(cpu, cpuacct),
+        throttled_periods_total=periods,
+        throttled_seconds_total=seconds,
+        host_load=parse_load(read_text(os.path.join(root, "proc/loadavg"))),
+        host_cores=parse_online(read_text(os.path.join(root, "sys/devices/system/cpu/online"))),
+    )
+
+
+def usable(quota: Maybe[float], allowed: Maybe[int]) -> Maybe[float]:
+    """What of both binds; what is not known does not."""
+    known = [float(value) for value in (quota, allowed) if isinstance(value, int | float)]
+    return min(known) if known else Unseen("neither quota nor affinity is known")
+
+
+def read_quota(group: Maybe[Group]) -> Maybe[float]:
+    """The tightest quota of all levels in cores; Absent where none has one."""
+    if isinstance(group, Absent | Unseen):
+        return group
+    found = []
+    for level in group.levels:
+        quota = _quota_v2(level) if group.version == 2 else _quota_v1(level)
+        if isinstance(quota, float):
+            found.append((level, quota))
+    best = tightest(found)
+    return best[1] if best is not None else Absent(f"no quota visible up to {group.levels[-1]}")
+
+
+def _quota_v2(level: str) -> float | None:
+    """cpu.max: `max 100000` or `<quota> <period>` in microseconds."""
+    text = read_text(f"{level}/cpu.max")
+    words = text.split() if isinstance(text, str) else []
+    if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]) > 0:
+        return int(words[0]) / int(words[1])
+    return None
+
+
+def _quota_v1(level: str) -> float | None:
+    quota, period = read_int(f"{level}/cpu.cfs_quota_us"), read_int(f"{level}/cpu.cfs_period_us")
+    if isinstance(quota, int) and isinstance(period, int) and quota > 0 and period > 0:
+        return quota / period
+    return None
+
+
+def _throttling(group: Maybe[Group]) -> tuple[Maybe[int], Maybe[float]]:
+    if isinstance(group, Absent | Unseen):
+        return group, group
+    text = read_text(f"{group.own}/cpu.stat")
+    if isinstance(text, Absent | Unseen):
+        return text, text
+    keys = parse_keys(text)
+    none = Absent("cpu.stat counts no throttling (no quota was ever set)")
+    seconds: Maybe[float] = none
+    if "throttled_usec" in keys:
+        seconds = keys["throttled_usec"] / 1e6
+    elif "throttled_time" in keys:
+        seconds = keys["throttled_time"] / 1e9
+    return keys.get("nr_throttled", none), seconds
+
+
+def _used(cpu: Maybe[Group], cpuacct: Maybe[Group]) -> Maybe[float]:
+    if not isinstance(cpu, Absent | Unseen) and cpu.version == 2:
+        text = read_text(f"{cpu.own}/cpu.stat")
+        keys = parse_keys(text) if isinstance(text, str) else {}
+        return keys["usage_usec"] / 1e6 if "usage_usec" in keys else Unseen("cpu.stat has no usage_usec")
+    if isinstance(cpuacct, Absent | Unseen):
+        return cpuacct
+    used = read_int(f"{cpuacct.own}/cpuacct.usage")
+    return used if isinstance(used, Absent | Unseen) else used / 1e9
+
+
+def parse_cpu_list(text: str) -> int | None:
+    """The number of CPUs in a list such as `0-3,8`; None if it is none."""
+    count = 0
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if not first.isdigit() or (last and not last.isdigit()):
+            return None
+        count += int(last or first) - int(first) + 1
+    return count
+
+
+def parse_allowed(status: Maybe[str]) -> Maybe[int]:
+    """Cpus_allowed_list of /proc/<pid>/status: cpuset and affinity together."""
+    if isinstance(status, Absent | Unseen):
+        return Unseen(status.why)
+    for line in status.splitlines():
+        name, _, value = line.partition(":")
+        if name == "Cpus_allowed_list":
+            return parse_cpu_list(value) or Unseen(f"Cpus_allowed_list is {value.strip()!r}")
+    return Absent("/proc/<pid>/status has no Cpus_allowed_list")
+
+
+def parse_online(text: Maybe[str]) -> Maybe[int]:
+    if isinstance(text, Absent | Unseen):
+        return text
+    return parse_cpu_list(text) or Unseen(f"cpu/online is {text.strip()!r}")
+
+
+def parse_load(text: Maybe[str]) -> Maybe[tuple[float, float, float]]:
+    """/proc/loadavg: of the whole machine, in nearly every container."""
+    if isinstance(text, Absent | Unseen):
+        return text
+    try:
+        one, five, fifteen = (float(word) for word in text.split()[:3])
+    except ValueError:
+        return Unseen(f"/proc/loadavg is {text[:40]!r}")
+    return one, five, fifteen
+
+
+def read_pids(group: Maybe[Group]) -> Maybe[PidsReading]:
+    """Of the level with the least room. A fork fails with EAGAIN when it is used up."""
+    if isinstance(group, Absent | Unseen):
+        return group
+    found = []
+    for level in group.levels:
+        limit = read_int(f"{level}/pids.max")  # "max" reads as Unseen: no limit there
+        if isinstance(limit, int):
+            found.append((level, float(limit)))
+    best = tightest(found)
+    if best is None:
+        return PidsReading(read_int(f"{group.own}/pids.current"), Absent("no limit visible"))
+    return PidsReading(read_int(f"{best[0]}/pids.current"), int(best[1]))

@@ -1,0 +1,42 @@
+"""When something runs out, if it goes on as it did lately. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WINDOW_SECONDS = 3600.0
+MIN_SPAN_SECONDS = 60.0
+MIN_POINTS = 3
+HORIZON_SECONDS = 7 * 86400.0
+
+
+def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
+    """Seconds until a free amount reaches 0, from the straight line through the last hour (least squares).
+
+    points: (at_seconds, free), in order of time. None: it does not shrink, too little was seen (fewer than 3 points or
+    less than a minute), it wanders more than it falls, or it is more than a week away.
+    """
+    if not points:
+        return None
+    at, free = points[-1]
+    recent = [point for point in points if point[0] >= at - WINDOW_SECONDS]
+    if len(recent) < MIN_POINTS or at - recent[0][0] < MIN_SPAN_SECONDS:
+        return None
+    slope, scatter = _line(recent)
+    if slope >= 0 or -slope * (at - recent[0][0]) < 2 * scatter:
+        return None
+    left = free / -slope
+    return left if left <= HORIZON_SECONDS else None
+
+
+def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Slope per second of the best line, and the mean distance of the points from it."""
+    count = len(points)
+    mean_x, mean_y = sum(x for x, _ in points) / count, sum(y for _, y in points) / count
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
+    scatter = sum(abs(y - mean_y - slope * (x - mean_x)) for x, y in points) / count
+    return slope, scatter

@@ -1,0 +1,225 @@
+"""`onbox stats`: one honest picture of this container, as text, JSON or Prometheus metrics."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.chain.look import look_at_run
+from onbox.chain.sample_file import read_samples
+from onbox.chain.sampling import touched_paths
+from onbox.chain.sight import look_at_remote, read_all_gpus
+from onbox.chain.slots import read_slot
+from onbox.chain.starting import find_keeper
+from onbox.collectors.sample import sample_of
+from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
+from onbox.collectors.trend import seconds_until_empty
+from onbox.commands.project import add_config_option, existing_run, load_project_to_read
+from onbox.contract.exits import Exit
+from onbox.contract.readings import plain
+from onbox.errors import Trouble
+from onbox.system.clock import parse_utc, utc_text
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.chain.look import RunView
+    from onbox.contract.paths import RunPaths
+    from onbox.contract.samples import Sample
+    from onbox.system.process import Identity
+
+EXAMPLES = """\
+examples:
+  onbox stats                   this container now: memory, CPU, disks, GPUs, the stage's processes
+  onbox stats --watch           the same, renewed every 2 seconds
+  onbox stats --prometheus >/var/lib/node_exporter/onbox.prom
+"""
+WATCH_SECONDS = 2.0
+
+
+class Subject(NamedTuple):
+    """Whom the picture is about: a stage of a run, or this session (all None)."""
+
+    paths: RunPaths | None = None
+    view: RunView | None = None
+    stage: str | None = None
+    leader: Identity | None = None
+    touched: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        if self.view is None:
+            return "this session"
+        return f"{self.view.head.run}/{self.stage}" if self.leader else f"this session; run {self.view.head.run} rests"
+
+
+class Picture(NamedTuple):
+    """Everything that was seen. trends: by mount, seconds until bytes and inodes are gone (None: not in sight).
+
+    rates: what changed per second since an earlier sample; empty if there is none.
+    """
+
+    subject: Subject
+    snapshot: Snapshot
+    gpus: Any
+    trends: dict[str, dict[str, float | None]]
+    rates: dict[str, float]
+    oom_kills_since: int | None
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("stats", help="what this container has and uses", epilog=EXAMPLES)
+    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run (default: the configured one, if any)")
+    add_config_option(parser)
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="one JSON object")
+    forms.add_argument("--prometheus", action="store_true", help="metrics in the text format of Prometheus")
+    parser.add_argument("--watch", action="store_true", help=f"again every {WATCH_SECONDS:g} s, until Ctrl-C")
+    parser.set_defaults(function=run_stats)
+
+
+def run_stats(args: argparse.Namespace) -> int:
+    subject = find_subject(args)
+    earlier = None
+    while True:
+        picture = take_picture(subject, earlier)
+        _show(args, picture)
+        if not args.watch:
+            return Exit.DONE
+        earlier = sample_of(picture.snapshot)
+        time.sleep(WATCH_SECONDS)
+        subject = find_subject(args)
+
+
+def _show(args: argparse.Namespace, picture: Picture) -> None:
+    if args.json:
+        print(json.dumps(as_data(picture), indent=None if args.watch else 2))
+    elif args.prometheus:
+        from onbox.commands.stats_prometheus import render_metrics  # noqa: PLC0415 - only for this form
+
+        print(render_metrics(as_data(picture)), end="")
+    else:
+        from onbox.commands.stats_text import render_picture  # noqa: PLC0415 - only for this form
+
+        clear = "\x1b[H\x1b[2J" if args.watch and sys.stdout.isatty() else ""
+        print(clear + render_picture(picture), flush=True)
+
+
+def find_subject(args: argparse.Namespace) -> Subject:
+    """The run's live stage, else this session. A run that is asked for by name must be there."""
+    project = load_project_to_read(args.config)
+    try:
+        paths = existing_run(project, args.run)
+        view = look_at_run(paths)
+    except Trouble:
+        if args.run:
+            raise
+        return Subject(touched=_session_paths(project.folder))
+    except ValueError as error:
+        raise Trouble(Exit.CONFIG, f"the run is damaged: {error}") from error
+    if view is None:
+        return Subject(touched=_session_paths(project.folder))
+    return _subject_of(paths, view)
+
+
+def _session_paths(folder: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((folder, os.environ.get("TMPDIR", "/tmp"), "/dev/shm")))
+
+
+def _subject_of(paths: RunPaths, view: RunView) -> Subject:
+    from onbox.chain.launch import read_stages  # noqa: PLC0415 - only with a run
+
+    leader = None
+    if view.stage_alive is not None:
+        slot, _, _ = read_slot(paths.slot(view.stage_alive))
+        leader = find_keeper(slot, paths.slot(view.stage_alive)) if slot is not None else None
+    touched: dict[str, None] = {}
+    for frozen in read_stages(paths):
+        if view.stage_alive in (None, frozen.stage.name):
+            folder = os.path.normpath(os.path.join(view.head.project, frozen.stage.cwd))
+            touched |= dict.fromkeys(touched_paths(paths.root, frozen.stage, folder))
+    return Subject(paths, view, view.stage_alive, leader, tuple(touched))
+
+
+def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
+    """Look at everything. earlier: a sample to compare with; None: the run's newest, if it has any."""
+    pid = subject.leader.pid if subject.leader is not None else "self"
+    snapshot = take_snapshot(find_groups(pid), subject.touched, subject.leader, look_remote=look_at_remote)
+    samples = _samples(subject)
+    now = sample_of(snapshot)
+    before = earlier or (samples[-1] if samples else None)
+    return Picture(
+        subject,
+        snapshot,
+        read_all_gpus(),
+        find_trends([*samples, now]),
+        find_rates(before, now) if before else {},
+        _kills_since(subject, now),
+    )
+
+
+def _samples(subject: Subject) -> list[Sample]:
+    if subject.paths is None:
+        return []
+    try:
+        return read_samples(subject.paths.samples)
+    except OSError as error:
+        print(f"onbox: note: no trend: {subject.paths.samples}: {error.strerror}", file=sys.stderr)
+        return []
+
+
+def find_trends(samples: list[Sample]) -> dict[str, dict[str, float | None]]:
+    """By mount of the newest sample: seconds until its bytes and its inodes are gone, if it goes on so. Pure."""
+    found = {}
+    for mount in (samples[-1].get("disks") or {}) if samples else ():
+        points: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
+        for sample in samples:
+            at, room = parse_utc(sample["at"]), (sample.get("disks") or {}).get(mount)
+            for column, kept in ((0, points[0]), (2, points[1])):
+                if at is not None and room is not None and room[column] is not None:
+                    kept.append((at, room[column]))
+        found[mount] = {
+            "bytes_full_in_seconds": seconds_until_empty(points[0]),
+            "inodes_full_in_seconds": seconds_until_empty(points[1]),
+        }
+    return found
+
+
+def find_rates(before: Sample, now: Sample) -> dict[str, float]:
+    """What changed per second between two samples: cores used, share of time throttled, new OOM kills. Pure."""
+    began, ended = parse_utc(before["at"]), parse_utc(now["at"])
+    if began is None or ended is None or ended - began < 0.5:
+        return {}
+    rates = {}
+    for key, name in (("cpu_seconds_total", "cores_used"), ("throttled_seconds_total", "throttled_share")):
+        if key in before and key in now and now[key] >= before[key]:
+            rates[name] = round((now[key] - before[key]) / (ended - began), 3)
+    return rates
+
+
+def _kills_since(subject: Subject, now: Sample) -> int | None:
+    """OOM kills since the run's first sample; None: nothing to compare with."""
+    first = next((sample for sample in _samples(subject) if "oom_kills_total" in sample), None)
+    if first is None or "oom_kills_total" not in now:
+        return None
+    return max(0, int(now["oom_kills_total"]) - int(first["oom_kills_total"]))
+
+
+def as_data(picture: Picture) -> dict[str, Any]:
+    """The picture as JSON-ready data; absent and unknown readings keep their reason."""
+    subject, snapshot = picture.subject, picture.snapshot
+    return {
+        "schema": 1,
+        "at": utc_text(snapshot.at_seconds),
+        "run": subject.view.head.run if subject.view else None,
+        "stage": subject.stage,
+        "pid": subject.leader.pid if subject.leader else None,
+        **{name: plain(getattr(snapshot, name)) for name in Snapshot._fields if name != "at_seconds"},
+        "gpus": plain(picture.gpus),
+        "trends": picture.trends,
+        "rates": picture.rates,
+        "oom_kills_since_run_began": picture.oom_kills_since,
+    }

@@ -1,0 +1,74 @@
+"""A sample: the numbers of one snapshot as one flat record for samples.jsonl. What was not seen is left out. Pure.
+
+Also what of a stage's samples is worth keeping for ever: its peaks and lows.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SCHEMA = 1
+
+Sample = dict[str, Any]
+
+
+def render_sample(sample: Mapping[str, Any]) -> bytes:
+    """One line."""
+    return json.dumps({"schema": SCHEMA, **sample}, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def parse_samples(lines: Iterable[bytes]) -> list[Sample]:
+    """The samples among the lines; half lines and junk (a full disk, a crash) are passed over."""
+    found = []
+    for line in lines:
+        try:
+            sample = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(sample, dict) and isinstance(sample.get("at"), str):
+            found.append(sample)
+    return found
+
+
+class Peaks:
+    """Highest and lowest values over the samples of one attempt. `data` is ready for a marker; unseen is left out."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+
+    def take(self, sample: Mapping[str, Any]) -> None:
+        self.data["samples"] = self.data.get("samples", 0) + 1
+        for key, source in _HIGHEST.items():
+            self._keep(self.data, key, sample.get(source), max)
+        for mount, room in (sample.get("disks") or {}).items():
+            lows = self.data.setdefault("disks", {}).setdefault(mount, {})
+            self._keep(lows, "min_bytes_free", room[0], min)
+            self._keep(lows, "min_inodes_free", room[2], min)
+        for gpu in sample.get("gpus") or ():
+            used = gpu.get("memory_used_bytes")
+            self._keep(self.data.setdefault("peak_gpu_memory_bytes", {}), str(gpu.get("index")), used, max)
+
+    @staticmethod
+    def _keep(data: dict[str, Any], key: str, value: Any, better: Any) -> None:
+        if isinstance(value, int | float):
+            data[key] = better(data[key], value) if key in data else value
+
+
+_HIGHEST = {
+    "peak_working_set_bytes": "memory_working_set_bytes",
+    "memory_limit_bytes": "memory_limit_bytes",
+    "peak_tree_rss_bytes": "tree_rss_bytes",
+    "peak_processes": "tree_processes",
+    "peak_threads": "tree_threads",
+}
+
+
+def peaks_of(samples: Iterable[Mapping[str, Any]]) -> Peaks:
+    peaks = Peaks()
+    for sample in samples:
+        peaks.take(sample)
+    return peaks
