@@ -17,6 +17,7 @@ COMMAND_MODULES = {
     "stop": "stop",
     "status": "status",
     "runs": "status",
+    "check": "check",
     "stats": "stats",
     "logs": "logs",
     "stages": "stages",

@@ -17,6 +17,7 @@ from onbox.system.clock import parse_utc, wall
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from onbox.contract.paths import RunPaths
 
@@ -103,6 +104,7 @@ def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
         "stages": [_stage_data(stage) for stage in view.stages],
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
+        "resources": view.status.get("resources") if view.runner_alive else None,
         "markers": paths.markers,
         "state_dir": paths.root,
         "project": head.project,
@@ -172,12 +174,34 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
         )
         if log["last_line"]:
             lines.append(f"  last     {log['last_line']}")
+    if data["resources"]:
+        lines.append(f"  box      {resource_text(data['resources'])}")
     lines.append(f"  markers  {data['markers']}")
     if view.unreadable_lines:
         lines.append(f"  journal  {view.unreadable_lines} damaged lines were passed over")
     if data["next_command"]:
         lines.append(f"  next     {data['next_command']}")
     return "\n".join(lines)
+
+
+def resource_text(sample: Mapping[str, Any]) -> str:
+    """A sample in one line: memory, disks, GPUs; only what was seen. `onbox stats` tells more."""
+    parts = []
+    used, limit = sample.get("memory_working_set_bytes"), sample.get("memory_limit_bytes")
+    if used is not None:
+        parts.append(
+            f"memory {100 * used / limit:.0f}% of {format_size(limit)}" if limit else f"memory {format_size(used)}"
+        )
+    for mount, (free, total, inodes_free, inodes_total) in (sample.get("disks") or {}).items():
+        inodes = f", inodes {100 - 100 * inodes_free / inodes_total:.0f}%" if inodes_total else ""
+        parts.append(f"{mount} {100 - 100 * free / total:.0f}%{inodes}" if total else f"{mount} ?")
+    parts += [
+        f"gpu {gpu['index']} {gpu['utilization_percent']}%"
+        for gpu in sample.get("gpus") or ()
+        if len(gpu) > 1 and "utilization_percent" in gpu
+    ]
+    parts += [f"{name}: could not look ({why})" for name, why in (sample.get("could_not_look") or {}).items()]
+    return redact(printable(" · ".join(parts)))
 
 
 def _shown(stages: tuple[StageView, ...]) -> tuple[StageView, ...]:

@@ -45,6 +45,7 @@ def one_disk(room: Maybe[Room]) -> Callable[[Iterable[str]], Maybe[tuple[Disk, .
     return lambda paths: tuple(Disk(path, "ext4", "/dev/x", False, (path,), room) for path in dict.fromkeys(paths))
 
 
+THREE_LESS_ONE = "3 x 3.0 MB + 0 B scratch less 3.0 MB there already"
 SIGHT = Sight(never, never, never, never)
 
 
@@ -168,10 +169,7 @@ def test_gpus_are_counted_by_memory_in_use(refused: list[str], gate: GpuGate, gp
         ),
         ([], CheckpointGate(3_000_000, 3), (4_000_000, 2)),
         (
-            [
-                "checkpoints: 5.0 MB free at /data/ckpt, wanted 6.0 MB "
-                "(3 x 3.0 MB + 0 B scratch less 3.0 MB there already)"
-            ],
+            [f"checkpoints: 5.0 MB free at /data/ckpt, wanted 6.0 MB ({THREE_LESS_ONE})"],
             CheckpointGate(3_000_000, 3),
             (3_000_000, 1),
         ),

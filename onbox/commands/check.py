@@ -1,0 +1,110 @@
+"""`onbox check`: everything that would go wrong, before money is spent. Starts nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.sampling import touched_paths
+from onbox.chain.sight import look_at_remote, read_all_gpus, sight_of
+from onbox.collectors.snapshot import find_groups, take_snapshot
+from onbox.commands.project import add_config_option, load_project, load_project_to_read
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.preflight.report import Facts, Result, Verdict
+from onbox.preflight.table import run_checks
+from onbox.redact import printable, redact
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from onbox.contract.manifest import Stage
+
+EXAMPLES = """\
+examples:
+  onbox check                   PASS, WARN or FAIL for everything that a run needs, with a remedy each
+  onbox check --json | jq '.results[] | select(.verdict == "FAIL")'
+
+exit code 0: nothing fails; 3: something does
+"""
+_COLOURS = {Verdict.PASS: "32", Verdict.WARN: "33", Verdict.FAIL: "31"}
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("check", help="what would go wrong here, before you start", epilog=EXAMPLES)
+    add_config_option(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.set_defaults(function=run_check)
+
+
+def run_check(args: argparse.Namespace) -> int:
+    results = []
+    for result in run_checks(gather(args.config)):
+        results.append(result)
+        if not args.json:
+            print(render(result, colour=sys.stdout.isatty()), flush=True)
+    counts = {verdict: sum(1 for result in results if result.verdict is verdict) for verdict in Verdict}
+    if args.json:
+        print(json.dumps(_as_data(results), indent=2))
+    else:
+        print(f"{counts[Verdict.PASS]} passed, {counts[Verdict.WARN]} warnings, {counts[Verdict.FAIL]} failures")
+    return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
+
+
+def gather(config: str | None) -> Facts:
+    """Look at everything that the checks judge. Raises Trouble when not even the project can be found."""
+    errors = ""
+    try:
+        project = load_project(config)
+    except Trouble as trouble:
+        project, errors = load_project_to_read(config), str(trouble)
+    paths = project.paths(None)
+    stages: Sequence[Stage] = project.config.stages
+    touched: dict[str, None] = dict.fromkeys((paths.root, project.folder, os.environ.get("TMPDIR", "/tmp"), "/dev/shm"))
+    for stage in stages:
+        folder = os.path.normpath(os.path.join(project.folder, stage.cwd))
+        touched |= dict.fromkeys(touched_paths(paths.root, stage, folder))
+    return Facts(
+        folder=project.folder,
+        config_path=project.config_path or "",
+        config_errors=errors,
+        stages=stages,
+        notify=project.config.notify.urls,
+        paths=paths,
+        environ=os.environ,
+        snapshot=take_snapshot(find_groups(), touched, None, look_remote=look_at_remote),
+        gpus=read_all_gpus(),
+        xids=None,
+        sight=sight_of(os.environ),
+    )
+
+
+def render(result: Result, *, colour: bool) -> str:
+    """One line, and one more for the remedy; a configuration's errors keep their lines."""
+    word = result.verdict.value
+    word = f"\x1b[{_COLOURS[result.verdict]}m{word}\x1b[0m" if colour else word
+    first, *more = [redact(printable(line)) for line in result.seen.splitlines()] or [""]
+    lines = [f"{word}  {result.check:<14} {first}"] + [f"{'':<21}{line}" for line in more]
+    if result.remedy:
+        lines.append(f"{'':<21}→ {redact(printable(result.remedy))}")
+    return "\n".join(lines)
+
+
+def _as_data(results: Sequence[Result]) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "failed": any(result.verdict is Verdict.FAIL for result in results),
+        "results": [
+            {
+                "check": result.check,
+                "verdict": result.verdict.value,
+                "seen": redact(result.seen),
+                "remedy": redact(result.remedy) or None,
+                "looked": result.looked,
+            }
+            for result in results
+        ],
+    }

@@ -1,0 +1,141 @@
+"""The project: its configuration, its commands, its scripts, its variables, its gates."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from onbox.chain.environment import VariableMissing, resolve
+from onbox.chain.gates import check_gates
+from onbox.chain.keeper import command_argv
+from onbox.chain.scripts import find_crlf_scripts
+from onbox.contract.manifest import Gates
+from onbox.preflight.report import Result, failed, passed, warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onbox.contract.manifest import Stage
+    from onbox.preflight.report import Facts
+
+
+def check_configuration(facts: Facts) -> Iterator[Result]:
+    if facts.config_errors:
+        yield failed("configuration", facts.config_errors, "correct the file; every error is listed")
+    elif not facts.config_path:
+        yield passed("configuration", "no onbox.toml: stages are given on the command line (`onbox init` writes one)")
+    elif not facts.stages:
+        yield warned("configuration", f"{facts.config_path} names no stages", "add a [stages.NAME] table with a cmd")
+    else:
+        names = " → ".join(stage.name for stage in facts.stages[:8]) + (" → …" if len(facts.stages) > 8 else "")
+        yield passed("configuration", f"{facts.config_path}: {names}")
+
+
+def folder_of(facts: Facts, stage: Stage) -> str:
+    return os.path.normpath(os.path.join(facts.folder, stage.cwd))
+
+
+def check_commands(facts: Facts) -> Iterator[Result]:
+    """Whether each stage's folder and program are there. What a shell line calls is not known before it runs."""
+    missing = []
+    for number, stage in enumerate(facts.stages):
+        folder = folder_of(facts, stage)
+        if not os.path.isdir(folder):
+            missing.append((number, f"stage {stage.name}: its cwd {folder} is not there"))
+            continue
+        missing += [(number, f"stage {stage.name}: {text}") for text in _missing_files(facts, stage, folder)]
+    for number, text in missing:
+        if number == 0:
+            yield failed("commands", text, "put it there, or correct cmd or cwd")
+        else:
+            yield warned("commands", text, "it must be there when its turn comes: does an earlier stage make it?")
+    if facts.stages and not missing:
+        yield passed("commands", f"folders and programs of {len(facts.stages)} stages are there")
+
+
+def _missing_files(facts: Facts, stage: Stage, folder: str) -> Iterator[str]:
+    path = dict(stage.env).get("PATH", facts.environ.get("PATH", os.defpath))
+    words = command_argv(stage.cmd, lambda name: _find(name, path, folder))
+    if _find(words[0], path, folder) is None:
+        yield f"no program {words[0]!r} on PATH"
+    script = words[1] if len(words) > 1 else ""
+    interpreted = os.path.basename(words[0]).startswith(("python", "bash", "sh", "perl", "Rscript", "julia"))
+    if interpreted and not script.startswith("-") and script and not os.path.exists(os.path.join(folder, script)):
+        yield f"no file {script!r} in {folder}"
+
+
+def _find(name: str, path: str, folder: str) -> str | None:
+    """Where a program lies, looked up as execvp(3) would from the stage's folder."""
+    places = [folder] if "/" in name else [os.path.join(folder, place) for place in path.split(os.pathsep)]
+    for place in places:
+        found = os.path.join(place, name)
+        if os.access(found, os.X_OK) and not os.path.isdir(found):
+            return found
+    return None
+
+
+def check_scripts(facts: Facts) -> Iterator[Result]:
+    count = 0
+    for stage in facts.stages:
+        for path in find_crlf_scripts(stage, folder_of(facts, stage)):
+            count += 1
+            yield failed(
+                "line ends",
+                f"stage {stage.name}: {path} has Windows line ends (CRLF)",
+                f"sed -i 's/\\r$//' {shlex.quote(path)}",
+            )
+    if facts.stages and not count:
+        yield passed("line ends", "no script with Windows line ends")
+
+
+def check_variables(facts: Facts) -> Iterator[Result]:
+    """Whether every `env:NAME` and `file:PATH` leads somewhere. Values are never shown."""
+    wanted = [
+        (f"stage {stage.name}", name, value, folder_of(facts, stage))
+        for stage in facts.stages
+        for name, value in stage.env
+    ]
+    wanted += [("notify", "urls", reference, facts.folder) for reference in facts.notify]
+    troubles = []
+    for where, name, value, folder in wanted:
+        try:
+            resolve(name, value, facts.environ, folder)
+        except VariableMissing as missing:
+            troubles.append(f"{where}: {missing}")
+    for trouble in dict.fromkeys(troubles):
+        yield failed("variables", trouble, "export it in the shell that starts the chain, or write file:PATH")
+    references = [value for _, _, value, _ in wanted if value.startswith(("env:", "file:"))]
+    if references and not troubles:
+        yield passed("variables", f"{len(references)} references lead somewhere")
+
+
+def check_buffering(facts: Facts) -> Iterator[Result]:
+    """Python holds its output back when it does not write to a terminal; the chain switches that off by default."""
+    holding = [stage.name for stage in facts.stages if dict(stage.env).get("PYTHONUNBUFFERED", "1") == ""]
+    if holding:
+        seen = f"PYTHONUNBUFFERED is empty for {', '.join(holding)}: logs come late, and are lost in a crash"
+        yield warned("output", seen, "remove it from env")
+    elif facts.environ.get("PYTHONUNBUFFERED", "1") == "":
+        yield warned("output", "PYTHONUNBUFFERED is set to nothing in this shell", "unset PYTHONUNBUFFERED")
+    else:
+        yield passed("output", "PYTHONUNBUFFERED=1 for every stage")
+
+
+def check_all_gates(facts: Facts) -> Iterator[Result]:
+    """The gates as the chain would ask them now, each kind once."""
+    asked: dict[tuple[Gates, str], list[str]] = {}
+    for stage in facts.stages:
+        if stage.gates != Gates():
+            asked.setdefault((stage.gates, folder_of(facts, stage)), []).append(stage.name)
+    refused = 0
+    for (gates, folder), names in asked.items():
+        for finding in check_gates(gates, facts.paths.root, folder, facts.sight):
+            refused += 1
+            yield failed(
+                "gates", f"{', '.join(names)}: {finding}", "make room, or change the gate; the chain would refuse"
+            )
+    if not asked:
+        yield passed("gates", "none configured")
+    elif not refused:
+        yield passed("gates", f"all hold for {sum(map(len, asked.values()))} stages")

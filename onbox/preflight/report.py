@@ -1,0 +1,69 @@
+"""The result of one check."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onbox.chain.gates import Sight
+    from onbox.collectors.snapshot import Snapshot
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+
+
+class Verdict(Enum):
+    """FAIL: a run started now would fail or be lost. WARN: it may; or the check could not look."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict, no password
+    WARN = "WARN"
+    FAIL = "FAIL"
+
+
+class Result(NamedTuple):
+    """seen: what was found. remedy: what to do about it, "" if nothing is to do. looked: False if it could not look."""
+
+    check: str
+    verdict: Verdict
+    seen: str
+    remedy: str = ""
+    looked: bool = True
+
+
+def passed(check: str, seen: str) -> Result:
+    return Result(check, Verdict.PASS, seen)
+
+
+def warned(check: str, seen: str, remedy: str) -> Result:
+    return Result(check, Verdict.WARN, seen, remedy)
+
+
+def failed(check: str, seen: str, remedy: str) -> Result:
+    return Result(check, Verdict.FAIL, seen, remedy)
+
+
+def unseen(check: str, why: str, remedy: str = "") -> Result:
+    """Could not look: neither good nor bad is known."""
+    return Result(check, Verdict.WARN, f"could not look: {why}", remedy, looked=False)
+
+
+class Facts(NamedTuple):
+    """What the checks judge. config_path, config_errors: of onbox.toml ("" if there is none). environ: of the caller,
+    as the runner would have it. snapshot: readings of this session. gpus, xids: see `collectors.gpu`. root: of /etc,
+    /proc and /var, "/" but in tests.
+    """
+
+    folder: str
+    config_path: str
+    config_errors: str
+    stages: Sequence[Stage]
+    notify: Sequence[str]
+    paths: RunPaths
+    environ: Mapping[str, str]
+    snapshot: Snapshot
+    gpus: object
+    xids: object
+    sight: Sight
+    root: str = "/"

@@ -1,0 +1,49 @@
+"""All checks, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.preflight.limits import check_memory, check_pids, check_rlimits, check_threads
+from onbox.preflight.place import check_disks, check_state
+from onbox.preflight.project import (
+    check_all_gates,
+    check_buffering,
+    check_commands,
+    check_configuration,
+    check_scripts,
+    check_variables,
+)
+from onbox.preflight.report import Result, unseen
+from onbox.preflight.session import check_session, check_shells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from onbox.preflight.report import Facts
+
+CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
+    ("configuration", check_configuration),
+    ("commands", check_commands),
+    ("line ends", check_scripts),
+    ("variables", check_variables),
+    ("output", check_buffering),
+    ("gates", check_all_gates),
+    ("state", check_state),
+    ("disks", check_disks),
+    ("memory", check_memory),
+    ("threads", check_threads),
+    ("processes", check_pids),
+    ("limits", check_rlimits),
+    ("session", check_session),
+    ("shell", check_shells),
+)
+
+
+def run_checks(facts: Facts) -> Iterator[Result]:
+    """Every result. A check that breaks costs its own result only, and says so."""
+    for name, check in CHECKS:
+        try:
+            yield from check(facts)
+        except (OSError, ValueError) as error:
+            yield unseen(name, f"{type(error).__name__}: {error}")
