@@ -110,6 +110,7 @@ class Runner:
                 break
             work = following.take()
         self._close_chain(end, monotonic() - began)
+        self.ctx.sampler.close()
         return end.exit
 
     def next_stage(self, *, chain_was_open: bool) -> StageRun | None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.chain.checks import Ended
+    from onbox.collectors.disk import Room
     from onbox.collectors.oom import KillWatch
+    from onbox.collectors.remote_disk import RemoteDisks
     from onbox.collectors.snapshot import Groups, Snapshot
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
@@ -36,6 +38,7 @@ class Sampler:
         self._touched: tuple[str, ...] = ()
         self._peaks = Peaks()
         self._kills: KillWatch | None = None
+        self._remote: RemoteDisks | None = None
 
     def baseline(self) -> dict[str, int] | None:
         """The OOM counters now, for the start record of an attempt. None: they cannot be read here."""
@@ -74,13 +77,25 @@ class Sampler:
         from onbox.collectors.sample import sample_of  # noqa: PLC0415 - loaded with the first sample
         from onbox.collectors.snapshot import take_snapshot  # noqa: PLC0415
 
-        snapshot = take_snapshot(self._own_groups(), self._touched, leader)
+        snapshot = take_snapshot(self._own_groups(), self._touched, leader, look_remote=self._look_at_remote)
         if self._kills is not None and not isinstance(snapshot.tree, Absent | Unseen):
             self._kills.look_at(member.pid for member in snapshot.tree.biggest)
         sample = {**sample_of(snapshot), **self._about}
         self._peaks.take(sample)
         self.file.append(sample)
         return {**sample, **_troubles(snapshot), **({"samples_missed": self.file.missed} if self.file.missed else {})}
+
+    def _look_at_remote(self, path: str) -> Maybe[Room]:
+        from onbox.collectors.remote_disk import RemoteDisks  # noqa: PLC0415 - loaded where there is such a mount
+
+        if self._remote is None:
+            self._remote = RemoteDisks()
+        return self._remote.look(path)
+
+    def close(self) -> None:
+        """End the children that look at what may hang."""
+        if self._remote is not None:
+            self._remote.close()
 
     def oom_kills(self) -> Maybe[int]:
         """Processes that the OOM killer took from the attempt."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.gates import Sight, bytes_present
-from onbox.collectors.disk import look_at_room, read_disks
+from onbox.collectors.disk import read_disks
 from onbox.collectors.groups import find_group
 from onbox.collectors.memory import MemoryReading, read_memory
+from onbox.collectors.remote_disk import look_once
 from onbox.contract.readings import Absent, Unseen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.collectors.disk import Room
     from onbox.contract.readings import Maybe
-
-
-def look_at_remote(path: str) -> Maybe[Room]:
-    return look_at_room(path)
 
 
 def read_all_gpus() -> Any:
@@ -36,4 +32,4 @@ def sight_of(environ: Mapping[str, str]) -> Sight:
     def gpus() -> Maybe[Sequence[Any]]:
         return Absent(str(environ.get("CUDA_VISIBLE_DEVICES")))
 
-    return Sight(lambda paths: read_disks(paths, look_remote=look_at_remote), read_own_memory, gpus, bytes_present)
+    return Sight(lambda paths: read_disks(paths, look_remote=look_once), read_own_memory, gpus, bytes_present)

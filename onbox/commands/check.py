@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.sampling import touched_paths
-from onbox.chain.sight import look_at_remote, read_all_gpus, sight_of
+from onbox.chain.sight import read_all_gpus, sight_of
+from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
 from onbox.contract.exits import Exit
@@ -75,7 +76,7 @@ def gather(config: str | None) -> Facts:
         notify=project.config.notify.urls,
         paths=paths,
         environ=os.environ,
-        snapshot=take_snapshot(find_groups(), touched, None, look_remote=look_at_remote),
+        snapshot=take_snapshot(find_groups(), touched, None, look_remote=look_once),
         gpus=read_all_gpus(),
         xids=None,
         sight=sight_of(os.environ),

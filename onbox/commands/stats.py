@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.chain.look import look_at_run
 from onbox.chain.sample_file import read_samples
 from onbox.chain.sampling import touched_paths
-from onbox.chain.sight import look_at_remote, read_all_gpus
+from onbox.chain.sight import read_all_gpus
 from onbox.chain.slots import read_slot
 from onbox.chain.starting import find_keeper
+from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
@@ -147,7 +148,7 @@ def _subject_of(paths: RunPaths, view: RunView) -> Subject:
 def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     """Look at everything. earlier: a sample to compare with; None: the run's newest, if it has any."""
     pid = subject.leader.pid if subject.leader is not None else "self"
-    snapshot = take_snapshot(find_groups(pid), subject.touched, subject.leader, look_remote=look_at_remote)
+    snapshot = take_snapshot(find_groups(pid), subject.touched, subject.leader, look_remote=look_once)
     samples = _samples(subject)
     now = sample_of(snapshot)
     before = earlier or (samples[-1] if samples else None)

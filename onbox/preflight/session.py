@@ -40,7 +40,7 @@ def _judge_logind(facts: Facts) -> Iterator[Result]:
     if not isinstance(group, str):
         yield unseen("session", group.why)
     elif "session-" not in group or ".scope" not in group:
-        yield passed("session", "not a logind session: nothing ends the run at logout")
+        yield passed("session", f"not a logind session: a run lives as long as {_first_process(facts)}")
     else:
         settings = read_logind(facts.root)
         user = _user(facts)
@@ -52,6 +52,14 @@ def _judge_logind(facts: Facts) -> Iterator[Result]:
                 "systemd-run --user --scope onbox chain -d …; or KillUserProcesses=no in /etc/systemd/logind.conf"
             )
             yield failed("session", f"KillUserProcesses=yes: logind ends the run when {user} logs out", remedy)
+
+
+def _first_process(facts: Facts) -> str:
+    """What this container, or this machine, ends with."""
+    name = read_text(os.path.join(facts.root, "proc/1/comm"))
+    if not isinstance(name, str) or name.strip() in ("systemd", "init"):
+        return "this machine is up"
+    return f"the first process of this container ({name.strip()})"
 
 
 def _user(facts: Facts) -> str:

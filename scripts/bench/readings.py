@@ -63,7 +63,7 @@ def bench_snapshot() -> None:
     paths = ["/", "/tmp", "/dev/shm", os.getcwd()]
     groups = find_groups()
     table = len([name for name in os.listdir("/proc") if name.isdigit()])
-    rows = [
+    rows: list[tuple[str, Callable[[], object]]] = [
         ("onbox snapshot and sample", lambda: sample_of(take_snapshot(groups, paths, entry.identity))),
         ("finding the cgroups (once per runner)", find_groups),
     ]
@@ -100,9 +100,8 @@ def bench_runner() -> None:
         f"\nthe runner: {taken} samples in {SOAK_SECONDS:g} s, {each * 1000:.2f} ms CPU each, {resident / 1e6:.1f} MB"
     )
     share = 100 * each / CADENCE_SECONDS
-    print(
-        f"at the default cadence of {CADENCE_SECONDS:g} s: {share:.4f} % of a core, {each * 3600 / CADENCE_SECONDS:.2f} s an hour"
-    )
+    hourly = each * 3600 / CADENCE_SECONDS
+    print(f"at the default cadence of {CADENCE_SECONDS:g} s: {share:.4f} % of a core, {hourly:.2f} s an hour")
 
 
 def _cpu_seconds(pid: int) -> float:
