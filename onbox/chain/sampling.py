@@ -35,7 +35,9 @@ class Sampler:
         self.file = SampleFile(paths.samples)
         self._groups: Groups | None = None
         self._about: dict[str, Any] = {}
-        self._touched: tuple[str, ...] = ()
+        self._stage: Stage | None = None
+        self._folder = ""
+        self._touched: tuple[str, ...] | None = None  # what the stage touches, found with its first sample
         self._peaks = Peaks()
         self._kills: KillWatch | None = None
         self._remote: RemoteDisks | None = None
@@ -59,7 +61,7 @@ class Sampler:
         from onbox.collectors.oom import KillWatch  # noqa: PLC0415 - loaded with the first stage
 
         self._about = {"stage": stage.name, "attempt": attempt}
-        self._touched = touched_paths(self.paths.root, stage, folder)
+        self._stage, self._folder, self._touched = stage, folder, None
         self._peaks = Peaks()
         self._kills = KillWatch(self._own_groups().memory, baseline)
 
@@ -77,6 +79,8 @@ class Sampler:
         from onbox.collectors.sample import sample_of  # noqa: PLC0415 - loaded with the first sample
         from onbox.collectors.snapshot import take_snapshot  # noqa: PLC0415
 
+        if self._touched is None:
+            self._touched = () if self._stage is None else touched_paths(self.paths.root, self._stage, self._folder)
         snapshot = take_snapshot(self._own_groups(), self._touched, leader, look_remote=self._look_at_remote)
         if self._kills is not None and not isinstance(snapshot.tree, Absent | Unseen):
             self._kills.look_at(member.pid for member in snapshot.tree.biggest)

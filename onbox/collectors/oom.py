@@ -37,8 +37,11 @@ def _below(folder: str) -> list[str]:
     found: list[str] = []
     queue = [folder]
     while queue and len(found) < BELOW_LIMIT:
+        place = queue.pop(0)
         try:
-            with os.scandir(queue.pop(0)) as entries:
+            if os.stat(place).st_nlink <= 2:
+                continue  # a folder of cgroupfs has a link for each one in it
+            with os.scandir(place) as entries:
                 groups = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
             continue  # removed meanwhile, or not ours to see
