@@ -6,7 +6,7 @@ A gate that could not look refuses, and says so: what is not known to be free is
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.checks import Finding
 from onbox.contract.readings import Absent, Unseen, observed
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onbox.collectors.disk import Disk, Room
+    from onbox.collectors.gpu import Gpu, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.contract.manifest import Amount, CheckpointGate, Gates, GpuGate
     from onbox.contract.readings import Maybe
@@ -24,14 +25,14 @@ WALK_LIMIT = 200_000  # files below a checkpoint folder that are looked at; more
 
 
 class Sight(NamedTuple):
-    """How the gates look at the box. gpus: the visible GPUs, each a record with `index` and `memory_used_bytes`.
+    """How the gates look at the box. gpus: the visible GPUs, see `collectors.gpu`.
 
     present: bytes and files below a folder.
     """
 
     disks: Callable[[Iterable[str]], Maybe[tuple[Disk, ...]]]
     memory: Callable[[], Maybe[MemoryReading]]
-    gpus: Callable[[], Maybe[Sequence[Any]]]
+    gpus: Callable[[], Maybe[Sequence[Gpu | LostGpu]]]
     present: Callable[[str], tuple[int, int]]
 
 
@@ -96,7 +97,7 @@ def judge_memory(amount: Amount, memory: Maybe[MemoryReading]) -> list[Finding]:
     return [Finding("memory_free", f"{format_size(free)} free of {of}", format_size(round(wanted)))]
 
 
-def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[Any]]) -> list[Finding]:
+def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[Gpu | LostGpu]]) -> list[Finding]:
     """Enough GPUs with little enough memory in use. One whose memory is not known does not count."""
     wanted = f"{gate.number}" + (
         f" with at most {gate.max_used_mib} MiB in use" if gate.max_used_mib is not None else ""
@@ -111,18 +112,20 @@ def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[Any]]) -> list[Finding]:
     return [Finding("gpu", f"{len(free)} of {len(gpus)} visible: {'; '.join(map(_gpu_text, gpus)) or 'none'}", wanted)]
 
 
-def _is_free(gpu: Any, max_used_mib: int | None) -> bool:
-    used = getattr(gpu, "memory_used_bytes", None)
-    if max_used_mib is None:
-        return used is not None  # a lost card has no such field
-    return isinstance(used, int) and used <= max_used_mib << 20
+def _is_free(gpu: Gpu | LostGpu, max_used_mib: int | None) -> bool:
+    from onbox.collectors.gpu import LostGpu  # noqa: PLC0415 - only where there is such a gate
+
+    if isinstance(gpu, LostGpu):
+        return False
+    used = gpu.memory_used_bytes
+    return max_used_mib is None or (isinstance(used, int) and used <= max_used_mib << 20)
 
 
-def _gpu_text(gpu: Any) -> str:
+def _gpu_text(gpu: Gpu | LostGpu) -> str:
     used = getattr(gpu, "memory_used_bytes", None)
     if isinstance(used, int):
-        return f"GPU {gpu.index} {used >> 20} MiB in use"
-    return f"GPU {gpu.index} not known ({getattr(used, 'why', None) or getattr(gpu, 'why', 'lost')})"
+        return f"GPU {gpu.number} {used >> 20} MiB in use"
+    return f"GPU {gpu.number} not known ({getattr(used or gpu, 'why', '?')})"
 
 
 def _check_checkpoints(gate: CheckpointGate, path: str, sight: Sight) -> list[Finding]:

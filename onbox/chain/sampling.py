@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from onbox.chain.checks import Ended
     from onbox.collectors.disk import Room
+    from onbox.collectors.gpu import GpuReading
+    from onbox.collectors.gpu_watch import GpuWatch
     from onbox.collectors.oom import KillWatch
     from onbox.collectors.remote_disk import RemoteDisks
     from onbox.collectors.snapshot import Groups, Snapshot
@@ -41,6 +43,7 @@ class Sampler:
         self._peaks = Peaks()
         self._kills: KillWatch | None = None
         self._remote: RemoteDisks | None = None
+        self._gpus: GpuWatch | None = None
 
     def baseline(self) -> dict[str, int] | None:
         """The OOM counters now, for the start record of an attempt. None: they cannot be read here."""
@@ -74,6 +77,23 @@ class Sampler:
         about = self._about.items()
         self._peaks = peaks_of(sample for sample in samples if about <= sample.items())
 
+    def ask(self) -> None:
+        """Put the question to the GPUs, whose answer `take` will want. Costs nothing where there are none."""
+        from onbox.collectors.gpu_watch import GpuWatch  # noqa: PLC0415 - loaded with the first sample
+
+        if self._gpus is None:
+            self._gpus = GpuWatch()
+        self._gpus.ask()
+
+    @property
+    def fd(self) -> int | None:
+        """Becomes readable when the GPUs have answered; None while no answer is awaited."""
+        return None if self._gpus is None else self._gpus.fd
+
+    def has_answer(self) -> bool:
+        """Whether the GPUs' answer is there, or none is awaited."""
+        return self._gpus is None or self._gpus.has_answer()
+
     def take(self, leader: Identity | None) -> Sample:
         """A sample of now, kept in samples.jsonl. leader: the stage's keeper; None: it is not known."""
         from onbox.collectors.sample import sample_of  # noqa: PLC0415 - loaded with the first sample
@@ -84,10 +104,15 @@ class Sampler:
         snapshot = take_snapshot(self._own_groups(), self._touched, leader, look_remote=self._look_at_remote)
         if self._kills is not None and not isinstance(snapshot.tree, Absent | Unseen):
             self._kills.look_at(member.pid for member in snapshot.tree.biggest)
-        sample = {**sample_of(snapshot), **self._about}
+        gpus = None if self._gpus is None else self._gpus.answer(0.0)
+        sample = {**sample_of(snapshot, gpus), **self._about}
         self._peaks.take(sample)
         self.file.append(sample)
-        return {**sample, **_troubles(snapshot), **({"samples_missed": self.file.missed} if self.file.missed else {})}
+        return {
+            **sample,
+            **_troubles(snapshot, gpus),
+            **({"samples_missed": self.file.missed} if self.file.missed else {}),
+        }
 
     def _look_at_remote(self, path: str) -> Maybe[Room]:
         from onbox.collectors.remote_disk import RemoteDisks  # noqa: PLC0415 - loaded where there is such a mount
@@ -98,8 +123,9 @@ class Sampler:
 
     def close(self) -> None:
         """End the children that look at what may hang."""
-        if self._remote is not None:
-            self._remote.close()
+        for children in (self._remote, self._gpus):
+            if children is not None:
+                children.close()
 
     def oom_kills(self) -> Maybe[int]:
         """Processes that the OOM killer took from the attempt."""
@@ -117,9 +143,11 @@ class Sampler:
         return {key: value for key, value in data.items() if value is not None}
 
 
-def _troubles(snapshot: Snapshot) -> dict[str, Any]:
+def _troubles(snapshot: Snapshot, gpus: Maybe[GpuReading] | None) -> dict[str, Any]:
     """Which collectors could not look, and why."""
     troubles = {took.collector: took.trouble for took in snapshot.took if took.trouble}
+    if isinstance(gpus, Unseen):
+        troubles["gpu"] = gpus.why
     return {"could_not_look": troubles} if troubles else {}
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onbox.chain.gates import Sight, bytes_present
 from onbox.collectors.disk import read_disks
+from onbox.collectors.gpu import visible
+from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.groups import find_group
 from onbox.collectors.memory import MemoryReading, read_memory
 from onbox.collectors.remote_disk import look_once
@@ -14,11 +16,8 @@ from onbox.contract.readings import Absent, Unseen
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from onbox.collectors.gpu import Gpu, LostGpu
     from onbox.contract.readings import Maybe
-
-
-def read_all_gpus() -> Any:
-    return Absent("no GPU reading yet")
 
 
 def read_own_memory() -> Maybe[MemoryReading]:
@@ -29,7 +28,10 @@ def read_own_memory() -> Maybe[MemoryReading]:
 def sight_of(environ: Mapping[str, str]) -> Sight:
     """The real box. environ: of the stage: CUDA_VISIBLE_DEVICES says which GPUs are its own."""
 
-    def gpus() -> Maybe[Sequence[Any]]:
-        return Absent(str(environ.get("CUDA_VISIBLE_DEVICES")))
+    def gpus() -> Maybe[Sequence[Gpu | LostGpu]]:
+        reading = read_once()
+        if isinstance(reading, Absent | Unseen):
+            return reading
+        return visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
 
     return Sight(lambda paths: read_disks(paths, look_remote=look_once), read_own_memory, gpus, bytes_present)

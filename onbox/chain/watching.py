@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from onbox.chain.starting import Live
 
 LEFTOVER_GRACE_SECONDS = 5.0
+GPU_PATIENCE_SECONDS = 5.0  # the heartbeat waits no longer for the GPUs than this
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
 
 
@@ -56,6 +57,7 @@ class _Watch:
         self.quiet_since = monotonic()
         self.stalled = False
         self.resources: dict[str, Any] | None = None
+        self.sample_by: float | None = None  # when the sample is taken at the latest, with the GPUs' answer or without
         now = monotonic()
         self.next_beat = now + FIRST_BEAT_SECONDS
         self.next_look = now + self._look_every() if self.stage.stall_after_seconds else None
@@ -92,11 +94,14 @@ class _Watch:
             deadlines.append(self.next_look)
         if self.stage.timeout_seconds is not None:
             deadlines.append(self.live.began + self.stage.timeout_seconds)
+        if self.sample_by is not None:
+            deadlines.append(self.sample_by)
         fds, others = self._event_fds()
         if others:  # nothing to wait on but the lock itself: look again soon
             deadlines.append(monotonic() + others)
         try:
-            self.ctx.signals.wait(min(deadlines), fds)
+            gpus = self.ctx.sampler.fd if self.sample_by is not None else None
+            self.ctx.signals.wait(min(deadlines), fds if gpus is None else [*fds, gpus])
         finally:
             for fd in fds:
                 os.close(fd)
@@ -125,11 +130,19 @@ class _Watch:
             self._look(now)
             if self.stalled and "hang_stall" in self.stage.retry.classes:
                 return "stalled", grace, f"no sign of life for {now - self.quiet_since:.0f} s"
+        self._beat(now)
+        return None
+
+    def _beat(self, now: float) -> None:
+        """The heartbeat, in two steps: ask the GPUs; when they have answered, or not in time, sample and show."""
         if now >= self.next_beat:
             self.next_beat = now + self.ctx.head.settings.sample_every_seconds
+            self.ctx.sampler.ask()
+            self.sample_by = now if self.ctx.sampler.fd is None else now + GPU_PATIENCE_SECONDS
+        if self.sample_by is not None and (now >= self.sample_by or self.ctx.sampler.has_answer()):
+            self.sample_by = None
             self.resources = self.ctx.sampler.take(self.live.keeper)
             self._show()
-        return None
 
     def _look(self, now: float) -> None:
         stage, folder = self.stage, self.ctx.folder(self.stage)

@@ -8,20 +8,29 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.system.clock import utc_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from onbox.collectors.cpu import CpuReading
     from onbox.collectors.disk import Disk
+    from onbox.collectors.gpu import Gpu, GpuReading, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.collectors.pressure import PressureReading
     from onbox.collectors.snapshot import Snapshot
     from onbox.collectors.tree import Tree
+    from onbox.contract.readings import Maybe
 
-GPU_FIELDS = ("index", "utilization_percent", "memory_used_bytes", "temperature_celsius", "power_watts", "sm_clock_mhz")
+GPU_FIELDS = (
+    "number",
+    "utilization_percent",
+    "memory_used_bytes",
+    "temperature_celsius",
+    "power_watts",
+    "sm_clock_mhz",
+)
 
 
-def sample_of(snapshot: Snapshot, gpus: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The sample of a snapshot. gpus: a GPU reading as plain data, None: there is none."""
+def sample_of(snapshot: Snapshot, gpus: Maybe[GpuReading] | None = None) -> dict[str, Any]:
+    """The sample of a snapshot. gpus: None: not asked."""
     parts: dict[str, Any] = {}
     for value, numbers in (
         (snapshot.memory, _memory),
@@ -35,7 +44,8 @@ def sample_of(snapshot: Snapshot, gpus: Mapping[str, Any] | None = None) -> dict
         parts |= {"pids": snapshot.pids.current, "pids_limit": snapshot.pids.limit}
     if not isinstance(snapshot.disks, Absent | Unseen):
         parts["disks"] = _disks(snapshot.disks)
-    parts["gpus"] = _gpus(gpus) if gpus else None
+    if gpus is not None and not isinstance(gpus, Absent | Unseen):
+        parts["gpus"] = [_gpu(gpu) for gpu in gpus.gpus]
     known = {key: value for key, value in parts.items() if _is_known(value)}
     return {"at": utc_text(snapshot.at_seconds), **known}
 
@@ -102,13 +112,7 @@ def _disks(disks: Iterable[Disk]) -> dict[str, list[int | None]]:
     }
 
 
-def _gpus(reading: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The numbers of each GPU that answered."""
-    cards = reading.get("gpus")
-    if not isinstance(cards, list):
-        return None
-    return [
-        {key: card[key] for key in GPU_FIELDS if isinstance(card.get(key), int | float)}
-        for card in cards
-        if isinstance(card, dict)
-    ]
+def _gpu(gpu: Gpu | LostGpu) -> dict[str, Any]:
+    """The numbers of a card that were seen; of a lost one only which it is."""
+    values = {key: getattr(gpu, key, None) for key in GPU_FIELDS}
+    return {key: value for key, value in values.items() if isinstance(value, int | float)}

@@ -8,7 +8,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.sampling import touched_paths
-from onbox.chain.sight import read_all_gpus, sight_of
+from onbox.chain.sight import sight_of
+from onbox.collectors.gpu_health import read_xids
+from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
@@ -77,8 +79,8 @@ def gather(config: str | None) -> Facts:
         paths=paths,
         environ=os.environ,
         snapshot=take_snapshot(find_groups(), touched, None, look_remote=look_once),
-        gpus=read_all_gpus(),
-        xids=None,
+        gpus=read_once(),
+        xids=read_xids(),
         sight=sight_of(os.environ),
     )
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.chain.look import look_at_run
 from onbox.chain.sample_file import read_samples
 from onbox.chain.sampling import touched_paths
-from onbox.chain.sight import read_all_gpus
 from onbox.chain.slots import read_slot
 from onbox.chain.starting import find_keeper
+from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     import argparse
 
     from onbox.chain.look import RunView
+    from onbox.collectors.gpu import GpuReading
     from onbox.contract.paths import RunPaths
+    from onbox.contract.readings import Maybe
     from onbox.contract.samples import Sample
     from onbox.system.process import Identity
 
@@ -65,7 +67,7 @@ class Picture(NamedTuple):
 
     subject: Subject
     snapshot: Snapshot
-    gpus: Any
+    gpus: Maybe[GpuReading]
     trends: dict[str, dict[str, float | None]]
     rates: dict[str, float]
     oom_kills_since: int | None
@@ -150,12 +152,13 @@ def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     pid = subject.leader.pid if subject.leader is not None else "self"
     snapshot = take_snapshot(find_groups(pid), subject.touched, subject.leader, look_remote=look_once)
     samples = _samples(subject)
-    now = sample_of(snapshot)
+    gpus = read_once()
+    now = sample_of(snapshot, gpus)
     before = earlier or (samples[-1] if samples else None)
     return Picture(
         subject,
         snapshot,
-        read_all_gpus(),
+        gpus,
         find_trends([*samples, now]),
         find_rates(before, now) if before else {},
         _kills_since(subject, now),

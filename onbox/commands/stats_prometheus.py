@@ -63,7 +63,7 @@ def render_metrics(data: Mapping[str, Any]) -> str:
     gpus = data.get("gpus")
     cards = gpus.get("gpus") if isinstance(gpus, dict) else None
     if isinstance(cards, list):
-        groups.append((GPU_METRICS, [({**run, "gpu": str(card.get("index"))}, card) for card in cards]))
+        groups.append((GPU_METRICS, [({**run, "gpu": str(card.get("number"))}, card) for card in cards]))
     return "".join(line for table, subjects in groups for metric in table for line in _lines(metric, subjects))
 
 

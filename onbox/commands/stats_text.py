@@ -134,8 +134,8 @@ def _gpu_lines(reading: Any) -> list[str]:
 
 def _gpu_text(gpu: Any) -> str:
     if not hasattr(gpu, "utilization_percent"):
-        return f"{gpu.index} LOST: {gpu.why}"
-    parts = [f"{gpu.index} {observed(gpu.name) or 'GPU'}"]
+        return f"{gpu.number} LOST: {gpu.why}"
+    parts = [f"{gpu.number} {observed(gpu.name) or 'GPU'}"]
     busy = gpu.utilization_percent
     parts.append(f"{busy}%" if isinstance(busy, int) else f"use {'n/a' if isinstance(busy, Absent) else 'unknown'}")
     parts.append(f"{_size(gpu.memory_used_bytes)} of {_size(gpu.memory_total_bytes)}")

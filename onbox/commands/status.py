@@ -196,7 +196,7 @@ def resource_text(sample: Mapping[str, Any]) -> str:
         inodes = f", inodes {100 - 100 * inodes_free / inodes_total:.0f}%" if inodes_total else ""
         parts.append(f"{mount} {100 - 100 * free / total:.0f}%{inodes}" if total else f"{mount} ?")
     parts += [
-        f"gpu {gpu['index']} {gpu['utilization_percent']}%"
+        f"gpu {gpu['number']} {gpu['utilization_percent']}%"
         for gpu in sample.get("gpus") or ()
         if len(gpu) > 1 and "utilization_percent" in gpu
     ]

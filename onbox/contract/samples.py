@@ -50,7 +50,7 @@ class Peaks:
             self._keep(lows, "min_inodes_free", room[2], min)
         for gpu in sample.get("gpus") or ():
             used = gpu.get("memory_used_bytes")
-            self._keep(self.data.setdefault("peak_gpu_memory_bytes", {}), str(gpu.get("index")), used, max)
+            self._keep(self.data.setdefault("peak_gpu_memory_bytes", {}), str(gpu.get("number")), used, max)
 
     @staticmethod
     def _keep(data: dict[str, Any], key: str, value: Any, better: Any) -> None:

@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onbox.chain.gates import Sight
+    from onbox.collectors.gpu import GpuReading
+    from onbox.collectors.gpu_health import Xid
     from onbox.collectors.snapshot import Snapshot
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
+    from onbox.contract.readings import Maybe
 
 
 class Verdict(Enum):
@@ -51,8 +54,8 @@ def unseen(check: str, why: str, remedy: str = "") -> Result:
 
 class Facts(NamedTuple):
     """What the checks judge. config_path, config_errors: of onbox.toml ("" if there is none). environ: of the caller,
-    as the runner would have it. snapshot: readings of this session. gpus, xids: see `collectors.gpu`. root: of /etc,
-    /proc and /var, "/" but in tests.
+    as the runner would have it. snapshot: readings of this session. gpus, xids: see `collectors.gpu`, `gpu_health`.
+    root: of /etc, /proc and /var, "/" but in tests.
     """
 
     folder: str
@@ -63,7 +66,7 @@ class Facts(NamedTuple):
     paths: RunPaths
     environ: Mapping[str, str]
     snapshot: Snapshot
-    gpus: object
-    xids: object
+    gpus: Maybe[GpuReading]
+    xids: Maybe[list[Xid]]
     sight: Sight
     root: str = "/"

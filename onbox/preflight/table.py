@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.preflight.gpus import check_gpus, check_xids
 from onbox.preflight.limits import check_memory, check_pids, check_rlimits, check_threads
 from onbox.preflight.place import check_disks, check_state
 from onbox.preflight.project import (
@@ -35,6 +36,8 @@ CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
     ("threads", check_threads),
     ("processes", check_pids),
     ("limits", check_rlimits),
+    ("gpu", check_gpus),
+    ("xid", check_xids),
     ("session", check_session),
     ("shell", check_shells),
 )

@@ -49,6 +49,10 @@ class Asker:
         """The descriptor that becomes readable with an answer; None while no question is open."""
         return self._from_child if self._asked_at is not None and self._from_child >= 0 else None
 
+    def has_answer(self) -> bool:
+        """Whether something (an answer or the child's end) can be read, or no question is open."""
+        return self.fd is None or self._readable(0.0)
+
     def ask(self, question: bytes = b"") -> None:
         """Put a question, one line without its end. While one is open nothing is asked; `answer` tells the trouble."""
         if self._asked_at is not None or not self._is_ready():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from onbox.chain.gates import Sight, bytes_present, check_gates
 from onbox.collectors.disk import NOT_COUNTED, Disk, Room, read_disks
+from onbox.collectors.gpu import Gpu, LostGpu
 from onbox.collectors.memory import HostMemory, MemoryReading
 from onbox.contract.manifest import Amount, CheckpointGate, Gates, GpuGate
 from onbox.contract.readings import Absent, Maybe, Unseen
@@ -25,16 +25,11 @@ MEMORY = MemoryReading(
 )
 
 
-@dataclass
-class Card:
-    index: int
-    memory_used_bytes: Maybe[int]
-
-
-@dataclass
-class Lost:
-    index: int
-    why: str
+def card(number: int, used: Maybe[int]) -> Gpu:
+    """A card of which only the memory in use matters."""
+    other: Any = Absent("not asked")
+    blank = Gpu(number, *[other] * (len(Gpu._fields) - 1))
+    return blank._replace(memory_used_bytes=used)
 
 
 def never(*_: object) -> Any:
@@ -132,12 +127,12 @@ def test_memory_is_measured_against_the_limit(refused: list[str], amount: Amount
 @pytest.mark.parametrize(
     ("refused", "gate", "gpus"),
     [
-        ([], GpuGate(1, 500), (Card(0, 100 << 20),)),
-        ([], GpuGate(2, None), (Card(0, 10**12), Card(1, 0))),
+        ([], GpuGate(1, 500), (card(0, 100 << 20),)),
+        ([], GpuGate(2, None), (card(0, 10**12), card(1, 0))),
         (
             ["gpu: 1 of 2 visible: GPU 0 100 MiB in use; GPU 1 501 MiB in use, wanted 2 with at most 500 MiB in use"],
             GpuGate(2, 500),
-            (Card(0, 100 << 20), Card(1, 501 << 20)),
+            (card(0, 100 << 20), card(1, 501 << 20)),
         ),
         (["gpu: none (no NVIDIA device), wanted 1"], GpuGate(1, None), Absent("no NVIDIA device")),
         (["gpu: could not look (driver mismatch), wanted 1"], GpuGate(1, None), Unseen("driver mismatch")),
@@ -145,12 +140,12 @@ def test_memory_is_measured_against_the_limit(refused: list[str], amount: Amount
         (
             ["gpu: 0 of 1 visible: GPU 0 not known (fell off the bus), wanted 1"],
             GpuGate(1, None),
-            (Lost(0, "fell off the bus"),),
+            (LostGpu(0, "fell off the bus"),),
         ),
         (
             ["gpu: 0 of 1 visible: GPU 0 not known (not supported), wanted 1 with at most 0 MiB in use"],
             GpuGate(1, 0),
-            (Card(0, Absent("not supported")),),
+            (card(0, Absent("not supported")),),
         ),
     ],
 )
