@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from onbox.contract.readings import Absent, Unseen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from onbox.contract.readings import Maybe
+
+T = TypeVar("T")
 GIB = 1 << 30
 NO_LIMIT_V1 = "9223372036854771712\n"  # LONG_MAX, rounded down to a page
 
@@ -19,6 +24,12 @@ OTHER_MOUNTS = """\
 1526 1525 0:290 / /dev/pts rw,nosuid,noexec,relatime - devpts devpts rw,gid=5,mode=620,ptmxmode=666
 1527 1523 0:291 / /sys ro,nosuid,nodev,noexec,relatime - sysfs sysfs ro
 """
+
+
+def seen(reading: Maybe[T]) -> T:
+    """A reading that must have been observed."""
+    assert not isinstance(reading, Absent | Unseen), reading
+    return reading
 
 
 def plant(root: Path, files: Mapping[str, str]) -> str:

@@ -194,16 +194,12 @@ def test_v1_swap_is_what_memsw_has_more(tmp_path: Path) -> None:
 
 
 def test_held_is_what_cannot_be_dropped(tmp_path: Path) -> None:
-    stat = {
-        "anon": 1,
-        "shmem": 20,
-        "slab_unreclaimable": 300,
-        "kernel_stack": 4000,
-        "pagetables": 50000,
-        "sock": 600000,
-    }
-    rest = {"file": 1 << 40, "inactive_file": 7, "active_file": 9, "slab_reclaimable": 11}
-    assert read(tmp_path, v2_box(v2_memory(SCOPE, 10, **stat, **rest))).held_bytes == 654321
+    files = v2_box(v2_memory(SCOPE, 10))
+    files[f"{SCOPE}/memory.stat"] = (
+        "anon 1\nfile 1099511627776\nkernel_stack 4000\npagetables 50000\nsock 600000\nshmem 20\n"
+        "inactive_file 7\nactive_file 9\nslab_reclaimable 11\nslab_unreclaimable 300\n"
+    )
+    assert read(tmp_path, files).held_bytes == 654321
 
 
 def test_keys_are_looked_up_in_any_order(tmp_path: Path) -> None:
