@@ -9,8 +9,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.collectors.groups import tightest
-from onbox.collectors.reading import parse_keys, read_int, read_text
-from onbox.contract.readings import Absent, Unseen
+from onbox.collectors.reading import parse_count, parse_keys, read_int, read_text, to_int
+from onbox.contract.readings import Absent, Unseen, observed
 
 if TYPE_CHECKING:
     from onbox.collectors.groups import Group
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class CpuReading(NamedTuple):
-    """quota_cores: the tightest quota in whole cores (may be fractional). allowed_cores: those of the cpuset and the
-    affinity. usable_cores: the smaller of both. throttled: periods and seconds cut off since the group was made.
-    host_load: 1, 5, 15 minutes, of the whole machine.
+    """quota_cores: the tightest quota (may be fractional). allowed_cores: those of the cpuset and the affinity.
+    usable_cores: the smaller of both. throttled: periods and seconds cut off at the level of that quota (the process's
+    own group, where there is none) since it was made. host_load: 1, 5, 15 minutes, of the whole machine.
     """
 
     quota_cores: Maybe[float]
@@ -34,7 +34,7 @@ class CpuReading(NamedTuple):
 
 
 class PidsReading(NamedTuple):
-    """Processes and threads of the level whose limit binds."""
+    """Processes and threads, threads counted one by one, of the level with the least room."""
 
     current: Maybe[int]
     limit: Maybe[int]
@@ -42,9 +42,9 @@ class PidsReading(NamedTuple):
 
 def read_cpu(cpu: Maybe[Group], cpuacct: Maybe[Group], pid: int | str = "self", root: str = "/") -> CpuReading:
     """CPU of the process `pid`, which stands in these groups (v1 has a second one for accounting)."""
-    quota = read_quota(cpu)
+    level, quota = find_quota(cpu)
     allowed = parse_allowed(read_text(os.path.join(root, "proc", str(pid), "status")))
-    periods, seconds = _throttling(cpu)
+    periods, seconds = _throttling(level)
     return CpuReading(
         quota_cores=quota,
         allowed_cores=allowed,
@@ -63,43 +63,55 @@ def usable(quota: Maybe[float], allowed: Maybe[int]) -> Maybe[float]:
     return min(known) if known else Unseen("neither quota nor affinity is known")
 
 
-def read_quota(group: Maybe[Group]) -> Maybe[float]:
-    """The tightest quota of all levels in cores; Absent where none has one."""
+def find_quota(group: Maybe[Group]) -> tuple[Maybe[str], Maybe[float]]:
+    """The level with the tightest quota (else the own group), and that quota in cores; Absent where none has one. A
+    level that is unreadable is told of only if no other quota was seen.
+    """
     if isinstance(group, Absent | Unseen):
-        return group
-    found = []
+        return group, group
+    found: list[tuple[str, float]] = []
+    trouble: Unseen | None = None
     for level in group.levels:
         quota = _quota_v2(level) if group.version == 2 else _quota_v1(level)
         if isinstance(quota, float):
             found.append((level, quota))
-    best = tightest(found)
-    return best[1] if best is not None else Absent(f"no quota visible up to {group.levels[-1]}")
+        elif isinstance(quota, Unseen):
+            trouble = trouble or quota
+    return tightest(found) or (group.own, trouble or Absent(f"no quota visible up to {group.levels[-1]}"))
 
 
-def _quota_v2(level: str) -> float | None:
+def _quota_v2(level: str) -> Maybe[float]:
     """cpu.max: `max 100000` or `<quota> <period>` in microseconds."""
     text = read_text(f"{level}/cpu.max")
-    words = text.split() if isinstance(text, str) else []
-    if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]) > 0:
-        return int(words[0]) / int(words[1])
-    return None
+    if isinstance(text, Absent | Unseen):
+        return text
+    words = text.split()
+    if len(words) == 2 and words[0] == "max":
+        return Absent("max")
+    quota, period = (parse_count(word) for word in words) if len(words) == 2 else (None, None)
+    return quota / period if quota and period else Unseen(f"{level}/cpu.max holds {text[:40]!r}")
 
 
-def _quota_v1(level: str) -> float | None:
+def _quota_v1(level: str) -> Maybe[float]:
+    """cfs_quota_us: -1 for none, else microseconds in each cfs_period_us."""
     quota, period = read_int(f"{level}/cpu.cfs_quota_us"), read_int(f"{level}/cpu.cfs_period_us")
-    if isinstance(quota, int) and isinstance(period, int) and quota > 0 and period > 0:
-        return quota / period
-    return None
+    if isinstance(quota, Absent | Unseen):
+        return quota
+    if quota <= 0:
+        return Absent("no quota")
+    if isinstance(period, Absent | Unseen):
+        return Unseen(period.why)
+    return quota / period if period > 0 else Unseen(f"{level}/cpu.cfs_period_us is {period}")
 
 
-def _throttling(group: Maybe[Group]) -> tuple[Maybe[int], Maybe[float]]:
-    if isinstance(group, Absent | Unseen):
-        return group, group
-    text = read_text(f"{group.own}/cpu.stat")
+def _throttling(level: Maybe[str]) -> tuple[Maybe[int], Maybe[float]]:
+    if isinstance(level, Absent | Unseen):
+        return level, level
+    text = read_text(f"{level}/cpu.stat")
     if isinstance(text, Absent | Unseen):
         return text, text
     keys = parse_keys(text)
-    none = Absent("cpu.stat counts no throttling (no quota was ever set)")
+    none = Absent(f"{level}/cpu.stat counts no throttling")
     seconds: Maybe[float] = none
     if "throttled_usec" in keys:
         seconds = keys["throttled_usec"] / 1e6
@@ -123,10 +135,12 @@ def parse_cpu_list(text: str) -> int | None:
     """The number of CPUs in a list such as `0-3,8`; None if it is none."""
     count = 0
     for part in text.strip().split(","):
-        first, _, last = part.partition("-")
-        if not first.isdigit() or (last and not last.isdigit()):
+        first, dash, last = part.partition("-")
+        low = parse_count(first)
+        high = parse_count(last) if dash else low
+        if low is None or high is None or high < low:
             return None
-        count += int(last or first) - int(first) + 1
+        count += high - low + 1
     return count
 
 
@@ -162,12 +176,19 @@ def read_pids(group: Maybe[Group]) -> Maybe[PidsReading]:
     """Of the level with the least room. A fork fails with EAGAIN when it is used up."""
     if isinstance(group, Absent | Unseen):
         return group
-    found = []
+    rooms: list[tuple[float, PidsReading]] = []
+    trouble: Unseen | None = None
     for level in group.levels:
-        limit = read_int(f"{level}/pids.max")  # "max" reads as Unseen: no limit there
+        current, limit = read_int(f"{level}/pids.current"), _pids_limit(level)
         if isinstance(limit, int):
-            found.append((level, float(limit)))
-    best = tightest(found)
-    if best is None:
-        return PidsReading(read_int(f"{group.own}/pids.current"), Absent("no limit visible"))
-    return PidsReading(read_int(f"{best[0]}/pids.current"), int(best[1]))
+            rooms.append((limit - (observed(current) or 0), PidsReading(current, limit)))
+        elif isinstance(limit, Unseen):
+            trouble = trouble or limit
+    if rooms:
+        return min(rooms, key=lambda room: room[0])[1]
+    return PidsReading(read_int(f"{group.own}/pids.current"), trouble or Absent("no limit visible"))
+
+
+def _pids_limit(level: str) -> Maybe[int]:
+    text = read_text(f"{level}/pids.max")  # the root of a tree has none
+    return Absent("max") if isinstance(text, str) and text.strip() == "max" else to_int(text, f"{level}/pids.max")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.readings import Maybe
 
+NO_SIZE = 1 << 63  # bytes: -1 as an unsigned number, and what is near it
 NOT_COUNTED = Absent("this file system does not count inodes")
 
 
@@ -68,12 +69,16 @@ def room_from(seen: os.statvfs_result) -> Room:
 
 
 def look_at_room(path: str) -> Maybe[Room]:
-    """Room on the file system of `path`, or of the nearest folder above it that exists."""
+    """Room on the file system of `path`, or of the nearest folder above it that exists (of a link's target, if that is
+    what is missing). One that tells no size (some FUSE, a stale NFS mount with -1) is Unseen: that is not "none free".
+    """
     while True:
         try:
-            return room_from(os.statvfs(path))
+            seen = os.statvfs(path)
+            sized = 0 < seen.f_blocks * seen.f_frsize < NO_SIZE
+            return room_from(seen) if sized else Unseen(f"{path}: its file system tells no size")
         except FileNotFoundError:
-            parent = os.path.dirname(path)
+            parent = os.path.dirname(os.path.realpath(path))
             if parent == path:
                 return Unseen(f"{path}: no such folder")
             path = parent

@@ -29,7 +29,10 @@ class GroupMount(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One controller's view of a process. levels: own group first, then up to the top that can be seen; absolute."""
+    """One controller's view of a process. levels: own group first, then up to the top that can be seen; absolute.
+
+    Own is the group that is charged for the process, which in v2 may be above the one that it stands in.
+    """
 
     version: int
     levels: tuple[str, ...]
@@ -42,7 +45,7 @@ class Group(NamedTuple):
 def parse_memberships(text: str) -> dict[str, str]:
     """/proc/<pid>/cgroup: the group's path by controller; "" is version 2 (cgroups(7))."""
     found = {}
-    for line in text.splitlines():
+    for line in text.split("\n"):  # not splitlines: a group's name may hold other line ends
         parts = line.split(":", 2)
         if len(parts) == 3:
             for controller in parts[1].split(","):
@@ -51,18 +54,18 @@ def parse_memberships(text: str) -> dict[str, str]:
 
 
 def unescape(field: str) -> str:
-    """A path of mountinfo: blank, tab, newline and backslash stand there as octal (proc(5))."""
+    """A path or source of mountinfo: blank, tab, newline, backslash and "#" stand there as octal (proc(5))."""
     if "\\" not in field:
         return field
-    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\043", "#"), ("\\134", "\\")):
         field = field.replace(code, char)
     return field
 
 
 def parse_group_mounts(mountinfo: str) -> list[GroupMount]:
-    """The cgroup mounts of a mountinfo text, in the order of mounting."""
+    """The cgroup mounts of a mountinfo text, in its order."""
     found = []
-    for line in mountinfo.splitlines():
+    for line in mountinfo.split("\n"):
         before, separator, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
         if not separator or len(fields) < 5 or kind[0] not in ("cgroup", "cgroup2"):
@@ -74,21 +77,33 @@ def parse_group_mounts(mountinfo: str) -> list[GroupMount]:
     return found
 
 
-def candidate_paths(mount: GroupMount, path: str) -> tuple[str, ...]:
-    """Where the group `path` may lie below a mount, best guess first. Pure.
-
-    Usually `point` + what `path` has more than the mounted root. In a container whose process still shows the host's
-    path (cgroupns=host) the mount already is the group, and joining names nothing: then it is the mount point.
+def path_below(mount: GroupMount, path: str) -> str | None:
+    """Where the group `path` lies below a mount: `point` + what `path` has more than the mounted root. None: it is not
+    below that root. Pure.
     """
-    if path == mount.root or path.startswith("/.."):
-        return (mount.point,)
+    if path == mount.root:
+        return mount.point
     root = "" if mount.root == "/" else mount.root
-    joined = mount.point + path[len(root) :] if path.startswith(root + "/") and path != "/" else None
-    return tuple(dict.fromkeys(way for way in (joined, mount.point) if way is not None))
+    rest = path[len(root) :]
+    return mount.point + rest if path.startswith(root + "/") and not _is_outside(rest) else None
+
+
+def may_be_whole_group(mount: GroupMount, path: str) -> bool:
+    """Whether the mount itself may be the group that `path` names: in nested containers joining can name nothing.
+
+    Never where one of them lies outside of the cgroup namespace ("/.."): it is another one (cgroup_namespaces(7)).
+    """
+    return not _is_outside(mount.root) and not _is_outside(path)
+
+
+def _is_outside(path: str) -> bool:
+    return path == "/.." or path.startswith("/../")
 
 
 def find_group(controller: str, pid: int | str = "self", root: str = "/") -> Maybe[Group]:
-    """The levels of one controller for a process. Absent: not mounted here; Unseen: /proc cannot be read."""
+    """The levels of one controller for a process. Absent: not mounted here; Unseen: /proc cannot be read, or what is
+    mounted does not show the process's group.
+    """
     memberships = read_text(os.path.join(root, "proc", str(pid), "cgroup"))
     mountinfo = read_text(os.path.join(root, "proc", str(pid), "mountinfo"))
     for text in (memberships, mountinfo):
@@ -103,25 +118,29 @@ def locate(controller: str, paths: dict[str, str], mounts: list[GroupMount], roo
     """The group of `controller`: in version 1 if a v1 mount has it, else in version 2. An empty `0::` line beside v1
     mounts (hybrid) means nothing: what counts is where the controller is.
     """
-    for mount in mounts:
-        if controller in mount.controllers and controller in paths:
-            group = _group(mount, paths[controller], root)
-            if group is not None:
-                return group
-    for mount in mounts:
-        if mount.version == 2 and "" in paths:
-            group = _group(mount, paths[""], root)
-            if group is not None and _has_controller(group, controller):
-                return group
+    first = [mount for mount in mounts if controller in mount.controllers]
+    if first and controller in paths:
+        group = _group(first, paths[controller], root)
+        return group or Unseen(f"the {controller} group {paths[controller]} is not below what is mounted here")
+    second = [mount for mount in mounts if mount.version == 2]
+    if second and "" in paths:
+        group = _group(second, paths[""], root)
+        if group is None:
+            return Unseen(f"the group {paths['']} is not below what is mounted here")
+        if _has_controller(group, controller):
+            return group._replace(levels=_charged_levels(group.levels, controller))
     return Absent(f"no cgroup with the {controller} controller is mounted here")
 
 
-def _group(mount: GroupMount, path: str, root: str) -> Group | None:
-    top = os.path.join(root, mount.point.lstrip("/"))
-    for way in candidate_paths(mount, path):
-        own = os.path.normpath(os.path.join(root, way.lstrip("/")))
-        if os.path.isdir(own):
-            return Group(mount.version, tuple(_levels(own, os.path.normpath(top))))
+def _group(mounts: list[GroupMount], path: str, root: str) -> Group | None:
+    """The group `path` below one of the mounts of its hierarchy; one that has it by name goes before a guess."""
+    named = [(mount, path_below(mount, path)) for mount in mounts]
+    guessed = [(mount, mount.point) for mount in mounts if may_be_whole_group(mount, path)]
+    for mount, way in (*named, *guessed):
+        own = None if way is None else os.path.normpath(os.path.join(root, way.lstrip("/")))
+        if own is not None and os.path.isdir(own):
+            top = os.path.normpath(os.path.join(root, mount.point.lstrip("/")))
+            return Group(mount.version, tuple(_levels(own, top)))
     return None
 
 
@@ -138,11 +157,24 @@ _PROOFS = {"memory": "memory.current", "cpu": "cpu.weight", "pids": "pids.curren
 
 def _has_controller(group: Group, controller: str) -> bool:
     """Whether any level of a v2 group has the controller's files, or lists it as available."""
-    proof = _PROOFS.get(controller, controller)
-    if any(os.path.exists(f"{level}/{proof}") for level in group.levels):
+    if any(_is_enabled(level, controller) for level in group.levels):
         return True
     listed = read_text(f"{group.levels[-1]}/cgroup.controllers")
     return isinstance(listed, str) and controller in listed.split()
+
+
+def _is_enabled(level: str, controller: str) -> bool:
+    return os.path.exists(f"{level}/{_PROOFS.get(controller, controller)}")
+
+
+def _charged_levels(levels: tuple[str, ...], controller: str) -> tuple[str, ...]:
+    """The levels from the one that is charged for the process: the nearest where the controller is enabled (v2). CPU
+    time is told at every level, enabled or not.
+    """
+    if controller == "cpu":
+        return levels
+    first = next((index for index, level in enumerate(levels) if _is_enabled(level, controller)), 0)
+    return levels[first:]
 
 
 def tightest(values: list[tuple[str, float]]) -> tuple[str, float] | None:

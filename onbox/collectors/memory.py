@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.collectors.groups import Group, tightest
-from onbox.collectors.reading import key_of, parse_keys, read_int, read_text, to_int
+from onbox.collectors.reading import key_of, parse_count, parse_keys, read_int, read_text, to_int
 from onbox.contract.readings import Absent, Unseen, observed
 
 if TYPE_CHECKING:
@@ -84,8 +84,9 @@ def parse_host_memory(text: Maybe[str]) -> HostMemory:
     for line in text.splitlines():
         name, _, rest = line.partition(":")
         words = rest.split()
-        if words and words[0].isdigit():
-            keys[name] = int(words[0]) * 1024
+        count = parse_count(words[0]) if words else None
+        if count is not None:
+            keys[name] = count * 1024
     missing = Absent("/proc/meminfo does not tell it")
     return HostMemory(keys.get("MemTotal", missing), keys.get("MemAvailable", missing))
 
@@ -152,18 +153,21 @@ def _binding_limit(group: Group, host: HostMemory) -> tuple[str, Maybe[int]]:
     hidden = _hidden_limit(group) if group.version == 1 else None
     best = tightest(found)
     if hidden is not None and (best is None or hidden < best[1]):
-        return group.own, hidden  # set above what can be seen: usage up there is unknown, ours is the nearest there is
+        best = (
+            group.own,
+            hidden,
+        )  # set above what can be seen: usage up there is unknown, ours is the nearest there is
     total = observed(host.total_bytes)
     if best is not None and (total is None or best[1] <= total):
         return best[0], int(best[1])
-    if best is None and trouble is not None:
+    if trouble is not None:
         return group.own, trouble
     return group.own, Absent(_no_limit_text(group, best))
 
 
 def _no_limit_text(group: Group, best: tuple[str, float] | None) -> str:
     if best is not None:
-        return f"the limit of {int(best[1])} bytes at {best[0]} is above what the machine has"
+        return f"the tightest limit, {int(best[1])} bytes at {best[0]}, is above what the machine has"
     return f"no limit visible from {group.own} up to {group.levels[-1]}"
 
 

@@ -42,9 +42,9 @@ class Mount(NamedTuple):
 
 
 def parse_mounts(mountinfo: str) -> list[Mount]:
-    """The mounts of a mountinfo text, in the order of mounting. Lines of another shape are passed over."""
+    """The mounts of a mountinfo text, in its order. Lines of another shape are passed over."""
     found = []
-    for line in mountinfo.splitlines():
+    for line in mountinfo.split("\n"):  # not splitlines: a path may hold other line ends
         before, separator, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
         if separator and len(fields) >= 6 and len(kind) >= 2:
@@ -59,7 +59,7 @@ def read_mounts(root: str = "/") -> Maybe[list[Mount]]:
 
 
 def mount_of(path: str, mounts: list[Mount]) -> Mount | None:
-    """The mount whose point is the longest beginning of an absolute path; of several there, the newest. Pure."""
+    """The mount whose point is the longest beginning of an absolute path; of several there, the last. Pure."""
     best = None
     for mount in mounts:
         inside = mount.point in ("/", path) or path.startswith(mount.point + "/")
@@ -78,13 +78,14 @@ def read_link(path: str) -> str | None:
 
 def locate(path: str, mounts: list[Mount], link: Callable[[str], str | None] = read_link) -> Mount | None:
     """The mount on which an absolute `path` lies, symbolic links followed; the way ends at the first mount that is not
-    local, because the next look could hang. `link`: as `read_link`.
+    local, because the next look could hang. The root is walked whatever it is (FUSE and virtiofs roots of containers):
+    were it stuck, so were we. None: a loop of links. `link`: as `read_link`.
     """
-    parts = [part for part in os.path.normpath(path).split("/") if part]
+    parts = [part for part in path.split("/") if part not in ("", ".")]
     here = "/"
     for _ in range(LINK_LIMIT * 64):
         mount = mount_of(here, mounts)
-        if not parts or mount is None or not mount.is_local:
+        if not parts or mount is None or not _can_walk(mount):
             return mount
         part, parts = parts[0], parts[1:]
         if part == "..":
@@ -92,10 +93,14 @@ def locate(path: str, mounts: list[Mount], link: Callable[[str], str | None] = r
             continue
         following = os.path.join(here, part)
         ahead = mount_of(following, mounts)
-        target = link(following) if ahead is not None and ahead.is_local else None
+        target = link(following) if ahead is not None and _can_walk(ahead) else None
         if target is None:
             here = following
         else:
             parts = [piece for piece in target.split("/") if piece not in ("", ".")] + parts
             here = "/" if target.startswith("/") else here
     return None
+
+
+def _can_walk(mount: Mount) -> bool:
+    return mount.is_local or mount.point == "/"

@@ -24,12 +24,21 @@ BELOW_LIMIT = 64  # groups below ours that are read in v1: a stage that makes mo
 
 def count_kills(group: Group) -> dict[str, int]:
     """The counters that tell of a process in `group`: by directory. Those that cannot be read are left out."""
+    return _count(group.version, group.own)
+
+
+def _count(version: int, top: str) -> dict[str, int]:
     found = {}
-    for level in (group.own, *(_below(group.own) if group.version == 1 else ())):
-        kills = read_oom_kills(group.version, level)
+    for level in (top, *(_below(top) if version == 1 and not _is_root(top) else ())):
+        kills = read_oom_kills(version, level)
         if isinstance(kills, int):
             found[level] = kills
     return found
+
+
+def _is_root(level: str) -> bool:
+    """Whether a v1 group is the whole machine's: strangers' groups are below it. Only it has this file (cgroups(7))."""
+    return os.path.exists(f"{level}/release_agent")
 
 
 def _below(folder: str) -> list[str]:
@@ -39,7 +48,7 @@ def _below(folder: str) -> list[str]:
     while queue and len(found) < BELOW_LIMIT:
         place = queue.pop(0)
         try:
-            if os.stat(place).st_nlink <= 2:
+            if os.stat(place).st_nlink == 2:
                 continue  # a folder of cgroupfs has a link for each one in it
             with os.scandir(place) as entries:
                 groups = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -51,40 +60,59 @@ def _below(folder: str) -> list[str]:
 
 
 class KillWatch:
-    """OOM kills since a moment. `baseline`: the counters then, as `count_kills` gave them; None: could not look."""
+    """OOM kills since a moment. `baseline`: the counters then, as `count_kills` gave them; None: could not look.
+
+    What counts are the groups of the baseline, not the one that the caller stands in: a runner that takes over an
+    attempt may have come by another session.
+    """
 
     def __init__(self, group: Maybe[Group], baseline: Mapping[str, int] | None, root: str = "/") -> None:
         self._group, self._root = group, root
         self._baseline = dict(baseline or {})
-        self._known = baseline is not None
+        self._tops = [level for level in self._baseline if not self._is_counted(level, but=level)]
         self._latest = dict(self._baseline)
         self._elsewhere: dict[str, int] = {}
+
+    def _is_counted(self, level: str, but: str = "") -> bool:
+        """Whether a group of the baseline is `level` or counts it with its own."""
+        return any(
+            level == known or (level.startswith(known + "/") and not _is_root(known))
+            for known in self._baseline
+            if known != but
+        )
 
     def look_at(self, pids: Iterable[int]) -> None:
         """Take in the groups of processes that moved themselves elsewhere (a job that made a group of its own)."""
         for pid in pids:
             group = find_group("memory", pid, self._root)
-            if isinstance(group, Absent | Unseen) or group.own in self._latest or group.own in self._elsewhere:
+            if isinstance(group, Absent | Unseen) or group.own in self._latest or self._is_counted(group.own):
                 continue
-            if not isinstance(self._group, Absent | Unseen) and group.own.startswith(self._group.own + "/"):
-                continue  # below ours: counted with it
-            kills = read_oom_kills(group.version, group.own)
-            if isinstance(kills, int):
+            kills = count_kills(group)
+            if group.own in kills:
                 self._elsewhere[group.own] = group.version
-                self._baseline[group.own] = self._latest[group.own] = kills
+                self._baseline = kills | self._baseline
+                self._latest = kills | self._latest
 
     def delta(self) -> Maybe[int]:
-        """Processes killed since the baseline."""
+        """Processes killed since the baseline; Unseen where no counter could or can be read."""
         if isinstance(self._group, Absent | Unseen):
             return Unseen(f"no OOM counter: {self._group.why}")
-        if not self._known:
+        if not self._tops:
             return Unseen("the OOM counter could not be read when the attempt began")
-        self._latest |= count_kills(self._group)
-        for level, version in self._elsewhere.items():
-            kills = read_oom_kills(version, level)
-            if isinstance(kills, int):
-                self._latest[level] = kills
-        return sum(self._since(level, count) for level, count in self._latest.items())
+        lost = self._look_again(self._group.version)
+        kills = sum(self._since(level, count) for level, count in self._latest.items())
+        return kills if kills or not lost else Unseen(f"the OOM counter of {lost[0]} cannot be read any more")
+
+    def _look_again(self, version: int) -> list[str]:
+        """Read all counters; those of the baseline's that are gone."""
+        lost = []
+        for top in self._tops:
+            seen = _count(version, top)
+            lost += [] if top in seen else [top]
+            self._latest |= seen
+        for level, of_version in self._elsewhere.items():
+            self._latest |= _count(of_version, level)
+        return lost
 
     def _since(self, level: str, count: int) -> int:
         before = self._baseline.get(level, 0)  # a group that was not there then began at 0

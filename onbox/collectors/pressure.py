@@ -45,7 +45,7 @@ def parse_stall(text: Maybe[str]) -> Maybe[Stall]:
         return text
     found: dict[str, dict[str, float]] = {}
     for line in text.splitlines():
-        kind, *pairs = line.split()
+        kind, *pairs = line.split() or [""]
         try:
             found[kind] = {key: float(value) for key, _, value in (pair.partition("=") for pair in pairs)}
         except ValueError:
@@ -64,9 +64,10 @@ def parse_stall(text: Maybe[str]) -> Maybe[Stall]:
 
 
 def read_pressure(group: Maybe[Group], root: str = "/") -> PressureReading:
-    """Of the group, if its tree is v2 and has the files; else of the host."""
+    """Of the group, if its tree is v2 and has the files; else of the host. Those of the tree's root are the host's."""
     if not isinstance(group, Absent | Unseen) and group.version == 2:
         stalls = [parse_stall(read_text(f"{group.own}/{name}.pressure")) for name in RESOURCES]
         if any(isinstance(stall, Stall) for stall in stalls):
-            return PressureReading(False, *stalls)
+            is_root = not os.path.exists(f"{group.own}/cgroup.events")  # which every other group has (cgroup-v2.rst)
+            return PressureReading(is_root, *stalls)
     return PressureReading(True, *(parse_stall(read_text(os.path.join(root, "proc/pressure", n))) for n in RESOURCES))

@@ -11,6 +11,7 @@ from onbox.contract.readings import Absent, Unseen
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
+LONGEST_NUMBER = 20  # digits of 2^64
 READ_BYTES = 1 << 20  # mountinfo of a busy node has some hundred KB; everything else is far smaller
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ESRCH, errno.ENODEV})
 
@@ -47,9 +48,15 @@ def to_int(text: Maybe[str], path: str) -> Maybe[int]:
     if isinstance(text, Absent | Unseen):
         return text
     word = text.strip()
-    if not word.removeprefix("-").isdigit() or not word.isascii():
+    size = parse_count(word.removeprefix("-"))
+    if size is None:
         return Unseen(f"{path} holds {word[:40]!r}, wanted a number")
-    return int(word)
+    return -size if word.startswith("-") else size
+
+
+def parse_count(word: str) -> int | None:
+    """Decimal digits as a number; None for anything else, also for digits of other scripts and endless ones."""
+    return int(word) if word.isdigit() and word.isascii() and len(word) <= LONGEST_NUMBER else None
 
 
 def parse_keys(text: str) -> dict[str, int]:
@@ -58,9 +65,10 @@ def parse_keys(text: str) -> dict[str, int]:
     """
     found = {}
     for line in text.splitlines():
-        key, _, value = line.partition(" ")
-        if value.isdigit() and value.isascii():
-            found[key] = int(value)
+        key, _, word = line.partition(" ")
+        value = parse_count(word)
+        if value is not None:
+            found[key] = value
     return found
 
 

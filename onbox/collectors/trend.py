@@ -17,7 +17,8 @@ def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
     """Seconds until a free amount reaches 0, from the straight line through the last hour (least squares).
 
     points: (at_seconds, free), in order of time. None: it does not shrink, too little was seen (fewer than 3 points or
-    less than a minute), it wanders more than it falls, or it is more than a week away.
+    less than a minute), it wanders more than it falls, it comes back to where it was (checkpoints written and pruned),
+    or it is more than a week away.
     """
     if not points:
         return None
@@ -26,10 +27,18 @@ def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
     if len(recent) < MIN_POINTS or at - recent[0][0] < MIN_SPAN_SECONDS:
         return None
     slope, scatter = _line(recent)
-    if slope >= 0 or -slope * (at - recent[0][0]) < 2 * scatter:
+    if slope >= 0 or not _sinks(recent) or -slope * (at - recent[0][0]) < 2 * scatter:
         return None
     left = free / -slope
     return left if left <= HORIZON_SECONDS else None
+
+
+def _sinks(points: Sequence[tuple[float, float]]) -> bool:
+    """Whether both the highest and the lowest of the later half are below those of the earlier half."""
+    middle = (points[0][0] + points[-1][0]) / 2
+    early = [free for at, free in points if at < middle]
+    late = [free for at, free in points if at >= middle]
+    return bool(early) and max(late) < max(early) and min(late) < min(early)
 
 
 def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -41,16 +41,20 @@ class Peaks:
         self.data: dict[str, Any] = {}
 
     def take(self, sample: Mapping[str, Any]) -> None:
+        """Take in one sample. Parts of another shape (a file that somebody edited) are passed over."""
         self.data["samples"] = self.data.get("samples", 0) + 1
         for key, source in _HIGHEST.items():
             self._keep(self.data, key, sample.get(source), max)
-        for mount, room in (sample.get("disks") or {}).items():
-            lows = self.data.setdefault("disks", {}).setdefault(mount, {})
-            self._keep(lows, "min_bytes_free", room[0], min)
-            self._keep(lows, "min_inodes_free", room[2], min)
-        for gpu in sample.get("gpus") or ():
-            used = gpu.get("memory_used_bytes")
-            self._keep(self.data.setdefault("peak_gpu_memory_bytes", {}), str(gpu.get("number")), used, max)
+        disks, gpus = sample.get("disks"), sample.get("gpus")
+        for mount, room in disks.items() if isinstance(disks, dict) else ():
+            if isinstance(room, list) and len(room) == 4:
+                lows = self.data.setdefault("disks", {}).setdefault(mount, {})
+                self._keep(lows, "min_bytes_free", room[0], min)
+                self._keep(lows, "min_inodes_free", room[2], min)
+        for gpu in gpus if isinstance(gpus, list) else ():
+            if isinstance(gpu, dict):
+                used = gpu.get("memory_used_bytes")
+                self._keep(self.data.setdefault("peak_gpu_memory_bytes", {}), str(gpu.get("number")), used, max)
 
     @staticmethod
     def _keep(data: dict[str, Any], key: str, value: Any, better: Any) -> None:
