@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from pynvml import NVML_ERROR_GPU_IS_LOST
+
 from onbox.collectors.disk import Room
 from onbox.collectors.groups import Group
 from onbox.collectors.memory import MemoryReading
@@ -14,6 +16,8 @@ from onbox.collectors.tree import Tree
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.samples import parse_samples, render_sample
 from onbox.system.process import Identity, look_up
+from tests.fakes.nvml import error
+from tests.onbox.collectors.test_gpu import read
 from tests.trees import GIB, OTHER_MOUNTS, meminfo, plant, process, seen, v2_memory, v2_mount
 
 if TYPE_CHECKING:
@@ -144,10 +148,12 @@ def test_a_collector_that_fails_says_so(tmp_path: Path) -> None:
 
 def test_gpus_join_the_sample_as_numbers(tmp_path: Path) -> None:
     picture = snapshot(str(tmp_path))
-    cards = {"gpus": [{"index": 0, "utilization_percent": 99, "power_watts": {"unknown": "N/A"}, "name": "x"}, "lost"]}
-    assert sample_of(picture, cards)["gpus"] == [{"index": 0, "utilization_percent": 99}]
+    warm = read({"nvmlDeviceGetPowerUsage": error(999)}, {"handle": error(NVML_ERROR_GPU_IS_LOST)})
+    first, lost = sample_of(picture, warm)["gpus"]
+    assert (first["number"], first["utilization_percent"], "power_watts" in first) == (0, 96, False)
+    assert lost == {"number": 1}
     assert "gpus" not in sample_of(picture, None)
-    assert "gpus" not in sample_of(picture, {"absent": "no GPU"})
+    assert "gpus" not in sample_of(picture, Absent("no GPU"))
 
 
 def test_a_stage_that_has_ended_has_no_tree(tmp_path: Path) -> None:
