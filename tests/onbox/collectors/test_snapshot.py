@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pynvml import NVML_ERROR_GPU_IS_LOST
 
 from onbox.collectors.disk import Room
+from onbox.collectors.gpu import Gpu, GpuReading, LostGpu
 from onbox.collectors.groups import Group
 from onbox.collectors.memory import MemoryReading
 from onbox.collectors.sample import sample_of
@@ -148,10 +149,10 @@ def test_a_collector_that_fails_says_so(tmp_path: Path) -> None:
 
 def test_gpus_join_the_sample_as_numbers(tmp_path: Path) -> None:
     picture = snapshot(str(tmp_path))
-    warm = read({"nvmlDeviceGetPowerUsage": error(999)}, {"handle": error(NVML_ERROR_GPU_IS_LOST)})
-    first, lost = sample_of(picture, warm)["gpus"]
-    assert (first["number"], first["utilization_percent"], "power_watts" in first) == (0, 96, False)
-    assert lost == {"number": 1}
+    blank: Any = Gpu(0, *[Unseen("N/A")] * (len(Gpu._fields) - 1))
+    busy = blank._replace(utilization_percent=99, name="H200")
+    reading = GpuReading("550.1", (busy, LostGpu(1, "it has fallen off the bus")))
+    assert sample_of(picture, reading)["gpus"] == [{"number": 0, "utilization_percent": 99}, {"number": 1}]
     assert "gpus" not in sample_of(picture, None)
     assert "gpus" not in sample_of(picture, Absent("no GPU"))
 
