@@ -31,7 +31,7 @@ class Sight(NamedTuple):
     """
 
     disks: Callable[[Iterable[str]], Maybe[tuple[Disk, ...]]]
-    memory: Callable[[], Maybe[MemoryReading]]
+    memory: Callable[[], MemoryReading]
     gpus: Callable[[], Maybe[Sequence[Gpu | LostGpu]]]
     present: Callable[[str], tuple[int, int]]
 
@@ -79,10 +79,10 @@ def judge_room(gates: Gates, path: str, room: Room) -> list[Finding]:
     return findings
 
 
-def judge_memory(amount: Amount, memory: Maybe[MemoryReading]) -> list[Finding]:
+def judge_memory(amount: Amount, memory: MemoryReading) -> list[Finding]:
     """Free is what the limit leaves beside the working set, and never more than the machine has available."""
-    if isinstance(memory, Absent | Unseen):
-        return [Finding("memory_free", f"could not look ({memory.why})", "a memory cgroup or /proc/meminfo")]
+    if isinstance(memory.limit_bytes, Unseen):
+        return [Finding("memory_free", f"could not look ({memory.limit_bytes.why})", "a readable limit")]
     limit, used = observed(memory.limit_bytes), observed(memory.working_set_bytes)
     available, total = observed(memory.host.available_bytes), observed(memory.host.total_bytes)
     within = None if limit is None or used is None else max(0, limit - used)

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
 
-def read_own_memory() -> Maybe[MemoryReading]:
-    group = find_group("memory")
-    return group if isinstance(group, Absent | Unseen) else read_memory(group)
+def read_own_memory() -> MemoryReading:
+    return read_memory(find_group("memory"))
 
 
 def sight_of(environ: Mapping[str, str]) -> Sight:

@@ -26,7 +26,8 @@ class HostMemory(NamedTuple):
 
 
 class MemoryReading(NamedTuple):
-    """Memory at the level whose limit binds (or at the process's own group, where there is no limit).
+    """Memory at the level whose limit binds (or at the process's own group, where there is no limit). version: of the
+    cgroup tree; 0: the process is in none, and every field but `host` says why.
 
     working_set: current less the file pages that can be dropped at once (inactive_file), as the kubelet counts it.
     held: what cannot be dropped without swap: anonymous memory, shared memory (tmpfs, /dev/shm) and the kernel's own.
@@ -95,9 +96,11 @@ def read_host_memory(root: str = "/") -> HostMemory:
     return parse_host_memory(read_text(os.path.join(root, "proc/meminfo")))
 
 
-def read_memory(group: Group, root: str = "/") -> MemoryReading:
-    """Memory of a process that stands in `group` (of the memory controller)."""
+def read_memory(group: Maybe[Group], root: str = "/") -> MemoryReading:
+    """Memory of a process that stands in `group` (of the memory controller); without one, the machine's."""
     host = read_host_memory(root)
+    if isinstance(group, Absent | Unseen):
+        return MemoryReading(0, "", group, group, group, group, group, group, group, host)
     level, limit = _binding_limit(group, host)
     names = _FILES[group.version]
     current = read_int(f"{level}/{names.current}")

@@ -76,7 +76,7 @@ def take_snapshot(
     memory = groups.memory
     return Snapshot(
         wall(),
-        memory if isinstance(memory, Absent | Unseen) else _timed(took, "memory", lambda: read_memory(memory, root)),
+        _timed(took, "memory", lambda: read_memory(memory, root)),
         _timed(took, "cpu", lambda: read_cpu(groups.cpu, groups.cpuacct, pid, root)),
         _timed(took, "pids", lambda: read_pids(groups.pids)),
         _timed(took, "pressure", lambda: read_pressure(memory, root)),

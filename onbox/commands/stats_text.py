@@ -63,6 +63,8 @@ def percent_of(part: Maybe[int], whole: Maybe[int]) -> str:
 
 
 def _memory_lines(memory: MemoryReading) -> list[str]:
+    if isinstance(memory.working_set_bytes, Absent | Unseen) and not memory.version:
+        return [f"of this container not known: {memory.working_set_bytes.why}"]
     used = f"{_size(memory.working_set_bytes)} working set"
     if isinstance(memory.limit_bytes, int):
         share = percent_of(memory.working_set_bytes, memory.limit_bytes)

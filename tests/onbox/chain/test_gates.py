@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ROOM = Room(5_000_000, 100_000_000, 90_000_000, 100, 1000)
 UNCOUNTED = ROOM._replace(inodes_free=NOT_COUNTED, inodes_total=NOT_COUNTED)
 GB = 10**9
+NONE = Absent("no cgroup")
 MEMORY = MemoryReading(
     2, "/sys/fs/cgroup", 8 * GB, 7 * GB, 5 * GB, 4 * GB, 7 * GB, 0, 0, HostMemory(512 * GB, 300 * GB)
 )
@@ -114,13 +115,14 @@ def test_without_gates_nothing_is_looked_at() -> None:
             MEMORY._replace(host=HostMemory(512 * GB, 1 * GB)),
         ),
         (
-            ["memory_free: could not look (no cgroup), wanted a memory cgroup or /proc/meminfo"],
+            ["memory_free: could not look (memory.max: Permission denied), wanted a readable limit"],
             Amount(1),
-            Unseen("no cgroup"),
+            MEMORY._replace(limit_bytes=Unseen("memory.max: Permission denied")),
         ),
+        ([], Amount(300 * GB), MEMORY._replace(version=0, limit_bytes=Absent("no cgroup"), working_set_bytes=NONE)),
     ],
 )
-def test_memory_is_measured_against_the_limit(refused: list[str], amount: Amount, memory: Maybe[MemoryReading]) -> None:
+def test_memory_is_measured_against_the_limit(refused: list[str], amount: Amount, memory: MemoryReading) -> None:
     assert refused == refusals(Gates(memory_free=amount), SIGHT._replace(memory=lambda: memory))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pynvml import NVML_ERROR_GPU_IS_LOST
-
 from onbox.collectors.disk import Room
 from onbox.collectors.gpu import Gpu, GpuReading, LostGpu
 from onbox.collectors.groups import Group
@@ -17,8 +15,6 @@ from onbox.collectors.tree import Tree
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.samples import parse_samples, render_sample
 from onbox.system.process import Identity, look_up
-from tests.fakes.nvml import error
-from tests.onbox.collectors.test_gpu import read
 from tests.trees import GIB, OTHER_MOUNTS, meminfo, plant, process, seen, v2_memory, v2_mount
 
 if TYPE_CHECKING:
@@ -87,7 +83,8 @@ def test_its_sample_holds_the_containers_numbers(tmp_path: Path) -> None:
 
 def test_an_empty_box_gives_a_sample_of_the_time_only(tmp_path: Path) -> None:
     picture = snapshot(str(tmp_path))
-    assert isinstance(picture.memory, Unseen)
+    assert isinstance(picture.memory, MemoryReading)
+    assert isinstance(picture.memory.working_set_bytes, Unseen)
     assert isinstance(picture.disks, Unseen)
     assert list(sample_of(picture)) == ["at"]
 
@@ -105,7 +102,9 @@ def test_a_partial_sys_costs_only_what_is_missing(tmp_path: Path) -> None:
     files = {name: text for name, text in CONTAINER.items() if not name.startswith("sys/")}
     picture = snapshot(plant(tmp_path, files))
     sample = sample_of(picture)
-    assert isinstance(picture.memory, Unseen)
+    assert isinstance(picture.memory, MemoryReading)
+    assert isinstance(picture.memory.working_set_bytes, Unseen)
+    assert sample["host_memory_available_bytes"] == 32 * GIB
     assert (sample["usable_cores"], list(sample["disks"])) == (8.0, ["/"])
 
 
