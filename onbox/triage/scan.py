@@ -36,9 +36,11 @@ _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _BY_ID = {row.id: row for row in ROWS}
 _SPOKEN_OF = ("exception", "fatal-level", "launcher", "crash-signal", "aborted")  # words that lines of progress have too
 _NEEDS: tuple[tuple[Row, tuple[str, ...]], ...] = tuple((row, tuple(row.need.split("|"))) for row in ROWS)
-_WORDS = tuple(
-    sorted({word for _, needs in _NEEDS for word in needs} | {"traceback", 'file "', ".py:", "resum", "restart", "restor", "attempt", "relaunch", "log of", "continu", "handling of", "above exception", "ifree", "iuse", "%  /", "% /", "done", "complete", "finish", "succe", "reached", "train_runtime", "kept", "best", "export ok", "overflow", "loss scale"}
-)
+_SIGN_WORDS = """
+traceback|file "|.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe
+|reached|train_runtime|kept|best|export ok|overflow|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be
+""".replace("\n", "")
+_WORDS = tuple(sorted({word for _, needs in _NEEDS for word in needs} | set(_SIGN_WORDS.split("|"))))
 
 
 class Scanner:
