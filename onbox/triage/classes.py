@@ -48,6 +48,7 @@ CLASSES: tuple[FailureClass, ...] = (
     FailureClass("port_in_use", "Choose another port or end the stale process, then resume.", True),
     FailureClass("user_interrupt", "Do nothing by yourself; resume only on request.", False),
     FailureClass("hang_stall", "Check the age of log and checkpoint; if both are old, stop and resume.", True),
+    FailureClass("success_healthy", "Leave it alone.", False),
     FailureClass(
         "false_success", "It exited with 0 but did not leave what it must: look at its log before resuming.", False
     ),
@@ -59,3 +60,4 @@ CLASSES: tuple[FailureClass, ...] = (
 
 REMEDIES = {row.key: row.remedy for row in CLASSES}
 CLASS_KEYS = frozenset(REMEDIES)
+RETRYABLE = frozenset(row.key for row in CLASSES if row.retryable)

@@ -25,6 +25,28 @@ class End(NamedTuple):
     oom_kills: int | None = None
 
 
+class Evidence(NamedTuple):
+    """What is known beside the log; None in every field means that nobody could look.
+
+    exit_code: the shell's. signal: number of the signal that ended the process. cause: as `chain.checks.Ended.cause`.
+    gates: names of the success gates that refused. oom_kill_delta: how many kills for memory the cgroup counted during
+    the run. disk_free_bytes, inodes_free: where the run writes. scheduler_state: Slurm's word or that of another
+    scheduler ("TIMEOUT", "PREEMPTED", "OUT_OF_MEMORY", "NODE_FAIL", "CANCELLED", "FAILED", "COMPLETED", "RUNNING").
+    log_age_seconds: since the log was last written. process_alive: whether the process lives.
+    """
+
+    exit_code: int | None = None
+    signal: int | None = None
+    cause: str | None = None
+    gates: tuple[str, ...] | None = None
+    oom_kill_delta: int | None = None
+    disk_free_bytes: int | None = None
+    inodes_free: int | None = None
+    scheduler_state: str | None = None
+    log_age_seconds: float | None = None
+    process_alive: bool | None = None
+
+
 class Row(NamedTuple):
     """A rule with its source. First match wins."""
 

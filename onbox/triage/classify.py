@@ -1,0 +1,286 @@
+"""Why a run died, or that it is fine: the log and the evidence weighed together. Pure.
+
+Evidence that proves goes first (the own timeout, a counted kill for memory, a scheduler's word); then what the log says; a bare exit
+code comes last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.redact import redact
+from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.decide import Decision, decide
+from onbox.triage.evidence import End, Evidence, classify_end
+from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
+from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, REASON, UserRow
+from onbox.triage.scan import scan
+from onbox.triage.signature import signature
+from onbox.triage.text import message
+from onbox.triage.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+STALE_SECONDS = 1800.0
+STALE_CADENCES = 10
+LINE_LIMIT = 500
+PLENTY_BYTES = 1 << 30
+SIGKILL, SIGINT = 9, 2
+NOTHING = Evidence()
+_SCHEDULER_STATES = {
+    "TIMEOUT": "time_limit",
+    "DEADLINE": "time_limit",
+    "OUT_OF_MEMORY": "host_oom",
+    "OOMKILLED": "host_oom",
+    "PREEMPTED": "preempted",
+    "EVICTED": "preempted",
+    "NODE_FAIL": "preempted",
+    "BOOT_FAIL": "preempted",
+    "REQUEUED": "preempted",
+}
+_SMALL = ("NameError", "ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError", "UnboundLocalError", "KeyError")
+
+
+class Call(NamedTuple):
+    """A class that was settled on, before it is dressed as a verdict."""
+
+    failure_class: str
+    rule: str
+    state: str
+    confidence: str
+    at: Seen | None = None
+    fault: Fault | None = None
+
+
+def classify(
+    log: bytes | Iterable[bytes], evidence: Evidence = NOTHING, extra_rows: Sequence[UserRow] = ()
+) -> Verdict:
+    """The verdict on a log (its bytes, or blocks of them) and what else is known. Never raises for what is in the log."""
+    record = scan([log] if isinstance(log, bytes) else log, extra_rows)
+    decision = decide(record, dead=_is_dead(evidence), well=_ended_well(evidence))
+    user = _user_call(record, extra_rows, evidence)
+    if user is not None:
+        row, call = user
+        return _dress(call, decision, row)
+    return _dress(_settle(record, decision, evidence), decision, None)
+
+
+def _settle(record: Record, decision: Decision, evidence: Evidence) -> Call:
+    for step in (_proven, _from_text, _from_end, _from_silence):
+        call = step(record, decision, evidence)
+        if call is not None:
+            return call
+    return _healthy(record, decision, evidence)
+
+
+# -- 1. what is proven without the log
+
+
+def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+    end = _end(evidence)
+    if end.cause in ("timeout", "stalled", "not_started"):
+        row = classify_end(end)
+        state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
+        return Call(row.failure_class, row.rule, state, "high", record.last_line)
+    if evidence.oom_kill_delta and (_was_killed(evidence) or _text_is_below(decision, CAUSE) and _is_dead(evidence)):
+        at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
+        return Call("host_oom", "counted-oom-kill", "dead", "high", Seen(at.number, at.text) if at else record.last_line, at)
+    state_word = (evidence.scheduler_state or "").upper().split()
+    stated = _SCHEDULER_STATES.get(state_word[0].rstrip("+")) if state_word else None
+    if stated:
+        return Call(stated, "scheduler-state", "dead", "high", _line_of(stated, decision) or record.last_line)
+    return None
+
+
+def _line_of(failure_class: str, decision: Decision) -> Seen | None:
+    for fault in (*((decision.cause,) if decision.cause else ()), *decision.others):
+        if fault.row.failure_class == failure_class:
+            return Seen(fault.number, fault.text)
+    return None
+
+
+# -- 2. what the log says
+
+
+def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+    cause = decision.cause
+    if cause is None or (_ended_well(evidence) and not decision.lost and not _is_sure(cause)):
+        return None
+    explains = cause.row.explains
+    if evidence.signal == SIGINT and explains < CAUSE:
+        return None
+    if evidence.exit_code == 0 and evidence.gates and explains <= DEATH:
+        return None
+    if _was_killed(evidence) and evidence.oom_kill_delta == 0 and explains <= DEATH and cause.row.failure_class == "host_oom":
+        return Call("unknown", "killed-cause-unknown", "dead", "medium", Seen(cause.number, cause.text))
+    failure_class = _finer_class(cause, decision.attempt, evidence)
+    state = "running" if decision.lost and not _is_dead(evidence) else "dead"
+    return Call(failure_class, cause.row.id, state, _confidence(cause, decision), Seen(cause.number, cause.text), cause)
+
+
+def _is_sure(cause: Fault) -> bool:
+    return cause.severity == PROVEN and cause.row.explains >= BUG
+
+
+def _finer_class(cause: Fault, attempt: Attempt, evidence: Evidence) -> str:
+    """A filesystem says "no space" for bytes and for inodes alike."""
+    found = cause.row.failure_class
+    if found != "disk_full":
+        return found
+    no_inodes = evidence.inodes_free == 0 or attempt.no_inodes is not None
+    bytes_free = evidence.disk_free_bytes is None or evidence.disk_free_bytes > 0
+    return "inode_exhausted" if no_inodes and bytes_free else found
+
+
+def _confidence(cause: Fault, decision: Decision) -> str:
+    if cause.severity == PROVEN and cause.row.explains >= BUG:
+        return "high"
+    if cause.severity >= LOGGED and cause.row.explains >= ASKED and not decision.weak:
+        return "medium"
+    return "medium" if cause.severity == PROVEN and cause.row.explains >= DEATH else "low"
+
+
+# -- 3. how the process ended
+
+
+def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+    word = (evidence.scheduler_state or "").upper()
+    if word.startswith("CANCELLED"):
+        return Call("user_interrupt", "scheduler-state", "dead", "medium", record.last_line)
+    end = _end(evidence)
+    if end.exit_code is None and end.signal is None and not word.startswith("FAILED"):
+        if evidence.process_alive is False and decision.attempt.success is None:
+            return Call("unknown", "unproven", "dead", "low", record.last_line)
+        return None
+    if end.exit_code == 0 and not evidence.gates:
+        return None
+    row = classify_end(end)
+    return Call(row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line)
+
+
+def _end(evidence: Evidence) -> End:
+    code, number = evidence.exit_code, evidence.signal
+    if number is None and code is not None and (128 < code <= 192 or code < 0):
+        number = code - 128 if code > 0 else -code
+    return End(code, number, evidence.cause or "exit", evidence.gates or ())
+
+
+def _was_killed(evidence: Evidence) -> bool:
+    return _end(evidence).signal == SIGKILL
+
+
+def _is_dead(evidence: Evidence) -> bool:
+    if evidence.process_alive is False and evidence.exit_code != 0:
+        return True
+    if (evidence.exit_code or 0) != 0 or evidence.signal is not None or evidence.gates:
+        return True
+    return (evidence.scheduler_state or "").upper().startswith(("FAILED", "CANCELLED"))
+
+
+def _ended_well(evidence: Evidence) -> bool:
+    if evidence.exit_code is None:
+        return (evidence.scheduler_state or "").upper().startswith("COMPLETED")
+    return evidence.exit_code == 0 and not evidence.gates
+
+
+def _text_is_below(decision: Decision, bound: int) -> bool:
+    return decision.cause is None or decision.cause.row.explains < bound
+
+
+# -- 4. silence
+
+
+def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+    """A log that just stops is a stall only if something besides the text says so."""
+    age = evidence.log_age_seconds
+    if age is None or age < _stale_after(record) or decision.attempt.success is not None or _ended_well(evidence):
+        return None
+    at = record.last_line
+    return Call("hang_stall", "silent-log", "stalled", "medium" if evidence.process_alive else "low", at)
+
+
+def _stale_after(record: Record) -> float:
+    pace = record.seconds_per_line
+    return max(STALE_SECONDS, STALE_CADENCES * pace) if pace else STALE_SECONDS
+
+
+# -- 5. nothing is wrong
+
+
+def _healthy(record: Record, decision: Decision, evidence: Evidence) -> Call:
+    attempt = decision.attempt
+    sign = record.last_line if not attempt.faults or record.last_line and attempt.faults[-1].number < record.last_line.number else None
+    sign = sign or attempt.success or attempt.last_progress or record.last_line
+    if _ended_well(evidence):
+        return Call("success_healthy", "ended-well", "done", "high", sign)
+    if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
+        return Call("success_healthy", "said-done", "done", "medium", sign)
+    if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):
+        return Call("success_healthy", "goes-on", "running", "medium", sign)
+    alive = evidence.process_alive or evidence.log_age_seconds is not None
+    return Call("success_healthy", "no-fault-seen", "running" if alive else "unknown", "low", sign)
+
+
+# -- the user's own rows
+
+
+def _user_call(record: Record, rows: Sequence[UserRow], evidence: Evidence) -> tuple[UserRow, Call] | None:
+    if not record.user_hits or _ended_well(evidence):
+        return None
+    index, at = record.user_hits[0]
+    row = rows[index]
+    return row, Call(row.failure_class, f"user-{index + 1}", "dead", "high", at)
+
+
+# -- the verdict
+
+
+def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
+    name = call.failure_class
+    line = clean(call.at.text) if call.at else None
+    said = message(call.at.text).text if call.at else None
+    frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
+    secondary = tuple(
+        Finding(fault.row.failure_class, clean(fault.text), fault.number)
+        for fault in _further(call, decision)
+    )
+    return Verdict(
+        name,
+        call.state == "dead" and name != "success_healthy",
+        call.state,
+        line,
+        call.at.number if call.at else None,
+        call.confidence,
+        call.rule,
+        (user.remedy if user else None) or REMEDIES.get(name, REMEDIES["unknown"]),
+        user.retry if user else name in RETRYABLE,
+        signature(name, redact(said) if said and name != "success_healthy" else None),
+        f"{frame.file}:{frame.line}" if frame else None,
+        _is_small_fix(call),
+        secondary,
+    )
+
+
+def _further(call: Call, decision: Decision) -> list[Fault]:
+    if call.failure_class == "success_healthy":
+        return []
+    found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
+    return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]
+
+
+def _is_small_fix(call: Call) -> bool:
+    if call.failure_class != "code_error" or call.at is None:
+        return False
+    said = message(call.at.text).text.strip().split(":", 1)
+    if said[0].rsplit(".", 1)[-1] not in _SMALL:
+        return False
+    return said[0] != "KeyError" or (len(said) > 1 and said[1].strip()[:1] in "'\"")
+
+
+def clean(text: str) -> str:
+    """A line of the log as it may leave the process."""
+    return redact(text.strip()[: 4 * LINE_LIMIT])[:LINE_LIMIT]
+
+
+__all__ = ["NOTHING", "PLENTY_BYTES", "REASON", "Evidence", "UserRow", "Verdict", "classify"]

@@ -1,0 +1,144 @@
+"""From what a log holds to the one fault that explains the rest. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record, Seen
+from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row
+from onbox.triage.rules import ROWS
+from onbox.triage.tracebacks import SHUTDOWN
+
+_BY_ID = {row.id: row for row in ROWS}
+SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
+SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
+LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
+SCALE_FLOOR = 1e-4
+UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
+
+
+class Decision(NamedTuple):
+    """cause: the fault that explains the rest, None if the run has none. others: what else was found and counts, in the
+    order of the log. attempt: the one that was judged. weak: the cause rests on remarks alone. lost: the cause is a lost
+    loss in a run that may still go on.
+    """
+
+    cause: Fault | None
+    others: tuple[Fault, ...]
+    attempt: Attempt
+    weak: bool = False
+    lost: bool = False
+
+
+def decide(record: Record, *, dead: bool, well: bool) -> Decision:
+    """dead: other evidence says that the process ended badly, so that remarks count too. well: it says that the process ended with 0,
+    so that noise at shutdown does not count.
+    """
+    attempt = judged_attempt(record)
+    live = [fault for fault in attempt.faults if not _survived(fault, attempt, dead=dead, well=well)]
+    if attempt.open_trace is not None and attempt is record.attempts[-1]:
+        live.append(_unfinished(attempt, record))
+    lost = _lost(attempt)
+    sure = [fault for fault in live if fault.severity > WEAK]
+    if not sure and not dead:
+        return Decision(lost, (), attempt, lost=True) if lost else Decision(None, (), attempt)
+    ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
+    if not ranked:
+        return Decision(None, (), attempt)
+    cause = _last_of_chain(ranked[0], live)
+    others = _others(cause, live)
+    return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=cause is lost and not sure)
+
+
+def judged_attempt(record: Record) -> Attempt:
+    """The last attempt; the one before, if the last has shown nothing of its own."""
+    last = record.attempts[-1]
+    if len(record.attempts) > 1 and not last.has_own_fate:
+        before = record.attempts[0]
+        if any(fault.severity > WEAK for fault in before.faults):
+            before.faults.extend(last.faults)
+            return before
+    return last
+
+
+def _score(fault: Fault) -> float:
+    """How well a fault explains the end: what it names, less the doubt about whether it mattered."""
+    return fault.row.explains - {PROVEN: 0, LOGGED: 15, WEAK: 42}[fault.severity]
+
+
+def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool:
+    after = attempt.progress - fault.progress_before
+    if attempt.success is not None and fault.number < attempt.success.number:
+        return True
+    if attempt.success is not None and after <= 1:
+        return _is_shutdown_noise(fault, well=well)
+    if well and fault.severity < PROVEN:
+        return True
+    if fault.row.explains == DIVERGED and fault.severity > WEAK and attempt.lost is not None:
+        return False
+    if fault.severity == PROVEN and not fault.handled:
+        limit = SURVIVED_DEATH if _ends_in_death(attempt, fault) else SURVIVED_PROVEN
+        return after >= limit
+    return after >= (SURVIVED_PROVEN if dead else 1)
+
+
+def _ends_in_death(attempt: Attempt, fault: Fault) -> bool:
+    """Whether a launcher or a shell speaks of a death after the last progress."""
+    return any(
+        other.severity > WEAK and other.row.explains <= DEATH and other.number > fault.number and attempt.progress - other.progress_before <= 1
+        for other in attempt.faults
+    )
+
+
+def _is_shutdown_noise(fault: Fault, *, well: bool) -> bool:
+    """A fault after the work was done: it counts only if it names a reason or a defect, and not in the interpreter's end."""
+    if well or fault.severity < PROVEN:
+        return True
+    if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
+        return True
+    return fault.row.explains < BUG
+
+
+def _lost(attempt: Attempt) -> Fault | None:
+    """The loss is no number any more, or the loss scale fell to nothing."""
+    row = _BY_ID["not-finite"]
+    if attempt.lost is not None:
+        is_last = attempt.last_progress is None or attempt.lost.number >= attempt.last_progress.number
+        if attempt.lost_lines >= LOST_LINES or is_last:
+            return Fault(row, attempt.lost.number, attempt.lost.text, PROVEN, attempt.progress)
+    if len(attempt.overflows) >= 5 and attempt.overflows[-1] <= SCALE_FLOOR and attempt.overflow_line is not None:
+        return Fault(row, attempt.overflow_line.number, attempt.overflow_line.text, PROVEN, attempt.progress)
+    return None
+
+
+def _unfinished(attempt: Attempt, record: Record) -> Fault:
+    last = record.last_line or Seen(1, "")
+    return Fault(UNFINISHED, last.number, last.text, PROVEN, attempt.progress, attempt.open_trace)
+
+
+def _last_of_chain(cause: Fault, live: list[Fault]) -> Fault:
+    """Of one class in one burst, the line to show: the first that speaks of it, if only as a remark; of a chain of exceptions, the last,
+    which the program ended with.
+    """
+    same = [fault for fault in live if fault.row.failure_class == cause.row.failure_class and fault.progress_before == cause.progress_before]
+    if cause.trace is None:
+        early = [fault for fault in same if fault.row.explains >= cause.row.explains and fault.number < cause.number]
+        return early[0]._replace(severity=cause.severity) if early else cause
+    later = [fault for fault in same if fault.trace is not None and fault.trace.chained and fault.row.explains >= cause.row.explains]
+    first = [fault for fault in same if fault.number < cause.trace.number and fault.row is cause.row and fault.severity == WEAK]
+    if first:
+        return first[0]._replace(severity=cause.severity, trace=cause.trace)
+    return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
+
+
+def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:
+    seen = {cause.row.failure_class}
+    others = []
+    for fault in sorted(live, key=lambda item: (-_score(item), item.number)):
+        if fault.row.failure_class not in seen and fault.severity > WEAK and fault.row.explains > SUMMARY:
+            seen.add(fault.row.failure_class)
+            others.append(fault)
+    return tuple(others[:5])
+
+
+__all__ = ["ASKED", "CAUSE", "REASON", "Decision", "decide", "judged_attempt"]

@@ -1,0 +1,77 @@
+"""What was found in a log: faults in their order, and how far the run went on between them. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onbox.triage.rows import Row
+from onbox.triage.tracebacks import Trace
+
+# How sure it is that a line tells of a fault that mattered to the run.
+WEAK = 1  # a warning, a remark, a text that speaks of a fault
+LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
+PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
+
+
+class Fault(NamedTuple):
+    """A line that a rule matched.
+
+    severity: one of the three above. progress_before: how many lines of progress the attempt had shown until then.
+    trace: the traceback that the line ends, None if it ends none. handled: the same or the next line says that the
+    program went on.
+    """
+
+    row: Row
+    number: int
+    text: str
+    severity: int
+    progress_before: int
+    trace: Trace | None = None
+    handled: bool = False
+
+
+class Seen(NamedTuple):
+    """A line worth remembering."""
+
+    number: int
+    text: str
+
+
+class Attempt:
+    """One attempt of the run within a log; a restart begins a new one. `lost`: where a training loss ceased to be a number and has
+    not been one since, None if it is one; `lost_lines`: of how many lines that is so.
+    """
+
+    def __init__(self, started: Seen | None, *, explicit: bool) -> None:
+        self.started = started
+        self.explicit = explicit
+        self.faults: list[Fault] = []
+        self.progress = 0
+        self.last_progress: Seen | None = None
+        self.success: Seen | None = None
+        self.progress_at_success = 0
+        self.lines = 0
+        self.lost: Seen | None = None
+        self.lost_lines = 0
+        self.overflows: list[float] = []
+        self.overflow_line: Seen | None = None
+        self.no_inodes: Seen | None = None
+        self.open_trace: Trace | None = None
+
+    @property
+    def has_own_fate(self) -> bool:
+        """Whether it got far enough to be judged by itself, without the attempt before it."""
+        own_fault = any(fault.severity > WEAK and fault.row.explains >= 30 and not fault.handled for fault in self.faults)
+        return bool(self.progress or self.success or own_fault) or (self.explicit and self.lines >= 2 and not self.faults)
+
+
+class Record(NamedTuple):
+    """A whole log. attempts: the last two, oldest first. last_line: its last line with anything in it, None if there is
+    none. lines: how many it has. user_hits: matches of the user's own rows in the last attempt, (index, line).
+    """
+
+    attempts: tuple[Attempt, ...]
+    last_line: Seen | None
+    lines: int
+    user_hits: tuple[tuple[int, Seen], ...]
+    seconds_per_line: float | None = None

@@ -1,0 +1,207 @@
+"""Rows about memory: of the card, of the TPU, of the host, and the shared memory of loaders. Pure."""
+
+from __future__ import annotations
+
+from onbox.triage.rows import CAUSE, DEATH, REASON, Row
+
+SHARED: tuple[Row, ...] = (
+    Row(
+        "shm-allocate",
+        "shm_too_small",
+        CAUSE,
+        "shm|shared memory",
+        r"unable to (?:allocate|open|resize|write to file|mmap).{0,40}shared memory|unable to \w+ (?:to )?(?:file )?</torch_"
+        r"|insufficient shared memory|shared memory.{0,60}no space left|no space left.{0,60}shared memory"
+        r"|shm_open\b.{0,80}no space|out of shared memory",
+        "PyTorch, multiprocessing",
+        "RuntimeError: unable to write to file </torch_77_12>: No space left on device; out of shared memory (shm)",
+    ),
+    Row(
+        "shm-no-space",
+        "shm_too_small",
+        CAUSE,
+        "/dev/shm|psm_|semlock|torch_|nccl-",
+        r"(?=.*no space left|.*errno 28|.*not enough space|.*bus error|.*\bfull\b|.*too small|.*truncate).*"
+        r"(?:/dev/shm|\bpsm_[0-9a-f]|_multiprocessing\.SemLock|/torch_\d|/nccl-\w+)",
+        "Linux ENOSPC in tmpfs",
+        "OSError: [Errno 28] No space left on device: '/dev/shm/psm_12ab'",
+    ),
+    Row(
+        "shm-bus-error",
+        "shm_too_small",
+        CAUSE,
+        "bus error|out of shm|sigbus",
+        r"dataloader worker.{0,80}bus error|killed by signal: bus error|might be caused by insufficient shared memory"
+        r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s*$|received signal 7\b|\bsigbus\b",
+        "PyTorch DataLoader, bash",
+        "RuntimeError: DataLoader worker (pid 91) is killed by signal: Bus error.",
+    ),
+)
+
+TPU: tuple[Row, ...] = (
+    Row(
+        "tpu-hbm",
+        "tpu_hbm_oom",
+        CAUSE,
+        "hbm",
+        r"(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement|largest program)).*\bhbm\b"
+        r"|hbm.{0,40}(?:exceeded|exhausted)",
+        "XLA:TPU compiler and runtime",
+        "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",
+    ),
+    Row(
+        "tpu-exhausted",
+        "tpu_hbm_oom",
+        CAUSE,
+        "tpu",
+        r"(?=.*resource_exhausted|.*resource exhausted|.*out of memory).*(?:\btpu\b|xla:tpu|tpu_)",
+        "XLA:TPU",
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: TPU backend error (ResourceExhausted).",
+    ),
+    Row(
+        "tpu-vmem",
+        "tpu_hbm_oom",
+        CAUSE,
+        "vmem|smem",
+        r"ran out of memory in memory space (?:vmem|smem)|scoped vmem.{0,60}(?:limit|exceed)",
+        "XLA:TPU",
+        "Ran out of memory in memory space vmem. Used 17M of 16M vmem.",
+    ),
+)
+
+CARD: tuple[Row, ...] = (
+    Row(
+        "cuda-oom",
+        "cuda_oom",
+        CAUSE,
+        "out of memory|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
+        r"(?:cuda|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
+        r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
+        r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
+        r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w*_)?ALLOC_FAILED|hipErrorOutOfMemory"
+        r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory",
+        "PyTorch, CUDA, HIP, MPS",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.",
+    ),
+    Row(
+        "cuda-tried-to-allocate",
+        "cuda_oom",
+        CAUSE,
+        "tried to allocate|total capacity|already allocated",
+        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d+ total capacity)|total capacity.{0,60}already allocated",
+        "PyTorch caching allocator",
+        "Tried to allocate 2.00 GiB (GPU 0; 23.65 GiB total capacity; 20.1 GiB already allocated)",
+    ),
+    Row(
+        "xla-gpu-oom",
+        "cuda_oom",
+        CAUSE,
+        "resource_exhausted|resource exhausted|resourceexhausted|failed to allocate|ran out of memory",
+        r"(?:RESOURCE_EXHAUSTED|ResourceExhausted(?:Error)?|resource exhausted)\W.{0,120}"
+        r"(?:out of memory|oom when allocating|failed to allocate|allocat\w+ (?:request|\d+))"
+        r"|failed to allocate.{0,80}(?:gpu|device) memory|failed to allocate request for"
+        r"|allocator \(gpu.{0,30}ran out of memory|failed to allocate [\d.]+ ?[kmgt]i?b?.{0,40}from device"
+        r"|oom when allocating tensor",
+        "JAX and TensorFlow on a GPU",
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5435817856 bytes.",
+    ),
+    Row(
+        "kv-cache-memory",
+        "cuda_oom",
+        CAUSE,
+        "kv cache|cache blocks|gpu memory|gpu_memory_utilization|vram|free memory on device",
+        r"no available memory for the (?:kv )?cache|(?:larger|more) than the (?:maximum number of tokens|available).{0,60}kv cache"
+        r"|not enough (?:gpu |free )?memory.{0,60}(?:kv|gpu|cache|device)|free memory on device.{0,120}less than"
+        r"|insufficient (?:gpu|vram|device) memory|not enough (?:vram|gpu memory)|needed for.{0,40}kv cache.{0,80}larger",
+        "vLLM, SGLang",
+        "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`.",
+    ),
+)
+
+HOST: tuple[Row, ...] = (
+    Row(
+        "oom-kill",
+        "host_oom",
+        REASON,
+        "oom-kill|oom_kill|oomkill|oom killer|out of memory: kill|cgroup out of memory|out_of_memory|oom-killer|oom handler",
+        r"oom-kill:|oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not|disabled)\b)|OOMKilled"
+        r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY|killed by the cgroup out-of-memory",
+        "Linux kernel, Slurm, Kubernetes",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=11.batch. Some tasks have been OOM Killed.",
+        True,
+    ),
+    Row(
+        "memory-limit",
+        "host_oom",
+        REASON,
+        "memlimit|memory limit|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage|virtual memory",
+        r"TERM_MEMLIMIT|exceeded (?:job |step |its |the )?(?:virtual )?memory(?: limit)?\b|exceeded .{0,20}memory limit"
+        r"|(?:mem|vmem|pmem|resources_used\.\w*mem)\b.{0,40}exceeded limit|memory limit.{0,20}(?:reached|exceeded)"
+        r"|container.{0,60}(?:exceed|beyond).{0,40}memory|memory usage.{0,40}exceed",
+        "LSF, PBS, Slurm, YARN",
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        True,
+    ),
+    Row(
+        "ray-memory",
+        "host_oom",
+        REASON,
+        "low on memory|memory pressure|ray.exceptions.outofmemoryerror",
+        r"node running low on memory|killed due to (?:the )?(?:node|memory pressure)|ray\.exceptions\.OutOfMemoryError",
+        "Ray memory monitor",
+        "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+    ),
+    Row(
+        "loader-killed",
+        "host_oom",
+        CAUSE,
+        "killed by signal",
+        r"(?:worker|process).{0,40}killed by signal: (?:killed|9|sigkill)",
+        "PyTorch DataLoader",
+        "RuntimeError: DataLoader worker (pid 812) is killed by signal: Killed.",
+    ),
+    Row(
+        "allocation-failed",
+        "host_oom",
+        CAUSE,
+        "memoryerror|cannot allocate memory|can't allocate memory|bad_alloc|unable to allocate|enomem|malloc|mmap"
+        "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc",
+        r"\bMemoryError\b|cannot allocate memory|can't allocate memory|std::bad_alloc|unable to allocate [\d.]+ .?i?b\b"
+        r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b.{0,30}failed|(?:memory allocation|malloc) (?:of|failed)"
+        r"|java\.lang\.OutOfMemoryError|not enough memory|insufficient (?:host |system )?memory"
+        r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S+: )?out of memory\.?$|polars.{0,60}out of memory",
+        "Python, NumPy, glibc, C++",
+        "MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,)",
+    ),
+    Row(
+        "terminated-pool-worker",
+        "host_oom",
+        DEATH,
+        "terminatedworkererror|brokenprocesspool|terminated abruptly|process pool was terminated",
+        r"TerminatedWorkerError|excessive memory usage causing the operating system to kill",
+        "joblib/loky",
+        "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process was unexpectedly terminated.",
+    ),
+    Row(
+        "bare-killed",
+        "host_oom",
+        DEATH,
+        "killed",
+        r"^(?:.{0,160}: line \d+:)?\s*(?:\[\d+\]\s*[+-]?\s*)?(?:\d+\s+)?killed\s*(?:$|\(core dumped\)|\s{2,}\S)|: \d+ killed\b"
+        r"|^killed\W*$|\bkilled\s*(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill|(?<!will be )killed by kernel",
+        "bash, zsh, dash",
+        "run.sh: line 7: 3191 Killed                  python train.py",
+        True,
+    ),
+    Row(
+        "exit-137",
+        "host_oom",
+        DEATH,
+        "exit|returned|return code|rc|signal|sigkill|status|returncode|terminated|died",
+        r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status)?|returncode|\brc|status|died)\b[^\d-]{0,30}"
+        r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
+        "shells, torchrun, docker, DeepSpeed",
+        "[launch.py:325] Process 311 exits with return code = -9",
+        True,
+    ),
+)

@@ -1,0 +1,129 @@
+"""A log's bytes as numbered lines, and one line without what launchers, loggers and terminals put around it. Pure.
+
+A line's number counts `\\n`, from 1; the parts that a progress bar separates by `\\r` share it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.redact import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LINE_LIMIT_BYTES = 8192  # of a longer line, this much of its beginning and of its end is looked at
+CARRY_LIMIT_BYTES = 1 << 20
+TEXT_LIMIT = 2000
+
+
+class Block(NamedTuple):
+    """Whole lines of a log. first: number of the first one. lines: without their ends. continued: the first one goes on
+    a line of which the block before showed the beginning.
+    """
+
+    first: int
+    lines: list[bytes]
+
+
+def blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
+    """The lines of a stream, in blocks about as large as its chunks. Memory is bounded whatever the lines are: of a line
+    of over 1 MiB, parts between `\\r` are given as they come, and of one without any `\\r` the middle is left out.
+    """
+    number, carry = 1, b""
+    for chunk in chunks:
+        text = carry + chunk if carry else chunk
+        end = text.rfind(b"\n")
+        if end >= 0:
+            lines = text[:end].split(b"\n")
+            yield Block(number, lines)
+            number, carry = number + len(lines), text[end + 1 :]
+        else:
+            carry = text
+        if len(carry) > CARRY_LIMIT_BYTES:
+            shown, carry = _shorten(carry)
+            if shown:
+                yield Block(number, [shown])
+    if carry:
+        yield Block(number, [carry])
+
+
+def _shorten(carry: bytes) -> tuple[bytes, bytes]:
+    end = carry.rfind(b"\r")
+    if end > 0:
+        return carry[:end], carry[end + 1 :]
+    return b"", carry[:LINE_LIMIT_BYTES] + b" ... " + carry[-LINE_LIMIT_BYTES:]
+
+
+def parts(line: bytes) -> list[bytes]:
+    """What a progress bar wrote one over another in a line, without the empty parts."""
+    return [part for part in line.split(b"\r") if part.strip()]
+
+
+def readable(line: bytes) -> str:
+    """A line's text: valid, without control sequences, and of bounded length."""
+    if len(line) > LINE_LIMIT_BYTES:
+        half = LINE_LIMIT_BYTES // 2
+        line = line[:half] + b" ... " + line[-half:]
+    text = line.decode("utf-8", "replace")
+    if not text.isprintable():
+        text = printable(text.replace("\t", "    "))
+    if len(text) > TEXT_LIMIT:
+        text = text[: TEXT_LIMIT // 2] + " ... " + text[-TEXT_LIMIT // 2 :]
+    return text.rstrip()
+
+
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T_\s]+\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
+_LEVELS = r"DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE|NOTICE"
+_PREFIX = re.compile(
+    rf"""(?:
+      \[(?:default|[Rr]ank\s?)?\d+\]\s?:\s?                          # [rank3]: of torch, [0]: of MPI and pdsh
+    | \[\d+,\d+\](?:<std(?:out|err)>)?:\s?                           # mpirun --tag-output
+    | \d{{1,5}}:\s                                                   # srun --label
+    | \((?:[^()]{{0,60}}\bpid=\d+[^()]{{0,60}}|raylet|autoscaler[^()]{{0,40}}|gcs_server)\)\s?   # Ray
+    | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)? # a time stamp, of Kubernetes with its stream
+    | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
+    | (?:stdout|stderr|out|err)\s?[|:>]\s?
+    | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
+    | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
+    | \[\s*\d+\.\d{{3,}}\]\s                                         # kernel
+    | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
+    | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
+    | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps)[-_\s]?\w*\]\s
+    | [\w./-]{{1,60}}\s-\s(?=(?:{_LEVELS})\b)                        # a logger's name before a level
+    | (?:wandb|accelerate|lightning|submitit|transformers)[\w.]*(?::|\s-|\s\|)\s
+    )""",
+    re.VERBOSE,
+)
+_LEVEL = re.compile(
+    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s|\[([IWE])\s?\d*[ :.\d]*[\w/.]+\.(?:cpp|cc|hpp):\d"
+    r"|\d: ([IWEF]) \S+:\d+\]|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
+)
+_LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "WARN": "WARNING"}
+_SOURCE = re.compile(r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]*pid=\d+[^()]*\)|[\w.-]{1,60}\s*\| )", re.IGNORECASE)
+
+
+class Message(NamedTuple):
+    """text: the line without its prefixes, its own indentation kept. level: the logger's word, None if there is none.
+    source: what names the rank, process or container that wrote it; empty if nothing does.
+    """
+
+    text: str
+    level: str | None
+    source: str
+
+
+def message(text: str) -> Message:
+    """What a line says, behind up to eight prefixes."""
+    rest = text
+    for _ in range(8):
+        found = _PREFIX.match(rest) or (_PREFIX.match(rest.lstrip()) if rest[:1] == " " and rest[:3] != "   " else None)
+        if not found:
+            break
+        rest = rest[found.end() + (0 if _PREFIX.match(rest) else len(rest) - len(rest.lstrip())) :]
+    source = _SOURCE.match(text)
+    level = _LEVEL.search(text[:160])
+    word = next(filter(None, level.groups()), None) if level else None
+    return Message(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
