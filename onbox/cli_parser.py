@@ -18,6 +18,7 @@ COMMAND_MODULES = {
     "status": "status",
     "runs": "status",
     "logs": "logs",
+    "triage": "triage",
     "stages": "stages",
     "completion": "completion",
 }
