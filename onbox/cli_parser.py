@@ -20,6 +20,7 @@ COMMAND_MODULES = {
     "check": "check",
     "stats": "stats",
     "logs": "logs",
+    "triage": "triage",
     "stages": "stages",
     "completion": "completion",
 }

@@ -39,7 +39,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     if attempt.open_trace is not None and attempt is record.attempts[-1]:
         live.append(_unfinished(attempt, record))
     lost = _lost(attempt)
-    sure = [fault for fault in live if fault.severity > WEAK]
+    sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and not dead:
         return Decision(lost, (), attempt, lost=True) if lost else Decision(None, (), attempt)
     ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))

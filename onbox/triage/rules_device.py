@@ -79,8 +79,8 @@ ENVIRONMENT: tuple[Row, ...] = (
         "no-card",
         "cuda_env",
         CAUSE,
-        "cuda|nvidia|gpu|hip|rocm|nvml|driver",
-        r"no cuda gpus are available|found no nvidia driver|torch not compiled with cuda|cuda (?:driver|initialization) (?:error|failed)|no cuda-capable device"
+        "cuda|nvidia|gpu|hip |hip:|rocm|nvml|driver",
+        r"no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda|gpu|rocm)'|found no nvidia driver|torch not compiled with cuda|cuda (?:driver|initialization) (?:error|failed)|no cuda-capable device"
         r"|no (?:cuda |nvidia |visible |usable )?gpus? (?:is |are |was |were )?(?:available|found|detected|visible)|cuda (?:is|was) not available|cuda not available"
         r"|cuda driver version is insufficient|driver on your system is too old|system not yet initialized|CUDA_ERROR_(?:NO_DEVICE|SYSTEM_NOT_READY|SYSTEM_DRIVER"
         r"_MISMATCH|COMPAT_NOT_SUPPORTED|INVALID_DEVICE|UNKNOWN\b.{0,10}$)|driver/library version mismatch|system has unsupported display driver|invalid device ordinal"
@@ -95,7 +95,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         "wrong-build",
         "cuda_env",
         CAUSE,
-        "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf|undefined symbol|flash|cudnn",
+        "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol|flash|cudnn",
         r"no kernel image is available|not compatible with the current pytorch installation|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
         r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)|lib(?:cuda|cudart|cudnn\w*|cublas\w*|nccl|nvrtc\w*|cufft|curand"
         r"|cusparse\w*|nvinfer\w*|nvJitLink)[\w.-]*\.so[\w.]*: (?:cannot open|undefined symbol|version)|undefined symbol:? ?\w*(?:cuda|nccl|cudnn|cublas|nvJitLink|c10)"

@@ -19,7 +19,7 @@ RAY: tuple[Row, ...] = (
         "ray-worker",
         "ray_node_died",
         DEATH + 5,
-        "actordied|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died|worker died|worker crashed|gcs|objectfetch|the actor",
+        "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died|worker died|worker crashed|gcs|objectfetch|the actor",
         r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w*|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)|worker died (?:unexpectedly)?"
         r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)|lost connection to the (?:ray )?head",
         "Ray",
@@ -41,7 +41,7 @@ COLLECTIVE: tuple[Row, ...] = (
         "collective-timeout",
         "nccl_or_distributed",
         PEER + 4,
-        "watchdog|collective|heartbeat|barrier|wait timeout|timed out waiting|timeout|monitoredbarrier",
+        "watchdog|collective|nccl operations|timed out|milliseconds|heartbeat|barrier|wait timeout|timed out waiting|timeout|monitoredbarrier",
         r"watchdog caught collective|collective operation timeout|watchdog (?:thread )?(?:got stuck|terminated|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce|all_?gather|broadcast"
         r"|reduce_?scatter|collective)\w*.{0,40}(?:timed out|timeout)|timed out (?:after|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer)\w*.{0,40}(?:timed out|not respond|no response)"
         r"|ran for \d+ milliseconds before timing out|Some NCCL operations have failed",
@@ -52,7 +52,7 @@ COLLECTIVE: tuple[Row, ...] = (
         "collective",
         "nccl_or_distributed",
         PEER,
-        "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx|ib|coordination|horovod|socket|peer|rank|hccl|oneccl|coordinator|all-reduce|mesh|etcd",
+        "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator|all-reduce|mesh|etcd",
         r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w+|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted|operation failed)(?! ?= ?none)"
         r"|nccl.{0,60}(?:connection (?:closed|refused|reset)|remote process exited|no route|timed? ?out|abort)|DistBackendError|DistNetworkError|DistStoreError|gloo.{0,120}(?:connection|closed|timed|error|fail|reset)"
         r"|connect\w* to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)|client socket has (?:timed out|failed)|socket.{0,20}timed out.{0,40}(?:store|tcpstore|rendezvous)|RendezvousConnectionError"
@@ -102,7 +102,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "launcher",
         "code_error",
         SUMMARY,
-        "childfailederror|exited with exit code|returned non-zero|exit|calledprocesserror|mpirun|mpiexec|primary job|root cause|raytaskerror|failed|process|rc|return code|sending|terminating|processraised"
+        "childfailederror|exited with exit code|returned non-zero|exit|calledprocesserror|mpirun|mpiexec|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating|processraised"
         "|aborted|srun|step|trials did not|crashloop|back-off|forcefully|shutting|closing signal|pending unfinished|errored|destroyed",
         r"ChildFailedError|exited with exit code [1-9]|returned non-zero exit|CalledProcessError|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError|failed \(exitcode: ?-?[1-9]"
         r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
@@ -132,5 +132,6 @@ UNKNOWN_LEVEL: tuple[Row, ...] = (
         r"^\W*(?:fatal|critical|panic)\b\W*[: ]|panicked at",
         "logging at the highest level",
         "FATAL: worker table inconsistent",
+        True,
     ),
 )

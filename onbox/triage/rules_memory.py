@@ -9,10 +9,10 @@ SHARED: tuple[Row, ...] = (
         "shm-allocate",
         "shm_too_small",
         CAUSE,
-        "shm|shared memory",
+        "shm|shared memory|torch_",
         r"unable to (?:allocate|open|resize|write to file|mmap).{0,40}shared memory|unable to \w+ (?:to )?(?:file )?</torch_"
         r"|insufficient shared memory|shared memory.{0,60}no space left|no space left.{0,60}shared memory"
-        r"|shm_open\b.{0,80}no space|out of shared memory",
+        r"|(?:error|failed|unable).{0,30}creat\w+ shared memory|shm_open\b.{0,80}no space|out of shared memory",
         "PyTorch, multiprocessing",
         "RuntimeError: unable to write to file </torch_77_12>: No space left on device; out of shared memory (shm)",
     ),
@@ -20,9 +20,9 @@ SHARED: tuple[Row, ...] = (
         "shm-no-space",
         "shm_too_small",
         CAUSE,
-        "/dev/shm|psm_|semlock|torch_|nccl-",
+        "/dev/shm|shm.|psm_|semlock|torch_|nccl-",
         r"(?=.*no space left|.*errno 28|.*not enough space|.*bus error|.*\bfull\b|.*too small|.*truncate).*"
-        r"(?:/dev/shm|\bpsm_[0-9a-f]|_multiprocessing\.SemLock|/torch_\d|/nccl-\w+)",
+        r"(?:/dev/shm|\bshm\.(?:h|cc):|\bpsm_[0-9a-f]|_multiprocessing\.SemLock|/torch_\d|/nccl-\w+)",
         "Linux ENOSPC in tmpfs",
         "OSError: [Errno 28] No space left on device: '/dev/shm/psm_12ab'",
     ),
@@ -96,12 +96,12 @@ CARD: tuple[Row, ...] = (
         "xla-gpu-oom",
         "cuda_oom",
         CAUSE,
-        "resource_exhausted|resource exhausted|resourceexhausted|failed to allocate|ran out of memory",
+        "resource_exhausted|unable to allocate|could not allocate|cannot allocate|resource exhausted|resourceexhausted|failed to allocate|ran out of memory",
         r"(?:RESOURCE_EXHAUSTED|ResourceExhausted(?:Error)?|resource exhausted)\W.{0,120}"
         r"(?:out of memory|oom when allocating|failed to allocate|allocat\w+ (?:request|\d+))"
         r"|failed to allocate.{0,80}(?:gpu|device) memory|failed to allocate request for"
         r"|allocator \(gpu.{0,30}ran out of memory|failed to allocate [\d.]+ ?[kmgt]i?b?.{0,40}from device"
-        r"|oom when allocating tensor",
+        r"|oom when allocating tensor|(?:failed|unable|cannot|could not) (?:to )?allocate.{0,100}\b(?:cuda|gpu|on device)|^(?!google)[\w.]*ResourceExhaustedError:(?!.{0,60}(?:429|quota|space))",
         "JAX and TensorFlow on a GPU",
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5435817856 bytes.",
     ),
@@ -164,10 +164,10 @@ HOST: tuple[Row, ...] = (
         "allocation-failed",
         "host_oom",
         CAUSE,
-        "memoryerror|cannot allocate memory|can't allocate memory|bad_alloc|unable to allocate|enomem|malloc|mmap"
+        "memoryerror|memory allocation|cannot allocate memory|can't allocate memory|bad_alloc|unable to allocate|enomem|malloc|mmap"
         "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc",
         r"\bMemoryError\b|cannot allocate memory|can't allocate memory|std::bad_alloc|unable to allocate [\d.]+ .?i?b\b"
-        r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b.{0,30}failed|(?:memory allocation|malloc) (?:of|failed)"
+        r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation|malloc) (?:of|failed)"
         r"|java\.lang\.OutOfMemoryError|not enough memory|insufficient (?:host |system )?memory"
         r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S+: )?out of memory\.?$|polars.{0,60}out of memory",
         "Python, NumPy, glibc, C++",
@@ -197,7 +197,7 @@ HOST: tuple[Row, ...] = (
         "exit-137",
         "host_oom",
         DEATH,
-        "exit|returned|return code|rc|signal|sigkill|status|returncode|terminated|died",
+        "exit|returned|return code|rc=|rc:|rc |signal|sigkill|status|returncode|terminated|died",
         r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status)?|returncode|\brc|status|died)\b[^\d-]{0,30}"
         r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",

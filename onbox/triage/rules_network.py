@@ -22,7 +22,7 @@ AUTH: tuple[Row, ...] = (
         "refused-credentials",
         "auth_error",
         CAUSE,
-        "unauthorized|forbidden|gated|authent|authoriz|credential|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
+        "unauthorized|not have permission|invalid username|forbidden|gated|authent|authoriz|credential|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken|unauthenticated|does not have|permission_denied|http|repositorynotfound"
         "|error code|not authorized|license|entity|access to",
         r"\b40[13]\b.{0,40}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
@@ -31,7 +31,7 @@ AUTH: tuple[Row, ...] = (
         r"|api[ _-]?key.{0,40}(?:not (?:configured|found|set|valid|provided)|invalid|missing|required|expired|must be)|unable to locate credentials|NoCredentials\w*|authentication"
         r" (?:failed|required|error)|AuthenticationError|\bAccessDenied\b|access denied|SignatureDoesNotMatch|InvalidAccessKeyId|ExpiredToken|token (?:has )?(?:is )?expired|not logged in"
         r"|you must (?:be )?(?:log(?:ged)? ?in|call wandb\.login|authenticate)|\bUNAUTHENTICATED\b|\bPERMISSION_DENIED\b|permission denied \(publickey|permission denied: entity"
-        r"|(?:could not|unable to|failed to) (?:automatically )?(?:determine|find|locate|load) (?:default )?credentials|DefaultCredentialsError|does not have \S+ access|401 client error"
+        r"|(?:could not|unable to|failed to) (?:automatically )?(?:determine|find|locate|load) (?:default )?credentials|DefaultCredentialsError|(?:do(?:es)?|did) not have (?:the |sufficient )?permissions?|does not have \S+ access|401 client error"
         r"|authorization (?:failed|required)|not authorized|403 client error|LocalTokenNotFoundError|UsageError: api_key|RefreshError|requires authentication|access token.{0,30}required",
         "Hugging Face, wandb, S3, GCS, ssh",
         "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://h/api",

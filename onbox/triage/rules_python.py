@@ -9,11 +9,11 @@ NUMBERS: tuple[Row, ...] = (
         "not-finite",
         "divergence",
         DIVERGED,
-        "nan|inf |inf,|inf/|inf.|inf)|inf`|infini|diverg|loss scale|floatingpointerror|non-finite|not finite|invalid loss|isfinite|exploded|overflow|nonfinite|loss_scale|unstable",
+        "nan|invalid value|inf |inf,|inf/|inf.|inf)|inf`|infini|diverg|loss scale|floatingpointerror|non-finite|not finite|invalid loss|isfinite|exploded|overflow|nonfinite|loss_scale|unstable",
         r"\bloss\w*['`\"]? (?:is|was|became|went|turned|has become|returned in.{0,40} is)(?: \w+)? ?(?:nan|inf|not finite|non-?finite|infinite)\b|(?:detected|encountered|got|found|hit|saw)\W{1,3}(?:a |an )?(?:\w+ )?(?:nan|inf(?:inite)?|non-?finite)\w*\b.{0,30}\b(?:loss|grad)"
         r"|(?:nan|inf|non-?finite)(?:/inf| or inf)? (?:\w+ )?(?:loss|grad\w*)\b.{0,40}(?:detected|encountered|found|abort|stop|exit|terminat)|returned nan values|(?:minimum|min) loss scale reached|loss scale already at minimum|FloatingPointError|loss (?:has )?(?:diverged|exploded)|invalid loss, terminating"
         r"|(?:training|model|run|optimi[sz]ation) (?:has |is |had )?(?:diverged|diverging|numerically unstable)|probability tensor contains either|contains invalid numeric entries|invalid value \(?nan\)? encountered|found invalid values:|non-?finite (?:loss|grad\w*|norm|values?)\b.{0,60}(?:stop|abort|exit|rais|cannot|:|,)"
-        r"|total norm.{0,80}is non-finite|cannot be clipped|nans? (?:detected|found|encountered) in (?:the )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss|assert.{0,30}isfinite|cannot decrease scale",
+        r"|total norm.{0,80}is non-finite|cannot be clipped|(?:nans?|inf)(?: or (?:inf\w*|nan))? (?:was |were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training |total )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss|assert.{0,30}isfinite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),
@@ -35,7 +35,7 @@ SETTINGS: tuple[Row, ...] = (
         "settings-library",
         "config_error",
         CONFIG,
-        "omegaconf|hydra|configattribute|configkey|missingmandatory|could not override|validationerror|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin|interpolation|override|scannererror|parsererror"
+        "omegaconf|check batch|mandatory|unknown |missing |unexpected |unsupported |unrecognized |invalid |hydra|configattribute|configkey|missingmandatory|could not override|validationerror|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation|override|scannererror|parsererror"
         "|validation error|configparser|argumenterror|confusederror|unsupportedinter",
         r"omegaconf\.\S+|hydra\.\S*(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException|yaml\.(?:\w+\.)?\w+Error|(?:yaml|toml|tomllib|tomli)\S*(?:Decode|Parse|Scanner)\w*Error|TOMLDecodeError|DeepSpeedConfig\w*Error"
         r"|pydantic\S*ValidationError|\d+ validation errors? for|ArgumentError\b|mandatory value is missing|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config|invalid (?:config|configuration)\b|(?:config|configuration) (?:error|is invalid|invalid|problem)"
@@ -67,13 +67,22 @@ SETTINGS: tuple[Row, ...] = (
         BUG,
         "can't open file|no such file|filenotfounderror|command not found|no such option|cannot access|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists|could not find|can't find|cannot find|enoent",
         r"can't open file|FileNotFoundError|errno 2\b|NotADirectoryError|IsADirectoryError|FileExistsError|: command not found|cannot execute|exec format error|: no such file or directory|executable file not found|__main__ module|\S+: not found$|(?:file|folder|directory|path|dataset|checkpoint|model)\b.{0,80}(?:does not exist|not found|doesn't exist)"
-        r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier|EntryNotFoundError|DatasetNotFoundError|NotFoundError\b|NoSuchKey|NoSuchBucket|executable.{0,20}(?:not found|does not)",
+        r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket|executable.{0,20}(?:not found|does not)",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
     ),
 )
 
 DEFECTS: tuple[Row, ...] = (
+    Row(
+        "other-languages",
+        "code_error",
+        BUG,
+        "execution halted|exception in thread|loaderror|error in |panic|goroutine|fatal error",
+        r"^execution halted|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} : |^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
+        "R, Java, Julia, Rust, Go",
+        "Error in fit(x) : object 'y' not found",
+    ),
     Row(
         "defect",
         "code_error",

@@ -63,7 +63,7 @@ SPACE: tuple[Row, ...] = (
         "short-write",
         "disk_full",
         CAUSE,
-        "write error|failed to write|failed writing|unable to write|can't write|errno|could not write|cannot write|write failed|fwrite"
+        "write error|requested and|failed to write|failed writing|unable to write|can't write|errno|could not write|cannot write|write failed|fwrite"
         "|short write|unable to flush|driver write|wrote only",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)|unable to flush file"
         r"|short write|driver write request failed|wrote only \d+ of \d+|\d+ requested and \d+ written|unable to synchronously (?:flush|extend)"
@@ -145,8 +145,8 @@ DATA: tuple[Row, ...] = (
         "image-damaged",
         "data_error",
         CAUSE,
-        "image|jpeg|png|imread|decode|video|moov|libpng|tiff",
-        r"cannot identify image file|image file is truncated|broken (?:data stream|png file)|truncated file read|premature end of jpeg"
+        "image|audio|libsnd|format not|jpeg|png|imread|decode|video|moov|libpng|tiff",
+        r"cannot identify image file|LibsndfileError|format not recogni[sz]ed|NoBackendError|image file is truncated|broken (?:data stream|png file)|truncated file read|premature end of jpeg"
         r"|UnidentifiedImageError|corrupt jpeg|(?:jpeg|png|gif|image|video|audio|frame).{0,40}(?:decode|decoding) (?:error|failed)"
         r"|(?:failed|unable|error|could not|cannot) (?:to )?decod\w+.{0,60}(?:image|jpeg|png|video|audio|frame|sample)?|moov atom not found"
         r"|invalid (?:jpeg|png|image)(?: data)?|not a jpeg file|imread.{0,40}(?:can't open|fail)|libpng error|unknown image file format",
@@ -157,7 +157,7 @@ DATA: tuple[Row, ...] = (
         "archive-damaged",
         "data_error",
         CAUSE,
-        "end-of-stream|gzip|zlib|badzipfile|tar|crc|unexpected end|lzma|zstd|bz|archive|invalid header|zip|brotli|snappy|lz|end of file",
+        "end-of-stream|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc|unexpected end|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file",
         r"ended before the end-of-stream|not a gzipped file|BadGzipFile|BadZipFile|zlib\.error|error -\d while decompressing|crc check failed"
         r"|bad crc-32|unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w*Error|tar: (?:unexpected eof|skipping to next|this does not"
         r" look like)|LZMAError|zstd.{0,30}(?:error|corrupt)|gzip: .{0,80}(?:invalid|unexpected|crc)|corrupt (?:gzip|zip|archive|deflate|snappy|input)"
@@ -170,8 +170,8 @@ DATA: tuple[Row, ...] = (
         "data_error",
         CAUSE,
         "corrupt|datalosserror|data_loss|truncated|parquet|arrow|tokenizing data|malformed|damaged|jsondecodeerror|unicodedecodeerror|unparsable"
-        "|hdf|unreadable|thrift|checksum|datasetgeneration|hash mismatch|parsererror|arrowinvalid|nonmatching",
-        r"corrupted record|DataLossError|DATA_LOSS|parquet magic bytes|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid"
+        "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch|parsererror|arrowinvalid|nonmatching",
+        r"corrupted record|\b(?:empty|broken|bad|unreadable|invalid) (?:annotation|label|sample|record|shard|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid"
         r"|error tokenizing data|JSONDecodeError|UnicodeDecodeError|DatasetGenerationError|NonMatching\w+Error|pandas\.errors\.(?:Parser|EmptyData)Error"
         r"|(?:file|shard|sample|record|image|data|index|chunk|row|dataset|parquet|page|block|label)\w*\b.{0,60}(?:is|are|was|seems?|appears?(?: to be)?|may be"
         r"|looks?|:) (?:corrupt|truncated|damaged|malformed|unreadable)\w*|(?:corrupt|truncated|damaged|malformed|unreadable)\w* (?:\w+ )?(?:file|shard|sample"

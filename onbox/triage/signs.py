@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-_COUNTED = r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|version|generation|token|record|job|rows?|item|image|video|clip|page|query|question|page|tick)s?"
+_COUNTED = r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?|item|image|video|clip|page|query|question|page|tick)s?"
 PROGRESS = re.compile(
     rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
@@ -39,7 +39,7 @@ NOT_SUCCESS = re.compile(
     re.IGNORECASE,
 )
 RESTART = re.compile(
-    r"^\W*(?:attempt|try|run|restart|launch)\s*(?:no\.?|number|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
+    r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
     r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w*|checkpoint|\d)|restor(?:ed|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step|epoch|iter\w*|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started",
     re.IGNORECASE,
@@ -48,7 +48,7 @@ NOT_RESTART = re.compile(r"\b(?:can|could|to|may|must|please|cannot|should|will|
 EXPLICIT_RESTART = re.compile(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 HANDLED = re.compile(
     r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless|backing off|"
-    r"\bis used\b|\binstead\b|\bcaught\b|survived|handled|\bin \d+(?:\.\d+)? ?s(?:ec(?:onds)?)?\.?$|attempt \d+ ?(?:of|/) ?\d+|retries remaining|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used|dropping|resubmitt",
+    r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b|\bin \d+(?:\.\d+)? ?s(?:ec(?:onds)?)?\.?$|attempt \d+ ?(?:of|/) ?\d+|retries remaining|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used|dropping|resubmitt",
     re.IGNORECASE,
 )
 EXHAUSTED = re.compile(r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover|attempt (\d+) ?(?:of|/) ?\1\b", re.IGNORECASE)

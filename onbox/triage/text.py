@@ -5,6 +5,7 @@ A line's number counts `\\n`, from 1; the parts that a progress bar separates by
 
 from __future__ import annotations
 
+import calendar
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -93,7 +94,7 @@ _PREFIX = re.compile(
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
     | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps)[-_\s]?\w*\]\s
     | [\w./-]{{1,60}}\s-\s(?=(?:{_LEVELS})\b)                        # a logger's name before a level
-    | (?:wandb|accelerate|lightning|submitit|transformers)[\w.]*(?::|\s-|\s\|)\s
+    | (?:wandb|accelerate|lightning|submitit|transformers)(?::|\s-|\s\|)\s
     )""",
     re.VERBOSE,
 )
@@ -115,6 +116,18 @@ class Message(NamedTuple):
     source: str
 
 
+_STAMP_FIELDS = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T_ ]+(\d\d):(\d\d):(\d\d)")
+
+
+def stamp_seconds(text: str) -> float | None:
+    """The time stamp of a line in seconds since the epoch, whatever its zone; None if it has none."""
+    found = _STAMP_FIELDS.search(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (int(group) for group in found.groups())
+    return float(calendar.timegm((year, month, day, hour, minute, second)))
+
+
 def message(text: str) -> Message:
     """What a line says, behind up to eight prefixes."""
     rest = text
@@ -125,5 +138,7 @@ def message(text: str) -> Message:
         rest = rest[found.end() + (0 if _PREFIX.match(rest) else len(rest) - len(rest.lstrip())) :]
     source = _SOURCE.match(text)
     level = _LEVEL.search(text[:160])
+    if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
+        return Message(rest, "ERROR", source[0] if source else "")
     word = next(filter(None, level.groups()), None) if level else None
     return Message(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")

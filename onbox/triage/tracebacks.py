@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-NOISE_LIMIT = 40  # lines of other writers inside one traceback
+NOISE_LIMIT = 40  # lines of the same writer inside one traceback that are none of it
+OPEN_LINES = 300  # lines of any writer after a traceback's latest frame
 FRAMES_KEPT = 60
 
 HEADER = re.compile(r"Traceback \(most recent call last\)|^\s*[|│]?\s*Stack \(most recent call")
@@ -13,7 +14,7 @@ _FRAME = re.compile(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (
 _RICH_FRAME = re.compile(r"^\s*[│|]?\s*(/[^\s:]{1,400}\.py):(\d+) in (\S+)")
 EXCEPTION = re.compile(
     r"^\s{0,2}(?:\|\s*)?((?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Fault|Failure|Timeout|Expired|Exceeded|NotFound|Iteration|Cancelled"
-    r"|Died|Lost|Missing|MandatoryValue|Invalid|Empty|Full|Abort|Stop|Warning|Denied|Disconnected|Group)|StopIteration|Killed|KeyboardInterrupt))(?::\s?(.*)|\s*)$"
+    r"|Died|Lost|Missing|MandatoryValue|Invalid|Empty|Full|Abort|Stop|Warning|Denied|Disconnected|Group)|StopIteration|Killed|KeyboardInterrupt)|(?:[a-z_]\w*\.)+(?:exc|exceptions?|errors?)\.[A-Z]\w*)(?::\s?(.*)|\s*)$"
 )
 _ANY_NAME = re.compile(r"^(?:\|\s*)?((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{3,})(?::\s(.*)|)$")
 CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
@@ -27,6 +28,7 @@ SHUTDOWN = re.compile(
 CHECKPOINT_READ = re.compile(
     r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint|optim\w*\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained", re.IGNORECASE
 )
+CONFIG_READ = re.compile(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
 DATA_READ = re.compile(
     r"dataset|dataloader|data_loader|collate|__getitem__|webdataset|tfrecord|parquet|pyarrow|read_csv|Image\.open|/PIL/|gzip|tarfile|h5py|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord|loader|shard|json\.loads|read_line|np\.load|npyio|sample",
     re.IGNORECASE,
@@ -58,8 +60,9 @@ class Trace:
         self.frames: list[Frame] = []
         self.code: list[str] = []
         self.noise = 0
+        self.latest = number
 
-    def take_frame(self, text: str) -> bool:
+    def take_frame(self, text: str, number: int) -> bool:
         """Whether the line is a frame; it is kept then."""
         found = _FRAME.match(text) or _RICH_FRAME.match(text)
         if not found:
@@ -67,6 +70,7 @@ class Trace:
         self.frames.append(Frame(found[1], int(found[2][:9]), found[3] or ""))
         del self.frames[:-FRAMES_KEPT]
         self.noise = 0
+        self.latest = number
         return True
 
     def take_code(self, text: str) -> None:

@@ -1,0 +1,152 @@
+"""`onbox triage`: why a run died, or that it is fine, from its log and what else is known."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from onbox.commands.project import add_config_option, find_config, load_project_to_read
+from onbox.contract.exits import Exit
+from onbox.contract.units import parse_duration, parse_size
+from onbox.errors import Trouble
+from onbox.system.clock import wall
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+from onbox.triage.rows import UserRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import FrameType
+
+    from onbox.triage.verdict import Verdict
+
+EXAMPLES = """\
+examples:
+  onbox triage train.log
+  onbox triage train.log --exit-code 137 --oom-kill-delta 1
+  kubectl logs job/train | onbox triage - --json
+"""
+BLOCK_BYTES = 1 << 20
+USER_ROWS_SECONDS = 60  # a regular expression of the user's own may take for ever; the built-in ones do not
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("triage", help="why a run died, from its log", epilog=EXAMPLES)
+    parser.add_argument("log", metavar="LOG", help="the log of the run; - for standard input")
+    parser.add_argument("--exit-code", type=int, metavar="N", help="exit code of the run")
+    parser.add_argument("--signal", type=_signal, metavar="S", help="signal that ended it: a number or a name")
+    parser.add_argument("--oom-kill-delta", type=int, metavar="N", help="kills for memory that its cgroup counted")
+    parser.add_argument("--disk-free", type=_size, metavar="SIZE", help="free bytes where it writes, such as 5GB")
+    parser.add_argument("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
+    parser.add_argument("--scheduler-state", metavar="S", help="the scheduler's word, such as TIMEOUT or PREEMPTED")
+    parser.add_argument("--age", type=_age, metavar="SECONDS", help="since the log was written (default: its file's age)")
+    parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
+    add_config_option(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    rows = user_rows(args.config)
+    age = args.age if args.age is not None else _age_of(args.log)
+    evidence = Evidence(
+        exit_code=args.exit_code,
+        signal=args.signal,
+        oom_kill_delta=args.oom_kill_delta,
+        disk_free_bytes=args.disk_free,
+        inodes_free=args.inodes_free,
+        scheduler_state=args.scheduler_state,
+        log_age_seconds=age,
+    )
+    if rows:
+        _limit_time()
+    try:
+        verdict = classify(_blocks(args.log), evidence, rows)
+    finally:
+        if rows:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
+    return Exit.DONE
+
+
+def render(verdict: Verdict) -> str:
+    """The verdict first, then its proof and what to do."""
+    terminal = ", terminal" if verdict.terminal else ""
+    lines = [f"{verdict.failure_class}: {verdict.state}{terminal} (confidence {verdict.confidence}, rule {verdict.rule})"]
+    if verdict.line is not None:
+        lines.append(f"  line {verdict.line_number}: {verdict.line}")
+    if verdict.where is not None:
+        lines.append(f"  at {verdict.where}{' (a small fix may do)' if verdict.small_fix else ''}")
+    lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
+    lines.append(f"  {verdict.remedy}")
+    if verdict.terminal:
+        lines.append(f"  retry unchanged: {'may help' if verdict.retry else 'no'}")
+    return "\n".join(lines)
+
+
+def user_rows(config: str | None) -> tuple[UserRow, ...]:
+    """The rows of [[triage]] in the configuration, if there is one."""
+    if config is None and find_config(os.getcwd()) is None:
+        return ()
+    return tuple(_user_row(row) for row in load_project_to_read(config).config.triage)
+
+
+def _user_row(row: Mapping[str, object]) -> UserRow:
+    remedy = row.get("remedy")
+    return UserRow(str(row["regex"]), str(row["class"]), str(remedy) if remedy else None, row.get("retry") is True)
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    if path == "-":
+        while block := sys.stdin.buffer.read1(BLOCK_BYTES):
+            yield block
+        return
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed by the with below
+    except OSError as error:
+        raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
+    with file:
+        try:
+            while block := file.read(BLOCK_BYTES):
+                yield block
+        except OSError as error:
+            raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _age_of(path: str) -> float | None:
+    """Seconds since the file was written; None for standard input."""
+    if path == "-":
+        return None
+    try:
+        return max(0.0, wall() - os.stat(path).st_mtime)
+    except OSError as error:
+        raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _limit_time() -> None:
+    def give_up(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - signal(2) hands them over
+        raise Trouble(Exit.CONFIG, f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, USER_ROWS_SECONDS)
+
+
+def _signal(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    name = text.upper()
+    try:
+        return int(signal.Signals[name if name.startswith("SIG") else f"SIG{name}"])
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(f"no such signal: {text}") from error
+
+
+def _size(text: str) -> int:
+    return parse_size(text)
+
+
+def _age(text: str) -> float:
+    return parse_duration(text)
