@@ -9,17 +9,16 @@ from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
-from onbox.triage.classes import REMEDIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.chain.artifacts import Look
+    from onbox.chain.autopsy import Cause
     from onbox.chain.checks import Ended, Finding
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
     from onbox.contract.runfile import FrozenStage
-    from onbox.triage.evidence import Row
 
 LISTED_ARTIFACTS = 200
 
@@ -50,7 +49,7 @@ class StageLedger:
         records = [] if ended is None else [self._ended(number, ended)]
         self.note(*records, self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
 
-    def note_retry(self, ended: Ended, row: Row, reason: str, delay_seconds: float) -> None:
+    def note_retry(self, ended: Ended, cause: Cause, reason: str, delay_seconds: float) -> None:
         """The attempt failed and will be made again, unchanged."""
         number, retry = self.known.attempts, self.stage.retry
         self.note(
@@ -58,8 +57,9 @@ class StageLedger:
             self.about(
                 Event.STAGE_RETRYING,
                 attempt=number,
-                failure_class=row.failure_class,
-                rule=row.rule,
+                failure_class=cause.failure_class,
+                rule=cause.rule,
+                signature=cause.signature,
                 reason=reason,
                 retry=self.known.retries + 1,
                 retries=retry.max,
@@ -81,15 +81,13 @@ class StageLedger:
         before_landing()
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.done(self.stage.name), data)
 
-    def fail(self, number: int, ended: Ended, findings: tuple[Finding, ...], row: Row) -> None:
+    def fail(self, number: int, ended: Ended, findings: tuple[Finding, ...], cause: Cause) -> None:
         """FAILED: journal, then the marker. Raises StateNotWritten."""
         data = self._marker(number, ended)
         data |= {
             "signal": ended.signal,
             "cause": ended.cause,
-            "failure_class": row.failure_class,
-            "rule": row.rule,
-            "remedy": REMEDIES[row.failure_class],
+            **about_cause(cause),
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
             "log": self.ctx.paths.log(self.stage.name, number),
@@ -146,6 +144,23 @@ class StageLedger:
             "duration_seconds": _rounded(ended.duration_seconds),
             "resources": {} if ended.cause == "not_started" else self.ctx.sampler.finish(ended),
         }
+
+
+def about_cause(cause: Cause) -> dict[str, Any]:
+    """What triage found, for journal and marker."""
+    found = {
+        "failure_class": cause.failure_class,
+        "rule": cause.rule,
+        "remedy": cause.remedy,
+        "confidence": cause.confidence,
+        "proof": cause.line,
+        "proof_line_number": cause.line_number,
+        "signature": cause.signature,
+        "where": cause.where,
+        "secondary_classes": list(cause.secondary) or None,
+        "triage_trouble": cause.trouble or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _rounded(seconds: float | None) -> float | None:

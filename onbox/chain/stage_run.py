@@ -23,11 +23,11 @@ from onbox.logs.tail import find_in_log
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.process import end_tree, find_tree, wait_for_ends
-from onbox.triage.evidence import End, classify_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onbox.chain.autopsy import Cause
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
     from onbox.contract.runfile import FrozenStage
@@ -277,17 +277,22 @@ class StageRun:
 
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
-        gates = tuple(finding.gate for finding in findings)
-        kills = observed(self.ctx.sampler.oom_kills()) if ended.cause != "not_started" else None
-        row = classify_end(End(ended.exit_code, ended.signal, ended.cause, gates, kills))
-        self.failure_class = row.failure_class
+        cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
+        self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
-        if row.failure_class in retry.classes and self.known.retries < retry.max:
-            self.ledger.note_retry(ended, row, self.reason, self._backoff_seconds(self.known.retries))
+        if cause.failure_class in retry.classes and self.known.retries < retry.max:
+            self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
             return self._back_off()
-        self.ledger.fail(number, ended, findings, row)
+        self.ledger.fail(number, ended, findings, cause)
         return StageEnd.FAILED
+
+    def _find_cause(self, number: int, ended: Ended, gates: tuple[str, ...]) -> Cause:
+        from onbox.chain.autopsy import examine  # noqa: PLC0415 - only after a failure
+
+        kills = None if ended.cause == "not_started" else observed(self.ctx.sampler.oom_kills())
+        log, rows = self.ctx.paths.log(self.stage.name, number), self.ctx.head.data.get("triage") or ()
+        return examine(log, ended, gates, kills, rows, self.ctx.folder(self.stage))
 
     def _backoff_seconds(self, retries: int) -> float:
         return min(self.stage.retry.backoff_seconds * 2.0 ** min(retries, 30), BACKOFF_LIMIT_SECONDS)

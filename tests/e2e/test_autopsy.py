@@ -1,0 +1,104 @@
+"""Why a stage failed, told by the chain itself: from its log, its end and its box."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.box import Box, python
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAINING = "for i in range(3): print(f'step {i}/100 loss {1 / (i + 1):.3f}', flush=True)\n"
+
+
+def fail(box: Box, code: str, settings: str = "") -> dict[str, Any]:
+    """The FAILED marker of a training that runs `code`."""
+    (box.project / "train.py").write_text(code)
+    (box.project / "onbox.toml").write_text(f"[stages.train]\ncmd = {python('import train')!r}\n{settings}")
+    assert box.onbox("chain").returncode == 1
+    return box.marker("train_FAILED")
+
+
+def test_a_bug_is_told_with_its_line_and_place(box: Box) -> None:
+    marker = fail(box, TRAINING + "config = {}\nconfig['lr']\n")
+    assert (marker["failure_class"], marker["proof"]) == ("code_error", "KeyError: 'lr'")
+    assert marker["proof_line_number"] == len(box.log().splitlines())
+    assert marker["where"].endswith("train.py:3")
+    assert "confidence" in marker
+
+
+def test_memory_of_the_card_is_told_from_the_log(box: Box) -> None:
+    text = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB in all)"
+    marker = fail(box, TRAINING + f"raise RuntimeError({text!r})\n")
+    assert marker["failure_class"] == "cuda_oom"
+    assert "onfiguration" in marker["remedy"]
+
+
+def test_a_survived_error_does_not_hide_a_missing_result(box: Box) -> None:
+    code = "import logging\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    logging.exception('retrying')\n" + TRAINING
+    marker = fail(box, code, "artifacts = ['best.npz']\n")
+    assert marker["failure_class"] == "false_success"
+
+
+def test_the_same_failure_twice_has_one_signature(box: Box) -> None:
+    code = (
+        TRAINING + "import os, time\nraise ConnectionError(f'Max retries exceeded: timed out after {time.time()} s')\n"
+    )
+    fail(box, code, "retry = { max = 1, classes = ['network_blip'], backoff = '0s' }\n")
+    (again,) = box.events("stage_retrying")
+    (failed,) = box.events("stage_failed")
+    assert (again["failure_class"], failed["failure_class"]) == ("network_blip", "network_blip")
+    assert again["signature"] == failed["signature"] != ""
+
+
+def test_a_class_found_in_the_log_is_retried(box: Box) -> None:
+    code = "import os\nif os.environ['ONBOX_ATTEMPT'] == '1':\n    raise OSError(98, 'Address already in use')\n"
+    (box.project / "train.py").write_text(code)
+    (box.project / "onbox.toml").write_text(
+        f"[stages.train]\ncmd = {python('import train')!r}\n"
+        "retry = { max = 1, classes = ['port_in_use'], backoff = '0s' }\n"
+    )
+    assert box.onbox("chain").returncode == 0
+    assert box.events("stage_retrying")[0]["failure_class"] == "port_in_use"
+
+
+def test_the_users_own_row_comes_first(box: Box) -> None:
+    row = "[[triage]]\nregex = 'LicenseServerBusy'\nclass = 'license_busy'\nremedy = 'Wait for it.'\nretry = true\n"
+    marker = fail(box, TRAINING + "raise RuntimeError('LicenseServerBusy: 0 of 4 free')\n", row)
+    assert (marker["failure_class"], marker["remedy"]) == ("license_busy", "Wait for it.")
+
+
+def test_binary_junk_and_endless_lines_are_survived(box: Box) -> None:
+    code = (
+        "import os, sys\nos.write(1, os.urandom(200_000) + b'x' * 3_000_000 + b'\\r' * 1000 + b'\\0' * 5000 + b'\\n')\n"
+        "raise KeyError('the cause')\n"
+    )
+    assert fail(box, code)["failure_class"] == "code_error"
+
+
+def test_secrets_in_the_proof_are_masked(box: Box) -> None:
+    marker = fail(box, "raise KeyError('token=hf_abcdefghijklmnopqrstuvwxyz0123')\n")
+    assert "hf_abcdefghijkl" not in (box.state / "markers" / "train_FAILED").read_text()
+    assert marker["failure_class"] == "code_error"
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("expected", "options", "size"), [("disk_full", "size=1m", 400_000), ("inode_exhausted", "nr_inodes=3", 1)]
+)
+def test_no_room_and_no_inodes_are_told_apart(box: Box, tmp_path: Path, expected: str, options: str, size: int) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", options, "onbox-test", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs root and mounts")
+    try:
+        code = f"for i in range(9):\n    open(f'{small}/{{i}}.pt', 'wb').write(b'x' * {size})\n"
+        settings = f"cwd = '{small}'\nenv = {{ PYTHONPATH = '{box.project}' }}\n"
+        assert fail(box, TRAINING + code, settings)["failure_class"] == expected
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
