@@ -1,0 +1,72 @@
+"""Loss and remaining time in the words of a line, and lines that tell of a start, an end or a crash. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onbox.logs.numbers import parse_clock
+
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
+_LOSS = re.compile(
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3})(?:loss|cost)(?P<after>[_/](?:avg|mean|train))?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
+    rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
+    re.IGNORECASE,
+)
+_PLAIN = frozenset("train training avg avr average mean total lm running batch step epoch smoothed current ema final nll".split())
+_VALIDATION_LINE = re.compile(
+    r"(?i)^\W*(?:\[?\d[\d\s:./,T-]*\]?)?\W*(?:\w+ ?[|:] ?){0,2}\W*(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w*\]"
+    r"|saving dict for global step|train_runtime|(?:valid|dev|eval|test|val)\w* (?:on|summary|results?)"
+)
+_TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
+_ETA = re.compile(
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w*time)?|time[ _]left|remain(?:s|ing)?|left"
+    rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
+    rf"|(?P<time2>{_TIME})\s+(?:left|remaining|to go)(?![a-z])"
+)
+
+
+def read_loss(text: str) -> float | str | None:
+    """The first training loss on a line; `"nan"` for one that is no number; None if there is none."""
+    lower = text.lower()
+    if ("loss" not in lower and "cost" not in lower) or _VALIDATION_LINE.search(text):
+        return None
+    for found in _LOSS.finditer(text):
+        words = re.findall(r"[a-z]+", found["before"].lower())
+        if not words or (words[-1] in _PLAIN and not {"val", "valid", "validation", "eval", "test", "best", "dev"} & set(words)):
+            value = found["value"].lower()
+            return "nan" if value == "nan" else float(value)
+    return None
+
+
+def read_eta(text: str) -> float | None:
+    """Remaining time in words; None if none is told."""
+    found = _ETA.search(text)
+    if not found:
+        return None
+    told = found["time"] or found["time2"]
+    if re.fullmatch(r"\d+(?:\.\d+)?", told):
+        named = re.match(r"(?i)eta_s", found[0])
+        factor = {"h": 3600.0, "m": 60.0, "s": 1.0}.get((found["unit"] or ("s" if named else "")).lower())
+        return float(told) * factor if factor else None
+    return parse_clock(told)
+
+
+STARTED = re.compile(
+    r"(?i)^\W*(?:={2,}|\*{3,}|-{3,}|#{2,}).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum|rerun)"
+    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d+ start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training|train|fit)"
+    r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.*\b(?:from|at|training|checkpoint)\b"
+)
+ENDED = re.compile(
+    r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study)\b"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over|succeeded)\b(?!\s*(?:with value|at 0))"
+    r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
+    r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
+    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.*(?:counter|patience|/\d| of \d))|\d+ epochs completed in"
+    r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop|\bfinal model saved"
+    r"|wandb\S* (?:\S+ )?view run .{1,80} at:|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
+    r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
+)
+CRASHED = re.compile(
+    r"^Traceback \(most|^\w*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
+    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
+)
