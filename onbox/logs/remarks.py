@@ -40,7 +40,7 @@ def read_loss(text: str) -> float | str | None:
 
 def read_eta(text: str) -> float | None:
     """Remaining time in words; None if none is told."""
-    found = _ETA.search(text)
+    found = _ETA.search(text) if re.search("(?i)eta|remain|left|will fin|to go", text) else None
     if not found:
         return None
     told = found["time"] or found["time2"]
@@ -70,3 +70,19 @@ CRASHED = re.compile(
     r"^Traceback \(most|^\w*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
 )
+_TURN_WORDS = (
+    "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
+    "stop", "succe", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
+    "preempted", "interrupt", "exit", "killed", "abort",
+)  # fmt: skip
+
+
+def turn_of(text: str) -> str | None:
+    """`started`, `ended` or `crashed`, if a line tells that; None for most lines."""
+    lower = text.lower()
+    if not any(word in lower for word in _TURN_WORDS):
+        return None
+    for name, pattern in (("started", STARTED), ("crashed", CRASHED), ("ended", ENDED)):
+        if pattern.search(text):
+            return name
+    return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onbox.logs.numbers import COUNT, Count, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
-from onbox.logs.shapes import INNER, LABELLED, SHAPES, Shape
+from onbox.logs.shapes import COUNTED, INNER, SHAPES, WORD, Shape
 from onbox.logs.words import (
     AUXILIARY,
     COUNTER_LABELS,
@@ -23,6 +23,7 @@ from onbox.logs.words import (
 )
 
 LOOK_BACK = 40
+_KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
 _DESC_FRACTION = re.compile(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
@@ -95,50 +96,49 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
 # -- bars and other displays made for progress
 
 
+class Display(NamedTuple):
+    """A display found on a line. label: the text before it, from the end of the display before."""
+
+    shape: Shape
+    match: re.Match[str]
+    label: str
+
+
 def _bars(text: str) -> tuple[list[Sight], str]:
     """The displays on a line, and the line without them."""
     for shape in SHAPES:
-        found = list(shape.pattern.finditer(text)) if shape.id == "tqdm" else _first(shape, text)
+        if not all(need in text for need in shape.needs):
+            continue
         sights: list[Sight] = []
-        rest = text
-        for match in found:
-            sight = _bar_sight(shape, match)
+        rest: list[str] = []
+        at = 0
+        for match in shape.pattern.finditer(text):
+            own = _group(match, "label")
+            display = Display(shape, match, own if own is not None else text[at : match.start()])
+            sight = _bar_sight(display)
             if sight is None:
                 continue
-            sights.append(sight)
-            sights.extend(_outer_of(shape, match))
-            begin, end = _span(shape, match)
-            rest = rest.replace(text[begin:end], " ", 1)
+            sights += [sight, *_outer_of(display)]
+            rest.append(text[at : match.start()])
+            at = match.start("rate") if _group(match, "rate") else match.end()
         if sights:
-            return sights, rest
+            return sights, " ".join([*rest, text[at:]])
     return [], text
-
-
-def _first(shape: Shape, text: str) -> list[re.Match[str]]:
-    found = shape.pattern.search(text)
-    return [found] if found else []
-
-
-def _span(shape: Shape, match: re.Match[str]) -> tuple[int, int]:
-    """What of the line is used up: not the label, not what stands behind the rate."""
-    begin = match.end("label")
-    return begin, match.start("rate") if "rate" in match.re.groupindex else match.end()
 
 
 def _group(match: re.Match[str], name: str) -> str | None:
     return match[name] if name in match.re.groupindex else None
 
 
-def _bar_sight(shape: Shape, match: re.Match[str]) -> Sight | None:
-    label = match["label"] or ""
+def _bar_sight(display: Display) -> Sight | None:
+    shape, match, label = display
     most = _group(match, "max")
     current = Count(0, False) if match["current"] == "-" else parse_count(match["current"])
     maximum = parse_count(most) if most and most[0].isdigit() else None
-    if not _plausible(shape, match, current, maximum):
+    if not _plausible(display, current, maximum):
         return None
     exact = int(maximum.value) if maximum and not maximum.rounded and float(maximum.value).is_integer() else None
     desc_fraction = _DESC_FRACTION.match(label)
-    epoch = LABELLED.search(label)
     own = _label_key(label)
     unit = _bar_unit(match, label)
     key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
@@ -153,27 +153,29 @@ def _bar_sight(shape: Shape, match: re.Match[str]) -> Sight | None:
         shape.id,
         eta=_clock(_group(match, "eta")),
         elapsed=_clock(_group(match, "elapsed")),
-        beside_epoch=bool(desc_fraction or _group(match, "epoch") or (epoch and UNITS[epoch["unit"].lower()] == "epoch")),
+        beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
         inner=shape.id in ("keras", "train-bracket") or bool(desc_fraction),
     )
 
 
-def _outer_of(shape: Shape, match: re.Match[str]) -> list[Sight]:
+def _outer_of(display: Display) -> list[Sight]:
     """`35/60` or an epoch number in front of a bar: the epoch, outside the bar."""
+    shape, match, label = display
     epoch = _group(match, "epoch")
     if epoch:
-        kind = bar_kind(match["label"])
+        kind = bar_kind(label)
         return [Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)]
-    found = _DESC_FRACTION.match(match["label"] or "")
+    found = _DESC_FRACTION.match(label)
     if found and int(found[1]) <= int(found[2]):
         return [Sight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]
     return []
 
 
-def _plausible(shape: Shape, match: re.Match[str], current: Count, maximum: Count | None) -> bool:
+def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
-    label = (match["label"] or "").rstrip()
+    shape, match, label = display
+    label = label.rstrip()
     if shape.id in ("tqdm", "loggable", "tqdm-open"):
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
@@ -213,7 +215,7 @@ def _bar_unit(match: re.Match[str], label: str) -> str:
     name = (rate[1] or rate[2]) if rate else ""
     if name in UNITS and name != "it":
         return UNITS[name]
-    return "batch" if match.re is SHAPES[3].pattern else "step"
+    return "batch" if match.re is _KERAS else "step"
 
 
 def _clock(text: str | None) -> float | None:
@@ -228,11 +230,13 @@ def _clock(text: str | None) -> float | None:
 def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
     sights: list[Sight] = []
     maxima: list[tuple[str, int]] = []
-    for match in LABELLED.finditer(text):
-        before = text[max(0, match.start() - LOOK_BACK) : match.start()]
-        words = _label_words(before)
-        unit = UNITS[match["unit"].lower()]
-        role = _role(words, match, text)
+    for word in WORD.finditer(text):
+        unit = UNITS.get(word[0].lower())
+        match = COUNTED.match(text, word.end()) if unit else None
+        if unit is None or match is None:
+            continue
+        before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        role = _role(_label_words(before), word[0].lower(), match)
         count = parse_count(match["current"])
         if role == "maximum" and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
@@ -246,10 +250,9 @@ def _label_words(before: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(found[0])] if found else []
 
 
-def _role(words: list[str], match: re.Match[str], text: str) -> str:
-    """counter, maximum, or nothing."""
-    label = "_".join([*words[-1:], match["unit"].lower()])
-    unit = match["unit"].lower()
+def _role(words: list[str], unit: str, match: re.Match[str]) -> str:
+    """counter, maximum, or nothing. unit: the word as it stands there."""
+    label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if match["max"] is not None:
         refused = any(word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:])
@@ -262,7 +265,7 @@ def _role(words: list[str], match: re.Match[str], text: str) -> str:
         return "counter" if "|" in match["sep"] else "maximum"
     if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() else ""
-    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not text[match.end("unit") :].startswith("."):
+    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith("."):
         return ""
     return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
 

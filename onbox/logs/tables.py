@@ -31,7 +31,7 @@ def read_header(text: str) -> Table | None:
     names = _cells(text, header=True)
     if len(names) < 2 or names[0] not in COLUMNS or (len(names[0]) == 1 and names[1:2] != ["#"]):
         return None
-    if any(_NUMBER.match(name) for name in names):
+    if any(char.isdigit() for name in names[:2] for char in name):
         return None
     counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
     return Table(names, counters)

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from onbox.logs.numbers import COUNT, parse_count
-from onbox.logs.remarks import CRASHED, ENDED, STARTED
+from onbox.logs.remarks import turn_of
 from onbox.logs.rows import read_row
 from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
@@ -77,11 +77,12 @@ class Track:
     def look(self, text: str, percent: float | None) -> None:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""
         self.line += 1
-        if STARTED.search(text):
+        turn = turn_of(text)
+        if turn == "started":
             self.started, self.table = self.line, None
-        elif ENDED.search(text):
+        elif turn == "ended":
             self.ended = self.line
-        if CRASHED.search(text):
+        elif turn == "crashed":
             self.crashed = self.line
         self.take(self._tabled(text) or read_line(text))
         if percent is not None:
