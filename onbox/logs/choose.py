@@ -27,7 +27,7 @@ def choose(track: Track, configured_max: int | None) -> Progress:
         )  # fmt: skip
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
-    epoch = _epoch(track) if counter.unit != "epoch" else None
+    epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
     return Progress(
         current=counter.current,
         exact_max=maximum,

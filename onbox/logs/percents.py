@@ -23,7 +23,7 @@ _ANY = re.compile("|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at,
 
 def read_percent(text: str) -> float | None:
     """The percentage of a display that has nothing else; None if the line is no such display."""
-    if "%" not in text and "--:--" not in text and ":" not in text:
+    if "%" not in text and "--:--" not in text:
         return None
     found = _ANY.search(text)
     if not found:

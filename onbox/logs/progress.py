@@ -21,13 +21,13 @@ BLOCK_BYTES = 1 << 18
 
 _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 _TRACES = (
-    b"0/0", b"0 / 0", b"0/ ", b"0% ", b"0%|", b"0%]", b"0%)", b"0%\n", b"epoch", b"step", b"iter", b"update", b" of 0",
-    b"trial", b"round", b"episode", b"generation", b"loss", b"eta:", b"eta ", b"remaining", b"train", b"done", b"complete",
-    b"finished", b"attempt", b"restart", b"resum", b"stop", b"traceback", b"rror: ", b"killed", b"sigterm",
-    b"out of mem", b" up. 0", b"0:\tlearn", b"]\t", b"wandb", b"://", b"run_", b"sampl", b" of  ", b"progress on",
+    b"0/0", b"0 / 0", b"0/ ", b"0%", b" of 0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
+    b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start", b"resum", b"stop",
+    b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:", b"://", b"run",
+    b"|   ", b"#  ",
 )  # fmt: skip
-_HEADER = re.compile(rb"^[ |\t]*(?:epoch|iter|step|e  +#|gen)[^\n:=]*$", re.MULTILINE)
-_ROW = re.compile(rb"^[ |\t]*\d[^\n]*", re.MULTILINE)
+_ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
+_VERDICTS_MAX = 1 << 12
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
 _MOVES = re.compile(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
 _ESCAPES = re.compile(
@@ -55,6 +55,7 @@ class ProgressReader:
         self._track = Track()
         self._links = Links()
         self._pending = b""
+        self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
 
     def state(self) -> dict[str, Any]:
         """Small and JSON-able: with it, `from_state` goes on where this reader is."""
@@ -137,21 +138,15 @@ class ProgressReader:
 
     def _plain(self, data: bytes) -> None:
         """Lines that nothing overwrites: those with a trace are read."""
-        folded = data.translate(_FOLD)
-        begins: set[int] = set()
-        for trace in _TRACES:
-            at = folded.find(trace)
-            while at >= 0:
-                begins.add(data.rfind(b"\n", 0, at) + 1)
-                line_end = data.find(b"\n", at)
-                at = folded.find(trace, line_end) if line_end >= 0 else -1
-        header = _HEADER.search(folded)
-        if self._track.table or header:
-            begins.update(match.start() for match in _ROW.finditer(data))
-        if self._regex:
-            begins.update(match.start() for match in re.finditer(rb"^.", data, re.MULTILINE))
-        for begin in sorted(begins):
-            self._text(data[begin : data.find(b"\n", begin)])
+        verdicts = self._verdicts
+        for line, folded in zip(data.split(b"\n"), data.translate(_FOLD).split(b"\n"), strict=True):
+            wanted = verdicts.get(folded)
+            if wanted is None:
+                if len(verdicts) >= _VERDICTS_MAX:
+                    verdicts.clear()
+                wanted = verdicts[folded] = any(trace in folded for trace in _TRACES)
+            if wanted or (self._track.table and _ROW.match(folded)) or self._regex:
+                self._text(line)
 
     def _text(self, raw: bytes) -> None:
         if len(raw) > 2 * TEXT_LIMIT:

@@ -8,7 +8,7 @@ from onbox.logs.numbers import parse_clock
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
 _LOSS = re.compile(
-    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3})(?:loss|cost)(?P<after>[_/](?:avg|mean|train))?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3})(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
     rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )

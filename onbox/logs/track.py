@@ -123,7 +123,7 @@ class Track:
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
         )
-        forward = now is not None and old.epoch is not None and now > old.epoch
+        forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None or sight.rounded else old.maximum
         counts = (
