@@ -9,6 +9,7 @@ from onbox.logs.numbers import parse_clock
 
 _BOOST = re.compile(r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)")
 _CATBOOST = re.compile(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
+_RSYNC = re.compile(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = re.compile(r"remaining: (.+)$")
 _TRAIN_METRIC = re.compile(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
 
@@ -26,6 +27,10 @@ class Row(NamedTuple):
 
 def read_row(text: str) -> Row | None:
     """`175:<tab>learn: 0.30<tab>...remaining: 2.29s`, `[10]<tab>train-rmse:0.5`; None for any other line."""
+    if "B/s" in text:
+        found = _RSYNC.match(text)
+        if found:
+            return Row("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
     if not text[:1].isdigit() and not text.startswith("["):
         return None
     found = _CATBOOST.match(text)
