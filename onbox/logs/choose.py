@@ -8,6 +8,8 @@ from onbox.contract.progress import Progress
 from onbox.logs.track import Counter, Track
 from onbox.logs.words import STEP_UNITS
 
+LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
+
 
 class Pick(NamedTuple):
     """The run's counter, and the one inside it. maximum: None if no exact one is known."""
@@ -36,6 +38,7 @@ def choose(track: Track, configured_max: int | None) -> Progress:
         epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
         loss=track.loss if counter.kind == "train" and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
+        percent=track.percent if maximum is None and track.percent_line >= counter.last else None,
         finished=_finished(track, pick._replace(maximum=maximum)),
         inner_current=inner.current if inner else None,
         inner_max=inner.maximum if inner else None,
@@ -95,7 +98,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
 def _rank(track: Track, counter: Counter) -> tuple[bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     done = counter.maximum is not None and counter.current >= counter.maximum and track.line - counter.last > 3
-    return (not done, counter.resets == 0, counter.elapsed or 0.0, counter.last)
+    return (not done, counter.resets == 0 and counter.unit != "batch", counter.elapsed or 0.0, counter.last)
 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
@@ -122,9 +125,10 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return counter.unit == "batch"
     if counter.crossed:
         return False
-    if epoch.maximum:
-        return not _agrees(counter, epoch)
-    return counter.beside_epoch and float(epoch.current).is_integer()
+    if counter.beside_epoch and float(epoch.current).is_integer():
+        # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
+        return not (counter.key.startswith("global") or counter.unit == "update" or (not counter.made and counter.maximum >= LARGE))
+    return epoch.maximum is not None and not _agrees(counter, epoch)
 
 
 def _agrees(counter: Counter, epoch: Counter) -> bool:
@@ -136,14 +140,14 @@ def _agrees(counter: Counter, epoch: Counter) -> bool:
     )
 
 
-def _eta(track: Track, counter: Counter, inner: Counter | None) -> float | None:
+def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
     if counter.eta is not None:
         return counter.eta
     if counter.made and counter.rule == "tqdm":
         return None
     if track.eta_line < counter.last or track.eta is None:
         return None
-    return None if inner is not None and counter.maximum is None else track.eta
+    return track.eta
 
 
 def _finished(track: Track, pick: Pick) -> bool | None:

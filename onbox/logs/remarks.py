@@ -19,10 +19,10 @@ _VALIDATION_LINE = re.compile(
 )
 _TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
 _ETA = re.compile(
-    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w*time)?|time[ _]left|remain(?:s|ing)?|left"
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w+){0,3}|time[ _]left|remain(?:s|ing)?|left"
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
-    rf"|(?P<time2>{_TIME})\s+(?:left|remaining|to go)(?![a-z])"
 )
+_ETA_AFTER = re.compile(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
 
 
 def read_loss(text: str) -> float | str | None:
@@ -40,10 +40,12 @@ def read_loss(text: str) -> float | str | None:
 
 def read_eta(text: str) -> float | None:
     """Remaining time in words; None if none is told."""
-    found = _ETA.search(text) if re.search("(?i)eta|remain|left|will fin|to go", text) else None
+    if not re.search("(?i)eta|remain|left|will fin|to go|etc", text):
+        return None
+    found = _ETA.search(text) or _ETA_AFTER.search(text)
     if not found:
         return None
-    told = found["time"] or found["time2"]
+    told = found["time"]
     if re.fullmatch(r"\d+(?:\.\d+)?", told):
         named = re.match(r"(?i)eta_s", found[0])
         factor = {"h": 3600.0, "m": 60.0, "s": 1.0}.get((found["unit"] or ("s" if named else "")).lower())

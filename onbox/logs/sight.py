@@ -16,6 +16,8 @@ from onbox.logs.words import (
     INNER_UNITS,
     LONE_WORDS,
     MAXIMUM,
+    NO_SHARE,
+    NO_SHARE_AFTER,
     NOT_A_COUNTER,
     NOT_PROGRESS,
     TRAINING,
@@ -26,6 +28,9 @@ LOOK_BACK = 40
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
+_DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
+_SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_PER_ITEM = re.compile(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
 _DESC_FRACTION = re.compile(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
 _FOR_MAX = re.compile(
     rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
@@ -80,7 +85,21 @@ def read_line(text: str) -> Seen:
     sights = _together(bars, labelled)
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
+    if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
+        eta = None
     return Seen(tuple(sights), tuple(maxima), loss, eta)
+
+
+def _is_inner_eta(eta: float, sights: list[Sight], text: str) -> bool:
+    """Whether a line's remaining time is that of the epoch: what is left of it, times the time that one takes."""
+    inner = next((sight for sight in sights if sight.inner and sight.maximum), None)
+    if inner is None:
+        return False
+    each = _PER_ITEM.search(text)
+    if each is None or inner.maximum is None:
+        return True
+    left = (inner.maximum - inner.current) * float(each[1])
+    return eta <= max(2.0 * left, 2.0)
 
 
 def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
@@ -138,7 +157,7 @@ def _bar_sight(display: Display) -> Sight | None:
     if not _plausible(display, current, maximum):
         return None
     exact = int(maximum.value) if maximum and not maximum.rounded and float(maximum.value).is_integer() else None
-    desc_fraction = _DESC_FRACTION.match(label)
+    desc_fraction = _DESC_FRACTION.match(label) or _DESC_EPOCH.match(label)
     own = _label_key(label)
     unit = _bar_unit(match, label)
     key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
@@ -166,6 +185,9 @@ def _outer_of(display: Display) -> list[Sight]:
     if epoch:
         kind = bar_kind(label)
         return [Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)]
+    found = _DESC_EPOCH.match(label)
+    if found:
+        return [Sight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
     found = _DESC_FRACTION.match(label)
     if found and int(found[1]) <= int(found[2]):
         return [Sight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]
@@ -180,7 +202,11 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False
-    if NOT_PROGRESS.search(label[-LOOK_BACK:]):
+    if NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]) or (
+        shape.id not in ("keras", "bar") and NO_SHARE_AFTER.match(match.string, match.end())
+    ):
+        return False
+    if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
         return False
     percent = _group(match, "percent")
     if percent and maximum and not maximum.rounded:
@@ -199,7 +225,7 @@ def bar_kind(label: str) -> str:
 
 def _label_key(label: str) -> str:
     """What names a bar: its words without numbers and metrics."""
-    words = _WORD.findall(re.split(r"[=,]|\bloss\b", label)[0])
+    words = _WORD.findall(re.split(r"(?i)[=,]|(?<![a-z])loss(?![a-z])", label)[0])
     return " ".join(words[:4]).lower()[:40]
 
 

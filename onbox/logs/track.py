@@ -125,7 +125,7 @@ class Track:
         )
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
-        maximum = sight.maximum if sight.maximum is not None or sight.rounded else old.maximum
+        maximum = sight.maximum if sight.maximum is not None else old.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current),

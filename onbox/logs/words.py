@@ -60,7 +60,7 @@ AUXILIARY = re.compile(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
-    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|updating files|running tokenizer|render\w*|import\w*|batches"
+    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|updating files|running tokenizer|render\w*|import\w*"
     r"|pip|creating|quantiz\w*|merg\w*|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
     r"(?![a-z])"
 )
@@ -76,3 +76,7 @@ NOT_PROGRESS = re.compile(
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"
 )
+# A share of something, not of the work done: words near before it, or right behind it.
+_SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
+NO_SHARE = re.compile(rf"(?i)(?<![a-z]){_SHARES}(?![a-z])")
+NO_SHARE_AFTER = re.compile(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?{_SHARES}(?![a-z])")
