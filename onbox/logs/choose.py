@@ -1,0 +1,164 @@
+"""Which of a log's counters is the run's own, and what is known beside it. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onbox.contract.progress import Progress
+from onbox.logs.track import Counter, Track
+from onbox.logs.words import STEP_UNITS
+
+LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
+
+
+class Pick(NamedTuple):
+    """The run's counter, and the one inside it. maximum: None if no exact one is known."""
+
+    counter: Counter
+    maximum: int | None
+    inner: Counter | None = None
+
+
+def choose(track: Track, configured_max: int | None) -> Progress:
+    """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
+    pick = _pick(track)
+    if pick is None:
+        fresh = track.percent_line >= track.started and track.percent is not None
+        return Progress(percent=track.percent, finished=_without_counter(track)) if fresh else Progress(
+            finished=_without_counter(track), loss=track.loss
+        )  # fmt: skip
+    counter, inner = pick.counter, pick.inner
+    maximum = configured_max or pick.maximum
+    epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
+    return Progress(
+        current=counter.current,
+        exact_max=maximum,
+        unit=counter.unit,
+        epoch_current=epoch.current if epoch else None,
+        epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
+        loss=track.loss if counter.kind == "train" and track.loss_line >= track.started else None,
+        eta_seconds=_eta(track, counter, inner),
+        percent=track.percent if maximum is None and track.percent_line >= counter.last else None,
+        finished=_finished(track, pick._replace(maximum=maximum)),
+        inner_current=inner.current if inner else None,
+        inner_max=inner.maximum if inner else None,
+        inner_unit=inner.unit if inner else None,
+        current_rounded=counter.rounded and counter.unit != "epoch",
+        rule=counter.rule,
+    )
+
+
+def _without_counter(track: Track) -> bool | None:
+    if track.percent is not None and track.percent >= 100:
+        return None
+    return track.ended > track.crashed
+
+
+def _epoch(track: Track) -> Counter | None:
+    found = track.counters.get("epoch")
+    return found if found and found.last >= track.started else None
+
+
+def _pick(track: Track) -> Pick | None:
+    current = [counter for counter in track.counters.values() if counter.last >= track.started]
+    counters = current or list(track.counters.values())
+    for kinds in (("own",), ("train",), ("aux", "val")):
+        pick = _pick_of(track, [counter for counter in counters if counter.kind in kinds])
+        if pick is not None:
+            return pick
+    return None
+
+
+def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
+    epochs = [counter for counter in counters if counter.unit == "epoch"]
+    others = [counter for counter in counters if counter.unit != "epoch"]
+    epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
+    whole = [counter for counter in others if not _is_inner(counter, epoch, others)]
+    inside = [counter for counter in others if counter not in whole]
+    inner = max(inside, key=lambda counter: counter.last) if inside else None
+    if inner is not None and epoch is not None and inner.last < epoch.changed:
+        inner = None
+    bounded = [counter for counter in whole if _maximum(track, counter) is not None]
+    if bounded:
+        best = max(bounded, key=lambda counter: _rank(track, counter))
+        return Pick(best, _maximum(track, best), None)
+    if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
+        return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
+    if whole:
+        best = max(whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current))
+        return Pick(best, None, None)
+    if epoch is not None:
+        return Pick(epoch, None, inner)
+    if inside:
+        last = max(inside, key=lambda counter: counter.last)
+        return Pick(last, last.maximum, None)
+    return None
+
+
+def _rank(track: Track, counter: Counter) -> tuple[bool, bool, float, int]:
+    """Of several counters of the whole run: the one that is still moving, then the longest at work."""
+    done = counter.maximum is not None and counter.current >= counter.maximum and track.line - counter.last > 3
+    return (not done, counter.resets == 0 and counter.unit != "batch", counter.elapsed or 0.0, counter.last)
+
+
+def _maximum(track: Track, counter: Counter) -> int | None:
+    """Of the counter itself, else one that the log told elsewhere for what it counts."""
+    if counter.maximum is not None:
+        return counter.maximum
+    units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
+    for unit in (counter.unit, *units):
+        most = track.maxima.get(unit)
+        if most is not None and most >= counter.current:
+            return most
+    return None
+
+
+def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> bool:
+    """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
+    if counter.resets and counter.maximum is not None and any(not other.resets and other.maximum for other in others):
+        return True
+    if epoch is None:
+        return False
+    if counter.inner or counter.resets:
+        return True
+    if counter.maximum is None:
+        return counter.unit == "batch"
+    if counter.crossed:
+        return False
+    if counter.beside_epoch and float(epoch.current).is_integer():
+        # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
+        return not (counter.key.startswith("global") or counter.unit == "update" or (not counter.made and counter.maximum >= LARGE))
+    return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _agrees(counter: Counter, epoch: Counter) -> bool:
+    """Whether step and epoch can be two views of one run: 1880/2400 in epoch 8/10 can, 1/75 in epoch 4/50 cannot."""
+    assert counter.maximum and epoch.maximum
+    share = counter.current / counter.maximum
+    return (epoch.current - 1.05) / epoch.maximum <= share <= (epoch.current + 1.05) / epoch.maximum and (
+        counter.maximum > epoch.maximum
+    )
+
+
+def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
+    if counter.eta is not None:
+        return counter.eta
+    if counter.made and counter.rule == "tqdm":
+        return None
+    if track.eta_line < counter.last or track.eta is None:
+        return None
+    return track.eta
+
+
+def _finished(track: Track, pick: Pick) -> bool | None:
+    counter, inner = pick.counter, pick.inner
+    if track.crashed > max(track.ended, counter.changed):
+        return False
+    if track.ended >= counter.changed and track.ended > track.started:
+        return True
+    complete = pick.maximum is not None and counter.current >= pick.maximum
+    if complete:
+        return inner is None or inner.maximum is None or inner.current >= inner.maximum
+    if pick.maximum is None and counter.eta == 0:
+        return None
+    return False

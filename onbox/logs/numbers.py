@@ -1,0 +1,51 @@
+"""Counts and times as progress displays write them. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# A count: `1200`, `1,200`, `12.5`, `5.16k`, `1.61kit`. Anything with a letter for thousands is rounded.
+COUNT = r"(?:\d{1,3}(?:[,_]\d{3})+(?![\d.])|\d+(?:\.\d+)?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9]))?"
+_COUNT_PARTS = re.compile(r"([\d,_.]+)\s?([kKMGTB]?)")
+_FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12}
+
+_CLOCK = re.compile(r"(?:(\d+)\s*(?:days?|d|-)[,\s]*)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$")
+_WORDED = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zμµ]+)[\s,]*")
+_SECONDS = (
+    ("us", 1e-6), ("μs", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("mon", 30 * 86400.0), ("mi", 60.0), ("m", 60.0),
+    ("s", 1.0), ("h", 3600.0), ("d", 86400.0), ("w", 604800.0), ("y", 365 * 86400.0),
+)  # fmt: skip
+
+
+class Count(NamedTuple):
+    """A displayed count. rounded: the display rounded it, so it is no exact number."""
+
+    value: float
+    rounded: bool
+
+
+def parse_count(text: str) -> Count:
+    """`1,200` -> 1200 exactly; `5.16k` -> 5160, rounded. `text` must match COUNT."""
+    parts = _COUNT_PARTS.match(text)
+    assert parts is not None
+    digits = parts[1].replace(",", "").replace("_", "").rstrip(".")
+    factor = _FACTORS[parts[2]]
+    value = float(digits) * factor if "." in digits else int(digits) * factor
+    return Count(int(value) if float(value).is_integer() and ("." not in digits or factor > 1) else value, factor > 1)
+
+
+def parse_clock(text: str) -> float | None:
+    """`1:02:03`, `3:05`, `2 days, 19:51:08`, `3h8m`, `1725.0s`, `2.3 min`: seconds. None if it is no time."""
+    text = text.strip().lower()
+    found = _CLOCK.match(text)
+    if found:
+        days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+        return days * 86400 + hours * 3600 + minutes * 60 + seconds
+    total, at = 0.0, 0
+    for part in _WORDED.finditer(text):
+        factor = next((factor for name, factor in _SECONDS if part[2].startswith(name)), None)
+        if part.start() != at or factor is None:
+            break
+        total, at = total + float(part[1]) * factor, part.end()
+    return total if at else None

@@ -1,0 +1,32 @@
+"""Displays that show a percentage and no counter. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_PERCENT = r"(?P<percent>\d{1,3}(?:\.\d+)?)\s?%"
+_FORMS = (
+    rf"^\s*\[\s*{_PERCENT}\]",
+    r"^\s*(?P<percent2>\d{1,3})\s+[\d.]+[kMGT]?\s+\d{1,3}\s+[\d.]+[kMGT]?\s+\d+\s+[\d.]+[kMGT]?\s+[\d.]+[kMGT]?\s+\d+\s+[-\d:]{7,}",
+    rf"[\[|][#=>█━. -]{{3,}}[\]|]\s*{_PERCENT}",
+    rf"{_PERCENT}\s*[\[|][#=>█━. -]{{3,}}[\]|]?",
+    rf"[#█━]{{2,}}[\s.-]*{_PERCENT}",
+    rf"(?i)\bprogress\w*\W{{1,3}}{_PERCENT}",
+    rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
+    rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
+    rf"(?:\.{{10}}\s+){{2,}}\s*{_PERCENT}",
+    rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
+    rf"\s\[\s*{_PERCENT}\]$",
+)
+_ANY = re.compile("|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I)
+
+
+def read_percent(text: str) -> float | None:
+    """The percentage of a display that has nothing else; None if the line is no such display."""
+    if "%" not in text and "--:--" not in text:
+        return None
+    found = _ANY.search(text)
+    if not found:
+        return None
+    value = next(float(told) for told in found.groups() if told is not None)
+    return value if value <= 100 else None

@@ -1,0 +1,180 @@
+"""How far a run is, read from its log's bytes as they come. Open this file first: bytes, lines, counters, choice.
+
+Fast on lines that show nothing: a block of bytes is folded (small letters, every digit a 0) and searched for a few dozen
+traces; only lines with one are looked at. Of bars that overwrite each other, the last one is read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from onbox.contract.progress import Progress
+from onbox.logs.choose import choose
+from onbox.logs.links import Links
+from onbox.logs.percents import read_percent
+from onbox.logs.track import Track
+
+PENDING_BYTES = 1 << 15
+TEXT_LIMIT = 2000
+BLOCK_BYTES = 1 << 18
+
+_FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
+_TRACES = (
+    b"0/0", b"0 / 0", b"0/ ", b"0%", b" of 0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
+    b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start", b"resum", b"stop",
+    b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:", b"://", b"run",
+    b"|   ", b"#  ",
+)  # fmt: skip
+_ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
+_VERDICTS_MAX = 1 << 12
+_KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
+_MOVES = re.compile(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
+_ESCAPES = re.compile(
+    r"\x1bP[^\x1b]*(?:\x1b\\)?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]"
+)
+
+
+class ProgressSettings(NamedTuple):
+    """regex: the user's own shape with the groups `current` and, perhaps, `max`; None: the table of shapes.
+    max: the run's exact maximum, which wins over the log's; None: what the log says.
+    """
+
+    regex: str | None = None
+    max: int | None = None
+
+
+class ProgressReader:
+    """Reads a log piece by piece: `feed` the new bytes, ask for the `result` at any time. The pieces may be cut anywhere:
+    the result depends on the bytes only.
+    """
+
+    def __init__(self, settings: ProgressSettings | None = None) -> None:
+        self.settings = settings or ProgressSettings()
+        self._regex = re.compile(self.settings.regex) if self.settings.regex else None
+        self._track = Track()
+        self._links = Links()
+        self._pending = b""
+        self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
+
+    def state(self) -> dict[str, Any]:
+        """Small and JSON-able: with it, `from_state` goes on where this reader is."""
+        return {"track": self._track.state(), "links": self._links.state(), "pending": self._pending.decode("latin-1")}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], settings: ProgressSettings | None = None) -> ProgressReader:
+        reader = cls(settings)
+        reader._track = Track.from_state(state["track"])  # noqa: SLF001 - its own
+        reader._links = Links.from_state(state["links"])  # noqa: SLF001
+        reader._pending = state["pending"].encode("latin-1")  # noqa: SLF001
+        return reader
+
+    def feed(self, data: bytes) -> None:
+        """Take in the next bytes of the log."""
+        for at in range(0, len(data), BLOCK_BYTES):
+            self._feed_block(data[at : at + BLOCK_BYTES])
+
+    def _feed_block(self, data: bytes) -> None:
+        data = self._pending + data
+        whole = data.rfind(b"\n") + 1
+        self._lines(data[:whole])
+        rest = data[whole:]
+        # Of a line still growing: all that is overwritten already can be read, but for the last two pieces.
+        cut = max(rest.rfind(mark, 0, max(rest.rfind(b"\r"), rest.rfind(b"\b"))) for mark in (b"\r", b"\b")) + 1
+        if cut > 0:
+            self._pieces(rest[:cut], rest[cut:], ended=False)
+            rest = rest[cut:]
+        if len(rest) > 2 * PENDING_BYTES:
+            rest = rest[:PENDING_BYTES] + rest[-PENDING_BYTES:]
+        self._pending = rest
+
+    def result(self) -> Progress:
+        """What the log shows up to here, the line still growing included."""
+        track, links = self._track, self._links
+        if self._pending:
+            end = ProgressReader.from_state(self.state(), self.settings)
+            end._lines(end._pending + b"\n")  # noqa: SLF001 - its own
+            track, links = end._track, end._links  # noqa: SLF001
+        return choose(track, self.settings.max)._replace(tracker_run=links.run_url)
+
+    def _lines(self, data: bytes) -> None:
+        """Whole lines."""
+        if not data:
+            return
+        data = data.replace(b"\r\n", b"\n")
+        if b"\r" not in data and b"\b" not in data:
+            self._plain(data)
+            return
+        plain: list[bytes] = []
+        for line in data.split(b"\n")[:-1]:
+            if b"\r" not in line and b"\b" not in line:
+                plain.append(line)
+                continue
+            if plain:
+                self._plain(b"\n".join(plain) + b"\n")
+                plain = []
+            self._pieces(line, b"", ended=True)
+        if plain:
+            self._plain(b"\n".join(plain) + b"\n")
+
+    def _pieces(self, line: bytes, following: bytes, *, ended: bool) -> None:
+        """A line that was overwritten. A piece is read if the next one is not the same display further on."""
+        pieces = [piece for piece in re.split(rb"[\r\x08]+", line) if piece]
+        if not ended and not pieces:
+            return
+        keys = [piece[:48].translate(None, _KEY_DROPS) for piece in pieces]
+        if not ended:
+            after = re.split(rb"[\r\x08]+", following)[0]
+            keys.append(after[:48].translate(None, _KEY_DROPS) if after else b"\n")
+        else:
+            keys.append(b"\n")
+        for at, piece in enumerate(pieces):
+            if keys[at] != keys[at + 1] and piece.strip():
+                self._piece(piece)
+
+    def _piece(self, piece: bytes) -> None:
+        if b"0" in piece.translate(_FOLD) or self._regex:
+            self._text(piece)
+
+    def _plain(self, data: bytes) -> None:
+        """Lines that nothing overwrites: those with a trace are read."""
+        verdicts = self._verdicts
+        for line, folded in zip(data.split(b"\n"), data.translate(_FOLD).split(b"\n"), strict=True):
+            wanted = verdicts.get(folded)
+            if wanted is None:
+                if len(verdicts) >= _VERDICTS_MAX:
+                    verdicts.clear()
+                wanted = verdicts[folded] = any(trace in folded for trace in _TRACES)
+            if wanted or (self._track.table and _ROW.match(folded)) or self._regex:
+                self._text(line)
+
+    def _text(self, raw: bytes) -> None:
+        if len(raw) > 2 * TEXT_LIMIT:
+            raw = raw[:TEXT_LIMIT] + raw[-TEXT_LIMIT:]
+        text = raw.decode("utf-8", "replace")
+        for part in _MOVES.split(text) if "\x1b" in text else (text,):
+            clean = _ESCAPES.sub("", part).rstrip()
+            if clean:
+                self._line(clean)
+
+    def _line(self, text: str) -> None:
+        self._links.look(text)
+        if self._regex:
+            self._own(text)
+        else:
+            self._track.look(text, read_percent(text))
+
+    def _own(self, text: str) -> None:
+        """The user's regex names the run's counter; everything else is read as ever."""
+        assert self._regex is not None
+        self._track.look(text, None)
+        found = self._regex.search(text)
+        if found:
+            self._track.take_own(found.groupdict())
+
+
+def read_progress(data: bytes, settings: ProgressSettings | None = None) -> Progress:
+    """The progress that a whole log shows."""
+    reader = ProgressReader(settings)
+    reader.feed(data)
+    return reader.result()

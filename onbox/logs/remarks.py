@@ -1,0 +1,90 @@
+"""Loss and remaining time in the words of a line, and lines that tell of a start, an end or a crash. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onbox.logs.numbers import parse_clock
+
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
+_LOSS = re.compile(
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3})(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
+    rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
+    re.IGNORECASE,
+)
+_PLAIN = frozenset("train training avg avr average mean total lm running batch step epoch smoothed current ema final nll".split())
+_VALIDATION_LINE = re.compile(
+    r"(?i)^\W*(?:\[?\d[\d\s:./,T-]*\]?)?\W*(?:\w+ ?[|:] ?){0,2}\W*(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w*\]"
+    r"|saving dict for global step|train_runtime|(?:valid|dev|eval|test|val)\w* (?:on|summary|results?)"
+)
+_TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
+_ETA = re.compile(
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w+){0,3}|time[ _]left|remain(?:s|ing)?|left"
+    rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
+)
+_ETA_AFTER = re.compile(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
+
+
+def read_loss(text: str) -> float | str | None:
+    """The first training loss on a line; `"nan"` for one that is no number; None if there is none."""
+    lower = text.lower()
+    if ("loss" not in lower and "cost" not in lower) or _VALIDATION_LINE.search(text):
+        return None
+    for found in _LOSS.finditer(text):
+        words = re.findall(r"[a-z]+", found["before"].lower())
+        if not words or (words[-1] in _PLAIN and not {"val", "valid", "validation", "eval", "test", "best", "dev"} & set(words)):
+            value = found["value"].lower()
+            return "nan" if value == "nan" else float(value)
+    return None
+
+
+def read_eta(text: str) -> float | None:
+    """Remaining time in words; None if none is told."""
+    if not re.search("(?i)eta|remain|left|will fin|to go|etc", text):
+        return None
+    found = _ETA.search(text) or _ETA_AFTER.search(text)
+    if not found:
+        return None
+    told = found["time"]
+    if re.fullmatch(r"\d+(?:\.\d+)?", told):
+        named = re.match(r"(?i)eta_s", found[0])
+        factor = {"h": 3600.0, "m": 60.0, "s": 1.0}.get((found["unit"] or ("s" if named else "")).lower())
+        return float(told) * factor if factor else None
+    return parse_clock(told)
+
+
+STARTED = re.compile(
+    r"(?i)^\W*(?:={2,}|\*{3,}|-{3,}|#{2,}).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum|rerun)"
+    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d+ start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training|train|fit)"
+    r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.*\b(?:from|at|training|checkpoint)\b"
+)
+ENDED = re.compile(
+    r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study)\b"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over|succeeded)\b(?!\s*(?:with value|at 0))"
+    r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
+    r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
+    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.*(?:counter|patience|/\d| of \d))|\d+ epochs completed in"
+    r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop|\bfinal model saved"
+    r"|wandb\S* (?:\S+ )?view run .{1,80} at:|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
+    r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
+)
+CRASHED = re.compile(
+    r"^Traceback \(most|^\w*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
+    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
+)
+_TURN_WORDS = (
+    "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
+    "stop", "succe", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
+    "preempted", "interrupt", "exit", "killed", "abort",
+)  # fmt: skip
+
+
+def turn_of(text: str) -> str | None:
+    """`started`, `ended` or `crashed`, if a line tells that; None for most lines."""
+    lower = text.lower()
+    if not any(word in lower for word in _TURN_WORDS):
+        return None
+    for name, pattern in (("started", STARTED), ("crashed", CRASHED), ("ended", ENDED)):
+        if pattern.search(text):
+            return name
+    return None

@@ -1,0 +1,51 @@
+"""Lines whose first column is the counter, without a word beside it: boosting libraries. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onbox.logs.numbers import parse_clock
+
+_BOOST = re.compile(r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)")
+_CATBOOST = re.compile(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
+_RSYNC = re.compile(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
+_REMAINING = re.compile(r"remaining: (.+)$")
+_TRAIN_METRIC = re.compile(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
+
+
+class Row(NamedTuple):
+    """A row's counter. loss, eta: None if the row has none."""
+
+    key: str
+    unit: str
+    current: int
+    rule: str
+    loss: float | None
+    eta: float | None
+
+
+def read_row(text: str) -> Row | None:
+    """`175:<tab>learn: 0.30<tab>...remaining: 2.29s`, `[10]<tab>train-rmse:0.5`; None for any other line."""
+    if "B/s" in text:
+        found = _RSYNC.match(text)
+        if found:
+            return Row("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
+    if not text[:1].isdigit() and not text.startswith("["):
+        return None
+    found = _CATBOOST.match(text)
+    if found:
+        eta = _REMAINING.search(text)
+        return Row("round", "round", int(found[1]), "catboost", _float(found[2]), parse_clock(eta[1]) if eta else None)
+    found = _BOOST.match(text)
+    if found:
+        metric = _TRAIN_METRIC.search(text)
+        return Row("round", "round", int(found[1]), "boosting", _float(metric[1]) if metric else None, None)
+    return None
+
+
+def _float(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None

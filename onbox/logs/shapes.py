@@ -1,0 +1,145 @@
+"""The shapes in which programs show how far they are: one row a shape, tried in order. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onbox.logs.numbers import COUNT
+from onbox.logs.words import UNIT_WORD
+
+_OF = r"(?:/|of(?![a-z])|out of)"
+_BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
+
+
+class Shape(NamedTuple):
+    """One shape. needs: a line without all of these cannot show it. pattern: groups `current`, `max`, `percent`, `elapsed`,
+    `eta`, `epoch`, `rate`, `word`, as far as the shape has them, and `label`, unless the label is all that stands before.
+    """
+
+    id: str
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
+    meaning: str
+    source: str
+    example: str
+
+
+_FREE = r"(?<![\w.,/-])"  # before a count: it is no part of a word, a path or a longer number
+
+
+def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source: str, example: str) -> Shape:
+    return Shape(name, needs, re.compile(pattern, re.IGNORECASE), meaning, source, example)
+
+
+SHAPES: tuple[Shape, ...] = (
+    _shape(
+        "tqdm",
+        ("%", "|", "/",),
+        rf"(?P<percent>\d+(?:\.\d+)?)%\s*\|(?P<bar>[^|]*)\|\s*(?P<current>{COUNT})[a-zA-Z]*\s*/\s*"
+        rf"(?P<max>{COUNT})\s?[a-zA-Z]*\s*\[(?P<elapsed>[\d:.dhms]+)\s*<\s*(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
+        "bar with counter, elapsed and remaining time",
+        "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
+        "steps:  15%|█▌  | 360/2400 [08:49<49:58,  1.47s/it, loss=0.09]",
+    ),
+    _shape(
+        "tqdm-open",
+        ("[", ",",),
+        rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]+)?\s+"
+        r"\[(?P<elapsed>\d+:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s*(?:[\d.]+|\?)\s*[a-zA-Z]*\s*(?:it|[a-z]+)?/[a-z]+[^\]]*)",
+        "counter without a maximum",
+        "tqdm over an iterator of unknown length",
+        "512it [00:03, 170.10it/s]",
+    ),
+    _shape(
+        "loggable",
+        ("rate:",),
+        rf"progress on:?\s*(?P<label>.*?)\s(?P<current>{COUNT}|-)[a-z]*/(?P<max>{COUNT}|-|\?)[a-z]*\s+rate:\s?(?P<rate>\S+)"
+        r"\s+remaining:\s?(?P<eta>\S+)\s+elapsed:\s?(?P<elapsed>\S+)",
+        "one log line a look; large numbers are rounded, the first line's are exact",
+        "tqdm-loggable (Levanter, Marin)",
+        "Progress on:train 1.61kit/10.0kit rate:52.1it/s remaining:02:41 elapsed:00:31 postfix:loss=3.1",
+    ),
+    _shape(
+        "keras",
+        ("/",),
+        r"^\s*(?P<current>\d+)/(?P<max>\d+)\s+(?:\[[=>.]+\]\s*(?:-\s*(?:ETA:\s*(?P<eta>[\d:]+s?)|\d+m?s))?|━+"
+        r"|-\s*\d+[hms])",
+        "batches of the epoch above; its ETA is the epoch's",
+        "Keras 2 and 3",
+        "75/75 ━━━━━━━━━━━━━━━━━━━━ 1s 6ms/step - loss: 0.6044",
+    ),
+    _shape(
+        "train-bracket",
+        ("[", "/",),
+        r"^\W*(?:\[[^\]]*\]\s*)?(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s*"
+        rf"(?:\[?(?P<epoch>\d+)\]?)?\s*\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})",
+        "epoch, then the batches inside it in brackets",
+        "timm, Swin, torchvision references",
+        "Train: 11 [  10/15 ( 73%)]  Loss: 0.627 (0.744)",
+    ),
+    _shape(
+        "bar",
+        (),
+        rf"(?:(?<=[\[|(])|(?<![^\s%]))(?:{_BAR}{{3,}}|{_BAR}+[\s.·-]+)[\])|]?\s*(?:\d+(?:\.\d+)?%)?\s*"
+        rf"(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        "a drawn bar, then the counter",
+        "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar",
+        "Preprocess  [################-------]  412/900",
+    ),
+    _shape(
+        "percent-fraction",
+        ("%",),
+        rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d+)?)\s?%[\s\])|:]*[(\[]?\s*(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        "a percentage and the counter that makes it",
+        "git, progressbar2, dvc",
+        "Receiving objects:  61% (185/302)",
+    ),
+    _shape(
+        "fraction-percent",
+        ("%",),
+        rf"{_FREE}(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})\s*[a-z]*\s*[(\[|,:-]*\s*(?P<percent>\d{{1,3}}(?:\.\d+)?)\s?%",
+        "a counter and its percentage",
+        "custom loops, Stan, pytest-like runners",
+        "iter 1,240 / 20,000 (6.20%)",
+    ),
+    _shape(
+        "leading-bracket",
+        ("/",),
+        rf"^\s*[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*[\])](?=\s+\S)",
+        "a counter in brackets before what is done",
+        "ninja, docker, yarn, cargo-like tools",
+        "[212/640] Building CXX object src/a.o",
+    ),
+    _shape(
+        "done-of",
+        (),
+        r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
+        r"|handled|trained|training|running|evaluated|copied|downloaded|converted|building|working on)(?:\s[a-z]+)?)"
+        rf"[\s:=(]*(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        "a verb of doing, then the counter",
+        "custom loops, joblib, sklearn",
+        "Processed 300 of 1000 documents",
+    ),
+    _shape(
+        "fraction-unit",
+        (),
+        rf"{_FREE}(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})\s+(?P<word>{UNIT_WORD})(?![a-z])",
+        "a counter, then what it counts",
+        "custom loops, pueue, batch tools",
+        "3 of 10 epochs done",
+    ),
+)
+
+# behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
+WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
+COUNTED = re.compile(
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count))?\.?[\"')\]]*"
+    r"(?P<sep>\s*(?:\.{2,}|->|[:=#|])?\s*)[\[(\"'#]*\s*"
+    rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]*[a-z])(?P<close>\s*[\])]?)(?:\s*{_OF}\s*\[?(?P<max>{COUNT}|\?))?"
+)
+# after an epoch: the batches inside it
+INNER = re.compile(
+    rf"[\])]?[\s:,|-]*(?:\([a-z]+\)\s*)?[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})"
+    rf"|[\])]?\s*[:,|]\s*(?P<current2>{COUNT})\s*/\s*(?P<max2>{COUNT})(?![\w/])"
+)

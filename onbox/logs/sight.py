@@ -1,0 +1,326 @@
+"""One line of a log, read: the counters on it, the loss, the remaining time, maxima, and signs of start and end. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onbox.logs.numbers import COUNT, Count, parse_count
+from onbox.logs.remarks import read_eta, read_loss
+from onbox.logs.rows import read_row
+from onbox.logs.shapes import COUNTED, INNER, SHAPES, WORD, Shape
+from onbox.logs.words import (
+    AUXILIARY,
+    COUNTER_LABELS,
+    EVALUATION,
+    INNER_UNITS,
+    LONE_WORDS,
+    MAXIMUM,
+    NO_SHARE,
+    NO_SHARE_AFTER,
+    NOT_A_COUNTER,
+    NOT_PROGRESS,
+    TRAINING,
+    UNITS,
+)
+
+LOOK_BACK = 40
+_KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
+_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
+_BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
+_DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
+_SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_PER_ITEM = re.compile(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
+_DESC_FRACTION = re.compile(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
+_FOR_MAX = re.compile(
+    rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
+    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
+)
+
+
+class Sight(NamedTuple):
+    """A counter on one line. kind: `train`, `val` or `aux`. maximum: None if not shown, or shown rounded. beside_epoch:
+    an epoch stands on the same line. made: a display made for progress (a bar), not words of a log line.
+    eta, elapsed: seconds, of this counter, None if not shown.
+    """
+
+    key: str
+    unit: str
+    kind: str
+    current: float
+    maximum: int | None
+    rounded: bool
+    rule: str
+    eta: float | None = None
+    elapsed: float | None = None
+    beside_epoch: bool = False
+    made: bool = False
+    inner: bool = False
+
+
+class Seen(NamedTuple):
+    """What one line shows. maxima: exact maxima by unit. loss: None if it shows no training loss. eta: in words of the
+    line, not of a bar. percent: where only that is shown.
+    """
+
+    sights: tuple[Sight, ...] = ()
+    maxima: tuple[tuple[str, int], ...] = ()
+    loss: float | str | None = None
+    eta: float | None = None
+    percent: float | None = None
+
+
+def read_line(text: str) -> Seen:
+    """Everything a line shows. `text` is printable: no escape sequences, no carriage returns."""
+    row = read_row(text)
+    if row is not None:
+        sight = Sight(row.key, row.unit, "train", row.current, None, False, row.rule, eta=row.eta)
+        return Seen((sight,), loss=row.loss)
+    bars, rest = _bars(text)
+    labelled, maxima = _labelled(rest)
+    for found in _FOR_MAX.finditer(rest):
+        count = parse_count(found[1])
+        if not count.rounded and count.value > 0:
+            maxima.append((UNITS[found[2].lower()], int(count.value)))
+    sights = _together(bars, labelled)
+    loss = read_loss(text)
+    eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
+    if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
+        eta = None
+    return Seen(tuple(sights), tuple(maxima), loss, eta)
+
+
+def _is_inner_eta(eta: float, sights: list[Sight], text: str) -> bool:
+    """Whether a line's remaining time is that of the epoch: what is left of it, times the time that one takes."""
+    inner = next((sight for sight in sights if sight.inner and sight.maximum), None)
+    if inner is None:
+        return False
+    each = _PER_ITEM.search(text)
+    if each is None or inner.maximum is None:
+        return True
+    left = (inner.maximum - inner.current) * float(each[1])
+    return eta <= max(2.0 * left, 2.0)
+
+
+def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
+    """Counters of one line know whether an epoch stands beside them."""
+    epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
+    if epoch is None:
+        return bars + labelled
+    whole = float(epoch.current).is_integer() and not epoch.inner
+    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" else s for s in bars + labelled]
+    return others
+
+
+# -- bars and other displays made for progress
+
+
+class Display(NamedTuple):
+    """A display found on a line. label: the text before it, from the end of the display before."""
+
+    shape: Shape
+    match: re.Match[str]
+    label: str
+
+
+def _bars(text: str) -> tuple[list[Sight], str]:
+    """The displays on a line, and the line without them."""
+    for shape in SHAPES:
+        if not all(need in text for need in shape.needs):
+            continue
+        sights: list[Sight] = []
+        rest: list[str] = []
+        at = 0
+        for match in shape.pattern.finditer(text):
+            own = _group(match, "label")
+            display = Display(shape, match, own if own is not None else text[at : match.start()])
+            sight = _bar_sight(display)
+            if sight is None:
+                continue
+            sights += [sight, *_outer_of(display)]
+            rest.append(text[at : match.start()])
+            at = match.start("rate") if _group(match, "rate") else match.end()
+        if sights:
+            return sights, " ".join([*rest, text[at:]])
+    return [], text
+
+
+def _group(match: re.Match[str], name: str) -> str | None:
+    return match[name] if name in match.re.groupindex else None
+
+
+def _bar_sight(display: Display) -> Sight | None:
+    shape, match, label = display
+    most = _group(match, "max")
+    current = Count(0, False) if match["current"] == "-" else parse_count(match["current"])
+    maximum = parse_count(most) if most and most[0].isdigit() else None
+    if not _plausible(display, current, maximum):
+        return None
+    exact = int(maximum.value) if maximum and not maximum.rounded and float(maximum.value).is_integer() else None
+    desc_fraction = _DESC_FRACTION.match(label) or _DESC_EPOCH.match(label)
+    own = _label_key(label)
+    unit = _bar_unit(match, label)
+    key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
+    rounded = current.rounded or not float(current.value).is_integer()
+    return Sight(
+        key,
+        unit,
+        bar_kind(label),
+        current.value,
+        exact,
+        rounded,
+        shape.id,
+        eta=_clock(_group(match, "eta")),
+        elapsed=_clock(_group(match, "elapsed")),
+        beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
+        made=True,
+        inner=shape.id in ("keras", "train-bracket") or bool(desc_fraction),
+    )
+
+
+def _outer_of(display: Display) -> list[Sight]:
+    """`35/60` or an epoch number in front of a bar: the epoch, outside the bar."""
+    shape, match, label = display
+    epoch = _group(match, "epoch")
+    if epoch:
+        kind = bar_kind(label)
+        return [Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)]
+    found = _DESC_EPOCH.match(label)
+    if found:
+        return [Sight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
+    found = _DESC_FRACTION.match(label)
+    if found and int(found[1]) <= int(found[2]):
+        return [Sight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]
+    return []
+
+
+def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
+    """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
+    shape, match, label = display
+    label = label.rstrip()
+    if shape.id in ("tqdm", "loggable", "tqdm-open"):
+        return True
+    if maximum is not None and (current.value > maximum.value or maximum.value == 0):
+        return False
+    if NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]) or (
+        shape.id not in ("keras", "bar") and NO_SHARE_AFTER.match(match.string, match.end())
+    ):
+        return False
+    if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
+        return False
+    percent = _group(match, "percent")
+    if percent and maximum and not maximum.rounded:
+        return abs(100 * current.value / maximum.value - float(percent)) <= 1.01
+    return shape.id != "leading-bracket" or not re.match(r"\s*\d", match.string[match.end() :])
+
+
+def bar_kind(label: str) -> str:
+    """`val` and `aux` are not the training; an unnamed bar is taken as training."""
+    if EVALUATION.search(label):
+        return "val"
+    if TRAINING.search(label):
+        return "train"
+    return "aux" if AUXILIARY.search(label) else "train"
+
+
+def _label_key(label: str) -> str:
+    """What names a bar: its words without numbers and metrics."""
+    words = _WORD.findall(re.split(r"(?i)[=,]|(?<![a-z])loss(?![a-z])", label)[0])
+    return " ".join(words[:4]).lower()[:40]
+
+
+def _bar_unit(match: re.Match[str], label: str) -> str:
+    word = (_group(match, "word") or "").lower()
+    if word in UNITS and word != "it":
+        return UNITS[word]
+    words = [word.lower() for word in _WORD.findall(label)]
+    for name in reversed(words[-4:]):
+        if name in UNITS and not (name == "epoch" and re.search(r"(?i)epochs?\W*\d", label)):
+            return UNITS[name]
+    rate = re.search(r"[\d.?]\s*([a-z]+)/s|s/([a-z]+)", _group(match, "rate") or "")
+    name = (rate[1] or rate[2]) if rate else ""
+    if name in UNITS and name != "it":
+        return UNITS[name]
+    return "batch" if match.re is _KERAS else "step"
+
+
+def _clock(text: str | None) -> float | None:
+    from onbox.logs.numbers import parse_clock  # noqa: PLC0415 - beside its only use
+
+    return parse_clock(text) if text else None
+
+
+# -- a word for what is counted, then the number
+
+
+def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
+    sights: list[Sight] = []
+    maxima: list[tuple[str, int]] = []
+    for word in WORD.finditer(text):
+        unit = UNITS.get(word[0].lower())
+        match = COUNTED.match(text, word.end()) if unit else None
+        if unit is None or match is None:
+            continue
+        before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        role = _role(_label_words(before), word[0].lower(), match)
+        count = parse_count(match["current"])
+        if role == "maximum" and not count.rounded and count.value > 0 and float(count.value).is_integer():
+            maxima.append((unit, int(count.value)))
+        if role == "counter":
+            sights.extend(_word_sights(text, match, unit, before, count))
+    return sights, maxima
+
+
+def _label_words(before: str) -> list[str]:
+    found = _BEFORE.search(before)
+    return [word.lower() for word in _WORD.findall(found[0])] if found else []
+
+
+def _role(words: list[str], unit: str, match: re.Match[str]) -> str:
+    """counter, maximum, or nothing. unit: the word as it stands there."""
+    label = "_".join([*words[-1:], unit])
+    near = words[-3:]
+    if match["max"] is not None:
+        refused = any(word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:])
+        return "" if refused or match["max"] == "?" else "counter"
+    if label in COUNTER_LABELS:
+        return "counter"
+    if any(word in NOT_A_COUNTER for word in near):
+        return ""
+    if any(word in MAXIMUM for word in near):
+        return "counter" if "|" in match["sep"] else "maximum"
+    if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
+        return "maximum" if match["sep"].strip() else ""
+    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith("."):
+        return ""
+    return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
+
+
+def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: Count) -> list[Sight]:
+    most = parse_count(match["max"]) if match["max"] else None
+    if most is not None and (count.value > most.value or most.value == 0):
+        return []
+    exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
+    mode = match["mode"] or ""
+    kind = "val" if EVALUATION.search(before) or re.search("(?i)val|test|eval", mode) else "train"
+    key = unit if kind == "train" else f"{kind}:{unit}"
+    if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
+        key = f"global {key}"
+    rule = "labelled-max" if most else "labelled"
+    sights = [Sight(key, unit, kind, count.value, exact, count.rounded, rule)]
+    if unit == "epoch" and float(count.value).is_integer():
+        sights.extend(_inside_epoch(text, match, kind))
+    return sights
+
+
+def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:
+    """`[12] [ 600/7392]`, `3 [1280/60000`, `003:  100 / 1500`: the batches inside the epoch."""
+    found = INNER.match(text, match.end() if match["max"] or not match["close"] else match.end())
+    if not found:
+        return []
+    current = parse_count(found["current"] or found["current2"])
+    most = parse_count(found["max"] or found["max2"])
+    if current.value > most.value or most.rounded:
+        return []
+    key = "inner batch" if kind == "train" else f"{kind}:inner batch"
+    return [Sight(key, "batch", kind, current.value, int(most.value), current.rounded, "epoch-inner", inner=True)]

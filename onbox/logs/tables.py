@@ -1,0 +1,77 @@
+"""Tables that grow by a row a step: a head that names the counter, then numbers. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onbox.logs.numbers import parse_clock
+from onbox.logs.sight import Seen, Sight
+
+# A column's name -> what it counts. `E` and `#` are spaCy's.
+COLUMNS = {
+    "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
+    "it": "iter", "round": "round", "trial": "trial", "time step": "step", "gen": "generation", "generation": "generation",
+    "update": "update",
+}  # fmt: skip
+_NUMBER = re.compile(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
+
+
+class Table(NamedTuple):
+    """A table's head. columns: the names, in small letters. counters: index and unit of the counting ones."""
+
+    columns: list[str]
+    counters: list[list[object]]
+
+
+def read_header(text: str) -> Table | None:
+    """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
+    if len(text) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", text):
+        return None
+    names = _cells(text, header=True)
+    if len(names) < 2 or names[0] not in COLUMNS or (len(names[0]) == 1 and names[1:2] != ["#"]):
+        return None
+    if any(char.isdigit() for name in names[:2] for char in name):
+        return None
+    counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
+    return Table(names, counters)
+
+
+def _cells(text: str, *, header: bool = False) -> list[str]:
+    bare = text.strip().strip("|│")
+    parts = re.split(r"\s*[|│]\s*", bare) if "|" in bare or "│" in bare else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
+    cells = [part.strip().lower() for part in parts]
+    if header and len(cells) == 1:
+        cells = bare.lower().split()
+    return cells
+
+
+def read_table_row(table: Table, text: str) -> Seen | None:
+    """A row below the head: None for a line that is no row of it."""
+    cells = _cells(text)
+    if len(cells) < min(3, len(table.columns)) or not _NUMBER.match(cells[0]):
+        return None
+    if abs(len(cells) - len(table.columns)) > 3 or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * 0.6:
+        return None
+    sights = []
+    for at, unit in table.counters:
+        assert isinstance(at, int)
+        if at < len(cells) and _NUMBER.match(cells[at]) and "e" not in cells[at]:
+            value = float(cells[at].replace(",", ""))
+            if value.is_integer():
+                sights.append(Sight(str(unit), str(unit), "train", int(value), None, False, "table"))
+    if not sights:
+        return None
+    return Seen(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells))
+
+
+def _loss(table: Table, cells: list[str]) -> float | None:
+    for at, name in enumerate(table.columns):
+        plain = re.fullmatch(r"(?:train(?:ing)?[ _]?)?loss", name)
+        if plain and at < len(cells) and len(cells) == len(table.columns) and _NUMBER.match(cells[at]):
+            return float(cells[at].replace(",", ""))
+    return None
+
+
+def _eta(table: Table, cells: list[str]) -> float | None:
+    return parse_clock(cells[-1]) if "remaining" in table.columns[-1] else None

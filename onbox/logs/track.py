@@ -1,0 +1,152 @@
+"""What has been seen of each counter in a log so far. Small, bounded, and JSON-able at any point."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from onbox.logs.numbers import COUNT, parse_count
+from onbox.logs.remarks import turn_of
+from onbox.logs.rows import read_row
+from onbox.logs.sight import Seen, Sight, read_line
+from onbox.logs.tables import Table, read_header, read_table_row
+
+COUNTERS_MAX = 64
+
+
+class Counter(NamedTuple):
+    """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
+    resets: how often it went back inside the run. crossed: how often the epoch went on while this did not go back.
+    first, last, changed: numbers of the lines where it was first and last seen and last changed.
+    """
+
+    key: str
+    unit: str
+    kind: str
+    current: float
+    maximum: int | None
+    rounded: bool
+    rule: str
+    eta: float | None
+    elapsed: float | None
+    beside_epoch: bool
+    made: bool
+    inner: bool
+    resets: int
+    crossed: int
+    epoch: float | None
+    seen: int
+    first: int
+    last: int
+    changed: int
+    minimum: float
+
+
+class Track:
+    """Everything that a log's lines have shown, folded into a few numbers. Lines go in by `look`, in their order."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, Counter] = {}
+        self.maxima: dict[str, int] = {}
+        self.line = 0
+        self.started = 0  # number of the last line that starts a run
+        self.ended = 0
+        self.crashed = 0
+        self.loss: float | str | None = None
+        self.loss_line = 0
+        self.eta: float | None = None
+        self.eta_line = 0
+        self.percent: float | None = None
+        self.percent_line = 0
+        self.table: Table | None = None
+
+    def state(self) -> dict[str, Any]:
+        plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table")}
+        return {**plain, "counters": [list(c) for c in self.counters.values()], "table": self.table and list(self.table)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Track:
+        track = cls()
+        for name, value in state.items():
+            setattr(track, name, value)
+        track.counters = {row[0]: Counter(*row) for row in state["counters"]}
+        track.maxima = dict(state["maxima"])
+        track.table = Table(*state["table"]) if state["table"] else None
+        return track
+
+    def look(self, text: str, percent: float | None) -> None:
+        """Take in one line. percent: of a display that shows a percentage only, None on all others."""
+        self.line += 1
+        turn = turn_of(text)
+        if turn == "started":
+            self.started, self.table = self.line, None
+        elif turn == "ended":
+            self.ended = self.line
+        elif turn == "crashed":
+            self.crashed = self.line
+        self.take(self._tabled(text) or read_line(text))
+        if percent is not None:
+            self.percent, self.percent_line = percent, self.line
+
+    def _tabled(self, text: str) -> Seen | None:
+        """What a row of a table shows, if the lines before were its head; None for all other lines."""
+        header = read_header(text)
+        if header is not None:
+            self.table = header
+            return Seen()
+        return read_table_row(self.table, text) if self.table and not read_row(text) else None
+
+    def take(self, seen: Seen) -> None:
+        for unit, most in seen.maxima:
+            self.maxima[unit] = most
+        for sight in seen.sights:
+            self._count(sight)
+        if seen.loss is not None:
+            self.loss, self.loss_line = seen.loss, self.line
+        if seen.eta is not None:
+            self.eta, self.eta_line = seen.eta, self.line
+
+    def _count(self, sight: Sight) -> None:
+        old = self.counters.pop(sight.key, None)
+        if old is not None and old.last < self.started:
+            old = None  # of an earlier run
+        if old is None and len(self.counters) >= COUNTERS_MAX:
+            del self.counters[next(iter(self.counters))]
+        self.counters[sight.key] = self._joined(old, sight)
+
+    def _joined(self, old: Counter | None, sight: Sight) -> Counter:
+        epoch = self.counters.get("epoch")
+        now = epoch.current if epoch and epoch.last >= self.started else None
+        if old is None:
+            counts = (0, 0, now, 1, self.line, self.line, self.line, sight.current)
+            return Counter(*sight, *counts)
+        back = sight.current < old.current or (
+            sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
+        )
+        forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
+        changed = self.line if back or sight.current != old.current else old.changed
+        maximum = sight.maximum if sight.maximum is not None else old.maximum
+        counts = (
+            old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
+            min(old.minimum, sight.current),
+        )  # fmt: skip
+        joined = Counter(*sight, *counts)
+        return joined._replace(
+            maximum=maximum,
+            eta=sight.eta if sight.eta is not None or sight.made else old.eta,
+            beside_epoch=sight.beside_epoch or old.beside_epoch,
+            inner=sight.inner or old.inner,
+            made=sight.made or old.made,
+        )
+
+    def take_own(self, groups: dict[str, str | None]) -> None:
+        """A match of the user's own regex: the run's counter, whatever else the log shows."""
+        current, most = groups.get("current"), groups.get("max")
+        if not current:
+            return
+        count = parse_count(current) if re.fullmatch(COUNT, current) else None
+        if count is None:
+            return
+        told = parse_count(most) if most and re.fullmatch(COUNT, most) else None
+        exact = int(told.value) if told and not told.rounded else None
+        self._count(Sight("own", "step", "own", count.value, exact, count.rounded, "own"))

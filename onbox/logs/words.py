@@ -1,0 +1,82 @@
+"""The words that tell what a counter counts, and what is not the progress of a training. Pure."""
+
+from __future__ import annotations
+
+import re
+
+# A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
+UNITS = {
+    "epoch": "epoch", "epochs": "epoch", "ep": "epoch", "epoche": "epoch",
+    "step": "step", "steps": "step", "globalstep": "step",
+    "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
+    "update": "update", "updates": "update", "up": "update",
+    "batch": "batch", "batches": "batch", "minibatch": "batch", "mb": "batch", "batch_idx": "batch",
+    "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
+    "estimator": "round", "generation": "generation", "gen": "generation", "episode": "episode",
+    "episodes": "episode", "timestep": "timestep", "timesteps": "timestep", "frame": "frame", "frames": "frame",
+    "sample": "sample", "samples": "sample", "example": "sample", "examples": "sample", "image": "image",
+    "images": "image", "img": "image", "file": "file", "files": "file", "object": "object", "objects": "object",
+    "item": "item", "items": "item", "task": "task", "tasks": "task", "job": "job", "jobs": "job", "test": "test",
+    "tests": "test", "document": "document", "documents": "document", "docs": "document", "record": "record",
+    "records": "record", "row": "row", "rows": "row", "page": "page", "pages": "page", "chunk": "chunk",
+    "chunks": "chunk", "sweep": "sweep", "draw": "draw", "draws": "draw", "game": "game", "games": "game",
+    "question": "item", "questions": "item", "prompt": "item", "prompts": "item", "stage": "stage", "phase": "stage",
+    "fit": "fit", "fits": "fit", "package": "package", "packages": "package", "target": "target", "pass": "pass",
+    "time": "time", "cycle": "cycle", "cycles": "cycle", "scene": "item", "video": "item", "sequence": "item",
+    "query": "item", "queries": "item", "simulation": "item", "permutation": "item", "replicate": "item",
+}  # fmt: skip
+STEP_UNITS = frozenset({"step", "iter", "update", "batch", "timestep"})
+INNER_UNITS = frozenset({"batch", "sample", "image", "minibatch"})
+# Units that count on their own in running text (`step 1200`); the others need a maximum beside them.
+LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "timestep", "generation", "episode"})
+LONE_WORDS = frozenset({
+    "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
+    "timestep", "timesteps", "generation", "episode", "globalstep",
+})  # fmt: skip
+
+_UNIT_WORDS = "|".join(sorted(UNITS, key=len, reverse=True))
+UNIT_WORD = rf"(?:{_UNIT_WORDS})"
+
+# Words beside the unit that make the number a setting, not a counter.
+NOT_A_COUNTER = frozenset(
+    "per save saved saving eval evaluation evaluate logging log warmup warm accumulation accumulate accum acc start every"
+    " freq frequency interval best last resume resumed resuming since ago skip skipped decay patience seed ckpt"
+    " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
+    " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
+    " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown".split()
+)
+MAXIMUM = frozenset("max maximum total num n nb number target final train training tot of planned expected".split())
+# ... but these, though they begin like one, are the counter itself.
+COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "train_step", "training_step",
+                            "train_iteration", "training_iteration", "train_epoch", "training_epoch", "train_iter",
+                            "train_batch", "train_update", "training_update", "training_iter", "training_batch",
+                            "train_round", "training_round", "train_episode", "training_episode"})  # fmt: skip
+
+EVALUATION = re.compile(
+    r"(?i)(?<![a-z])(?:val|valid|validat\w*|eval|evals|evaluat\w*|test|testing|predict\w*|inference|sanity\w*|infer\w*"
+    r"|scoring|benchmark\w*)(?![a-z])"
+)
+AUXILIARY = re.compile(
+    r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
+    r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
+    r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
+    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|updating files|running tokenizer|render\w*|import\w*"
+    r"|pip|creating|quantiz\w*|merg\w*|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
+    r"(?![a-z])"
+)
+TRAINING = re.compile(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")
+
+# Fractions after these words are not progress, whatever else the line looks like.
+NOT_PROGRESS = re.compile(
+    r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
+    r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
+    r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|layer|layers|head|heads"
+    r"|partition|split|slot|slots|queue|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
+    r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
+    r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|ep_len\w*|world|stage|phase))"
+    r"\W{0,6}$"
+)
+# A share of something, not of the work done: words near before it, or right behind it.
+_SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
+NO_SHARE = re.compile(rf"(?i)(?<![a-z]){_SHARES}(?![a-z])")
+NO_SHARE_AFTER = re.compile(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?{_SHARES}(?![a-z])")
