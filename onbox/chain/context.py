@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onbox.chain.progress_watch import ProgressWatch
     from onbox.chain.recorder import Recorder
     from onbox.chain.sampling import Sampler
     from onbox.chain.signals import Signals
@@ -31,6 +32,7 @@ class Context(NamedTuple):
     environ: Mapping[str, str]
     life_fd: int
     sampler: Sampler
+    progress: ProgressWatch
 
     def folder(self, stage: Stage) -> str:
         """Where a stage works: its cwd below the project."""

@@ -72,6 +72,8 @@ class StageLedger:
         files = [found for look in looks for found in look.new]
         number = self.known.attempts
         data = self._marker(number, ended)
+        if self.ctx.progress.has_looked:
+            data["progress"] = self.ctx.progress.look()
         data["artifacts"] = [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]]
         data["artifact_count"] = len(files)
         data["artifact_bytes_total"] = sum(found.size_bytes for found in files)
@@ -90,6 +92,7 @@ class StageLedger:
             **about_cause(cause),
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
+            "progress": self.ctx.progress.look(),
             "log": self.ctx.paths.log(self.stage.name, number),
             "last_line": self._last_line(number),
         }

@@ -114,6 +114,8 @@ def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
     if status.get("elapsed"):
         parts.append(str(status["elapsed"]))
     parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
+    if isinstance(status.get("progress"), dict):
+        parts.append(str(status["progress"].get("text")))
     if status.get("last_line"):
         parts.append(str(status["last_line"]))
     text = redact(one_line(" · ".join(parts)))

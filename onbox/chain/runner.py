@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox import __version__
 from onbox.chain.context import Context
 from onbox.chain.holder import Holder
+from onbox.chain.progress_watch import ProgressWatch
 from onbox.chain.recorder import Recorder
 from onbox.chain.replay import History, replay
 from onbox.chain.sampling import Sampler
@@ -80,7 +81,16 @@ class Runner:
         signals = Signals()
         environ = dict(os.environ)
         self.ctx = Context(
-            paths, head, recorder, signals, self.boot, resume_words, environ, signals.life_fd, Sampler(paths)
+            paths,
+            head,
+            recorder,
+            signals,
+            self.boot,
+            resume_words,
+            environ,
+            signals.life_fd,
+            Sampler(paths),
+            ProgressWatch(head.data.get("progress") or {}),
         )
 
     def holder(self) -> Holder:

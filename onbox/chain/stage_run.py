@@ -209,6 +209,7 @@ class StageRun:
     def _begin_sampling(self) -> None:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
+        self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )

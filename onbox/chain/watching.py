@@ -57,6 +57,7 @@ class _Watch:
         self.quiet_since = monotonic()
         self.stalled = False
         self.resources: dict[str, Any] | None = None
+        self.progress: dict[str, Any] | None = None
         self.sample_by: float | None = None  # when the sample is taken at the latest, with the GPUs' answer or without
         now = monotonic()
         self.next_beat = now + FIRST_BEAT_SECONDS
@@ -142,6 +143,7 @@ class _Watch:
         if self.sample_by is not None and (now >= self.sample_by or self.ctx.sampler.has_answer()):
             self.sample_by = None
             self.resources = self.ctx.sampler.take(self.live.keeper)
+            self.progress = self.ctx.progress.look()
             self._show()
 
     def _look(self, now: float) -> None:
@@ -174,6 +176,7 @@ class _Watch:
             log_bytes=log.size_bytes if log else None,
             last_line=log.last_line if log else None,
             last_output_at=utc_text(log.mtime_seconds) if log else None,
+            progress=self.progress,
             resources=self.resources,
         )
 

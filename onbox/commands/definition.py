@@ -65,6 +65,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defini
         "kernel": os.uname().release,
         "onbox": __version__,
         "environment": {name: os.environ[name] for name in FROZEN_VARIABLES if name in os.environ},
+        "progress": dict(project.config.progress),
         "triage": [dict(row) for row in project.config.triage],
         "git": {"unknown": "not looked yet"},
     }
@@ -74,7 +75,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defini
 def _tell_what_is_not_done(project: Project) -> None:
     """Tables that are checked but that no part of this version acts on: better said than found out at 3 a.m."""
     config = project.config
-    idle = [name for name, used in (("notify", config.notify.urls), ("progress", config.progress)) if used]
+    idle = [name for name, used in (("notify", config.notify.urls),) if used]
     if idle:
         tables = ", ".join(f"[{name}]" for name in idle)
         print(

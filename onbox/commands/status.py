@@ -104,6 +104,7 @@ def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
         "stages": [_stage_data(stage) for stage in view.stages],
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
+        "progress": view.status.get("progress") if view.runner_alive else None,
         "resources": view.status.get("resources") if view.runner_alive else None,
         "markers": paths.markers,
         "state_dir": paths.root,
@@ -167,6 +168,8 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
     lines.append(f"  runner   {_runner_text(view)}")
     if data["waiting_for"]:
         lines.append(f"  waiting  {data['waiting_for']}")
+    if data["progress"]:
+        lines.append(f"  progress {printable(str(data['progress'].get('text')))}")
     if data["log"]:
         log = data["log"]
         lines.append(
@@ -192,9 +195,9 @@ def resource_text(sample: Mapping[str, Any]) -> str:
         parts.append(
             f"memory {100 * used / limit:.0f}% of {format_size(limit)}" if limit else f"memory {format_size(used)}"
         )
-    for mount, (free, total, inodes_free, inodes_total) in (sample.get("disks") or {}).items():
-        inodes = f", inodes {100 - 100 * inodes_free / inodes_total:.0f}%" if inodes_total else ""
-        parts.append(f"{mount} {100 - 100 * free / total:.0f}%{inodes}" if total else f"{mount} ?")
+    for mount, (free, _, inodes_free, inodes_total) in (sample.get("disks") or {}).items():
+        inodes = f", inodes {100 - 100 * inodes_free / inodes_total:.0f}% used" if inodes_total else ""
+        parts.append(f"{mount} {format_size(free)} free{inodes}")
     parts += [
         f"gpu {gpu['number']} {gpu['utilization_percent']}%"
         for gpu in sample.get("gpus") or ()

@@ -1,0 +1,49 @@
+"""How far a run is, as its log tells it: in the status while it runs, and in its marker for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.box import python, wait_until
+
+if TYPE_CHECKING:
+    from tests.box import Box
+
+OFTEN = "[run]\nsample_every = '200ms'\n"
+STEPS = "import os, time\nfor i in range({}): print(f'step {{i + 1}}/5155 loss {{1 / (i + 1):.3f}}', flush=True)\n{}"
+HOLD = "while not os.path.exists('go'): time.sleep(0.05)\n"
+
+
+def configure(box: Box, code: str, extra: str = "") -> None:
+    (box.project / "train.py").write_text(code)
+    (box.project / "onbox.toml").write_text(f"{OFTEN}[stages.train]\ncmd = {python('import train')!r}\n{extra}")
+
+
+def test_status_and_marker_tell_how_far_it_is(box: Box) -> None:
+    configure(box, STEPS.format(40, HOLD))
+    chain = box.start("chain")
+    wait_until(lambda: (box.status()["progress"] or {}).get("current") == 40, "step 40 in the status")
+    assert "~40/5155 (0%) loss 0.025" in box.onbox("status").stdout
+    (box.project / "go").touch()
+    assert chain.wait(30) == 0
+    assert box.marker("train_DONE")["progress"]["current"] == 40
+
+
+def test_a_failed_stage_tells_how_far_it_came(box: Box) -> None:
+    configure(box, STEPS.format(7, "raise KeyError('x')\n"))
+    assert box.onbox("chain").returncode == 1
+    progress = box.marker("train_FAILED")["progress"]
+    assert (progress["current"], progress["exact_max"], progress["loss"]) == (7, 5155, 0.143)
+
+
+def test_the_users_own_line_and_maximum_count(box: Box) -> None:
+    own = "[progress]\nregex = 'did (?P<current>[0-9]+) things'\nmax = 300\n"
+    configure(box, "print('did 12 things of about 1k')\nraise SystemExit(1)\n", own)
+    assert box.onbox("chain").returncode == 1
+    assert box.marker("train_FAILED")["progress"]["text"].startswith("~12/300 (4%)")
+
+
+def test_a_log_without_progress_shows_none(box: Box) -> None:
+    configure(box, "print('rank 3/8 on 2026-11-21, version 2.1/3')\nraise SystemExit(1)\n")
+    assert box.onbox("chain").returncode == 1
+    assert box.marker("train_FAILED")["progress"] is None
