@@ -31,7 +31,7 @@ examples:
   kubectl logs job/train | onbox triage - --json
 """
 BLOCK_BYTES = 1 << 20
-USER_ROWS_SECONDS = 60  # a regular expression of the user's own may take for ever; the built-in ones do not
+USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
 
 def add(subparsers: Any) -> None:
@@ -43,7 +43,9 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--disk-free", type=_size, metavar="SIZE", help="free bytes where it writes, such as 5GB")
     parser.add_argument("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
     parser.add_argument("--scheduler-state", metavar="S", help="the scheduler's word, such as TIMEOUT or PREEMPTED")
-    parser.add_argument("--age", type=_age, metavar="SECONDS", help="since the log was written (default: its file's age)")
+    parser.add_argument(
+        "--age", type=_age, metavar="SECONDS", help="since the log was written (default: its file's age)"
+    )
     parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
     add_config_option(parser)
     parser.set_defaults(function=run)
@@ -75,7 +77,9 @@ def run(args: argparse.Namespace) -> int:
 def render(verdict: Verdict) -> str:
     """The verdict first, then its proof and what to do."""
     terminal = ", terminal" if verdict.terminal else ""
-    lines = [f"{verdict.failure_class}: {verdict.state}{terminal} (confidence {verdict.confidence}, rule {verdict.rule})"]
+    lines = [
+        f"{verdict.failure_class}: {verdict.state}{terminal} (confidence {verdict.confidence}, rule {verdict.rule})"
+    ]
     if verdict.line is not None:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:
@@ -101,7 +105,7 @@ def _user_row(row: Mapping[str, object]) -> UserRow:
 
 def _blocks(path: str) -> Iterator[bytes]:
     if path == "-":
-        while block := sys.stdin.buffer.read1(BLOCK_BYTES):
+        while block := os.read(sys.stdin.fileno(), BLOCK_BYTES):
             yield block
         return
     try:
