@@ -1,7 +1,7 @@
 """Why a run died, or that it is fine: the log and the evidence weighed together. Pure.
 
-Evidence that proves goes first (the own timeout, a counted kill for memory, a scheduler's word); then what the log says; a bare exit
-code comes last.
+Evidence that proves goes first (the own timeout, a counted kill for memory, a scheduler's word); then what the log
+says; a bare exit code comes last.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from onbox.triage.classes import REMEDIES, RETRYABLE
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
-from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, REASON, UserRow
+from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.scan import scan
 from onbox.triage.signature import signature
 from onbox.triage.text import message
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 STALE_SECONDS = 1800.0
 STALE_CADENCES = 10
 LINE_LIMIT = 500
-PLENTY_BYTES = 1 << 30
 SIGKILL, SIGINT = 9, 2
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
@@ -39,7 +38,16 @@ _SCHEDULER_STATES = {
     "BOOT_FAIL": "preempted",
     "REQUEUED": "preempted",
 }
-_SMALL = ("NameError", "ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError", "UnboundLocalError", "KeyError")
+_SMALL = (
+    "NameError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "SyntaxError",
+    "IndentationError",
+    "TabError",
+    "UnboundLocalError",
+    "KeyError",
+)
 
 
 class Call(NamedTuple):
@@ -53,13 +61,14 @@ class Call(NamedTuple):
     fault: Fault | None = None
 
 
-def classify(
-    log: bytes | Iterable[bytes], evidence: Evidence = NOTHING, extra_rows: Sequence[UserRow] = ()
-) -> Verdict:
-    """The verdict on a log (its bytes, or blocks of them) and what else is known. Never raises for what is in the log."""
+def classify(log: bytes | Iterable[bytes], evidence: Evidence = NOTHING, extra_rows: Sequence[UserRow] = ()) -> Verdict:
+    """The verdict on a log (its bytes, or blocks of them) and what else is known.
+
+    extra_rows: the user's own; each regex must compile. Never raises for what is in the log.
+    """
     record = scan([log] if isinstance(log, bytes) else log, extra_rows)
     decision = decide(record, dead=_is_dead(evidence), well=_ended_well(evidence))
-    user = _user_call(record, extra_rows, evidence)
+    user = _user_call(record, extra_rows, evidence, decision.attempt)
     if user is not None:
         row, call = user
         return _dress(call, decision, row)
@@ -83,9 +92,11 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | No
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return Call(row.failure_class, row.rule, state, "high", record.last_line)
-    if evidence.oom_kill_delta and (_was_killed(evidence) or _text_is_below(decision, CAUSE) and _is_dead(evidence)):
+    if evidence.oom_kill_delta and (_was_killed(evidence) or (_text_is_below(decision, CAUSE) and _is_dead(evidence))):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
-        return Call("host_oom", "counted-oom-kill", "dead", "high", Seen(at.number, at.text) if at else record.last_line, at)
+        return Call(
+            "host_oom", "counted-oom-kill", "dead", "high", Seen(at.number, at.text) if at else record.last_line, at
+        )
     state_word = (evidence.scheduler_state or "").upper().split()
     stated = _SCHEDULER_STATES.get(state_word[0].rstrip("+")) if state_word else None
     if stated:
@@ -103,7 +114,7 @@ def _line_of(failure_class: str, decision: Decision) -> Seen | None:
 # -- 2. what the log says
 
 
-def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+def _from_text(_: Record, decision: Decision, evidence: Evidence) -> Call | None:
     cause = decision.cause
     if cause is None or (_ended_well(evidence) and not decision.lost and not _is_sure(cause)):
         return None
@@ -112,7 +123,12 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Call |
         return None
     if evidence.exit_code == 0 and evidence.gates and explains <= DEATH:
         return None
-    if _was_killed(evidence) and evidence.oom_kill_delta == 0 and explains <= DEATH and cause.row.failure_class == "host_oom":
+    if (
+        _was_killed(evidence)
+        and evidence.oom_kill_delta == 0
+        and explains <= DEATH
+        and cause.row.failure_class == "host_oom"
+    ):
         return Call("unknown", "killed-cause-unknown", "dead", "medium", Seen(cause.number, cause.text))
     failure_class = _finer_class(cause, decision.attempt, evidence)
     state = "running" if decision.lost and not _is_dead(evidence) else "dead"
@@ -156,7 +172,9 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Call | 
     if end.exit_code == 0 and not evidence.gates:
         return None
     row = classify_end(end)
-    return Call(row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line)
+    return Call(
+        row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line
+    )
 
 
 def _end(evidence: Evidence) -> End:
@@ -210,7 +228,8 @@ def _stale_after(record: Record) -> float:
 
 def _healthy(record: Record, decision: Decision, evidence: Evidence) -> Call:
     attempt = decision.attempt
-    sign = record.last_line if not attempt.faults or record.last_line and attempt.faults[-1].number < record.last_line.number else None
+    late = attempt.faults[-1].number if attempt.faults else 0
+    sign = record.last_line if record.last_line and record.last_line.number > late else None
     sign = sign or attempt.success or attempt.last_progress or record.last_line
     if _ended_well(evidence):
         return Call("success_healthy", "ended-well", "done", "high", sign)
@@ -225,10 +244,17 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> Call:
 # -- the user's own rows
 
 
-def _user_call(record: Record, rows: Sequence[UserRow], evidence: Evidence) -> tuple[UserRow, Call] | None:
+def _user_call(
+    record: Record, rows: Sequence[UserRow], evidence: Evidence, attempt: Attempt
+) -> tuple[UserRow, Call] | None:
+    """The first row in the user's order that matched in this attempt; None if the run ended well after all."""
     if not record.user_hits or _ended_well(evidence):
         return None
-    index, at = record.user_hits[0]
+    began = attempt.started.number if attempt.started else 0
+    live = [(index, at) for index, at in record.user_hits if at.number >= began]
+    if not live or (attempt.success is not None and attempt.success.number > live[0][1].number):
+        return None
+    index, at = live[0]
     row = rows[index]
     return row, Call(row.failure_class, f"user-{index + 1}", "dead", "high", at)
 
@@ -242,8 +268,7 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
     said = message(call.at.text).text if call.at else None
     frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
     secondary = tuple(
-        Finding(fault.row.failure_class, clean(fault.text), fault.number)
-        for fault in _further(call, decision)
+        Finding(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision)
     )
     return Verdict(
         name,
@@ -281,6 +306,3 @@ def _is_small_fix(call: Call) -> bool:
 def clean(text: str) -> str:
     """A line of the log as it may leave the process."""
     return redact(text.strip()[: 4 * LINE_LIMIT])[:LINE_LIMIT]
-
-
-__all__ = ["NOTHING", "PLENTY_BYTES", "REASON", "Evidence", "UserRow", "Verdict", "classify"]

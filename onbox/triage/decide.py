@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record, Seen
-from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row
+from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
+from onbox.triage.rows import BUG, DEATH, DIVERGED, SUMMARY, VAGUE, Row
 from onbox.triage.rules import ROWS
 from onbox.triage.tracebacks import SHUTDOWN
 
@@ -19,8 +19,8 @@ UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log
 
 class Decision(NamedTuple):
     """cause: the fault that explains the rest, None if the run has none. others: what else was found and counts, in the
-    order of the log. attempt: the one that was judged. weak: the cause rests on remarks alone. lost: the cause is a lost
-    loss in a run that may still go on.
+    order of the log. attempt: the one that was judged. weak: the cause rests on remarks alone. lost: the cause is a
+    lost loss in a run that may still go on.
     """
 
     cause: Fault | None
@@ -31,13 +31,14 @@ class Decision(NamedTuple):
 
 
 def decide(record: Record, *, dead: bool, well: bool) -> Decision:
-    """dead: other evidence says that the process ended badly, so that remarks count too. well: it says that the process ended with 0,
-    so that noise at shutdown does not count.
+    """dead: other evidence says that the process ended badly, so that remarks count too. well: it says that the process
+    ended with 0, so that noise at shutdown does not count.
     """
     attempt = judged_attempt(record)
     live = [fault for fault in attempt.faults if not _survived(fault, attempt, dead=dead, well=well)]
-    if attempt.open_trace is not None and attempt is record.attempts[-1]:
-        live.append(_unfinished(attempt, record))
+    cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
+    if cut is not None and not _survived(cut, attempt, dead=dead, well=well):
+        live.append(cut)
     lost = _lost(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and not dead:
@@ -45,7 +46,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
-    cause = _last_of_chain(ranked[0], live)
+    cause = _to_show(ranked[0], live)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=cause is lost and not sure)
 
@@ -85,13 +86,16 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
 def _ends_in_death(attempt: Attempt, fault: Fault) -> bool:
     """Whether a launcher or a shell speaks of a death after the last progress."""
     return any(
-        other.severity > WEAK and other.row.explains <= DEATH and other.number > fault.number and attempt.progress - other.progress_before <= 1
+        other.severity > WEAK
+        and other.row.explains <= DEATH
+        and other.number > fault.number
+        and attempt.progress - other.progress_before <= 1
         for other in attempt.faults
     )
 
 
 def _is_shutdown_noise(fault: Fault, *, well: bool) -> bool:
-    """A fault after the work was done: it counts only if it names a reason or a defect, and not in the interpreter's end."""
+    """A fault after the work was done: it counts only if it names a reason or a defect, and not in Python's own end."""
     if well or fault.severity < PROVEN:
         return True
     if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
@@ -111,21 +115,36 @@ def _lost(attempt: Attempt) -> Fault | None:
     return None
 
 
-def _unfinished(attempt: Attempt, record: Record) -> Fault:
-    last = record.last_line or Seen(1, "")
-    return Fault(UNFINISHED, last.number, last.text, PROVEN, attempt.progress, attempt.open_trace)
+def _unfinished(attempt: Attempt) -> Fault | None:
+    """The traceback that the log ends in, or whose exception another writer wrote over."""
+    trace = attempt.open_trace
+    if trace is None:
+        return None
+    return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
 
 
-def _last_of_chain(cause: Fault, live: list[Fault]) -> Fault:
-    """Of one class in one burst, the line to show: the first that speaks of it, if only as a remark; of a chain of exceptions, the last,
-    which the program ended with.
+def _to_show(cause: Fault, live: list[Fault]) -> Fault:
+    """Of one class in one burst, the line to show: the first that speaks of it, if only as a remark; of a chain of
+    exceptions, the last, which the program ended with.
     """
-    same = [fault for fault in live if fault.row.failure_class == cause.row.failure_class and fault.progress_before == cause.progress_before]
+    same = [
+        fault
+        for fault in live
+        if fault.row.failure_class == cause.row.failure_class and fault.progress_before == cause.progress_before
+    ]
     if cause.trace is None:
         early = [fault for fault in same if fault.row.explains >= cause.row.explains and fault.number < cause.number]
         return early[0]._replace(severity=cause.severity) if early else cause
-    later = [fault for fault in same if fault.trace is not None and fault.trace.chained and fault.row.explains >= cause.row.explains]
-    first = [fault for fault in same if fault.number < cause.trace.number and fault.row is cause.row and fault.severity == WEAK]
+    later = [
+        fault
+        for fault in same
+        if fault.trace is not None and fault.trace.chained and fault.row.explains >= cause.row.explains
+    ]
+    first = [
+        fault
+        for fault in same
+        if fault.number < cause.trace.number and fault.row is cause.row and fault.severity == WEAK
+    ]
     if first:
         return first[0]._replace(severity=cause.severity, trace=cause.trace)
     return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
@@ -139,6 +158,3 @@ def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:
             seen.add(fault.row.failure_class)
             others.append(fault)
     return tuple(others[:5])
-
-
-__all__ = ["ASKED", "CAUSE", "REASON", "Decision", "decide", "judged_attempt"]

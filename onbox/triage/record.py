@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.triage.rows import Row
-from onbox.triage.tracebacks import Trace
+if TYPE_CHECKING:
+    from onbox.triage.rows import Row
+    from onbox.triage.tracebacks import Trace
 
 # How sure it is that a line tells of a fault that mattered to the run.
 WEAK = 1  # a warning, a remark, a text that speaks of a fault
@@ -38,8 +39,11 @@ class Seen(NamedTuple):
 
 
 class Attempt:
-    """One attempt of the run within a log; a restart begins a new one. `lost`: where a training loss ceased to be a number and has
-    not been one since, None if it is one; `lost_lines`: of how many lines that is so.
+    """One attempt of the run within a log; a restart begins a new one.
+
+    explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
+    training loss ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines.
+    overflows: the loss scales after its overflows. open_trace: a traceback that the log ends in.
     """
 
     def __init__(self, started: Seen | None, *, explicit: bool) -> None:
@@ -61,13 +65,18 @@ class Attempt:
     @property
     def has_own_fate(self) -> bool:
         """Whether it got far enough to be judged by itself, without the attempt before it."""
-        own_fault = any(fault.severity > WEAK and fault.row.explains >= 30 and not fault.handled for fault in self.faults)
-        return bool(self.progress or self.success or own_fault) or (self.explicit and self.lines >= 2 and not self.faults)
+        own_fault = any(
+            fault.severity > WEAK and fault.row.explains >= 30 and not fault.handled for fault in self.faults
+        )
+        return bool(self.progress or self.success or own_fault) or (
+            self.explicit and self.lines >= 2 and not self.faults
+        )
 
 
 class Record(NamedTuple):
     """A whole log. attempts: the last two, oldest first. last_line: its last line with anything in it, None if there is
-    none. lines: how many it has. user_hits: matches of the user's own rows in the last attempt, (index, line).
+    none. lines: how many it has. user_hits: the last match of each of the user's own rows, (index, line).
+    seconds_per_line: between two lines of progress, None if nothing tells.
     """
 
     attempts: tuple[Attempt, ...]

@@ -6,6 +6,8 @@ To add a rule, add a row to the theme it belongs to (`rules_memory`, `rules_stor
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.triage import (
     rules_device,
     rules_distributed,
@@ -15,7 +17,9 @@ from onbox.triage import (
     rules_scheduler,
     rules_storage,
 )
-from onbox.triage.rows import Row
+
+if TYPE_CHECKING:
+    from onbox.triage.rows import Row
 
 ROWS: tuple[Row, ...] = (
     *rules_scheduler.LIMITS,

@@ -20,13 +20,20 @@ HARDWARE: tuple[Row, ...] = (
         "card-broken",
         "gpu_hardware",
         CAUSE,
-        "ecc|fallen off|gpu is lost|gpu has|row remap|nvlink|double bit|hardware|unable to determine the device handle|reset|needs to be"
-        "|unrecoverable|gsp|cudaerrordevices|sxid|gpu lost|over temperature|requires reset|device handle|hbm error|contained",
-        r"uncorrectable (?:\w+ )?ecc|double[- ]bit (?:ecc|error)|ecc uncorrect\w*|ecc error encountered|fallen off the bus|gpu is lost"
-        r"|row remap\w* (?:fail|pending)|unable to determine the device handle|gpu (?:requires|needs) (?:a )?reset|nvlink.{0,40}(?:fatal|uncorrectable)"
-        r"|uncorrectable nvlink|CUDA_ERROR_(?:ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR|NVLINK_UNCORRECTABLE)|hardware stack error"
-        r"|GSP (?:RPC )?timeout|timeout.{0,40}\bGSP\b|device (?:was|is) lost|cudaErrorECCUncorrectable|\bgpu lost\b|NVML.{0,30}GPU is lost"
-        r"|unspecified launch failure.{0,60}hardware|CUDA error: misc hardware|nvrm:.{0,60}(?:rminitadapter failed|gpu.{0,20}lost)",
+        "ecc|fallen off|gpu is lost|gpu has|row remap|nvlink|double bit|hardware"
+        "|unable to determine the device handle|reset|needs to be"
+        "|unrecoverable|gsp|cudaerrordevices|sxid|gpu lost|over temperature|requires reset|device handle"
+        "|hbm error|contained",
+        r"uncorrectable (?:\w+ )?ecc|double[- ]bit (?:ecc|error)|ecc uncorrect\w*|ecc error encountered"
+        r"|fallen off the bus|gpu is lost"
+        r"|row remap\w* (?:fail|pending)|unable to determine the device handle|gpu (?:requires"
+        r"|needs) (?:a )?reset|nvlink.{0,40}(?:fatal|uncorrectable)"
+        r"|uncorrectable nvlink|CUDA_ERROR_(?:ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR|NVLINK_UNCORRECTABLE)"
+        r"|hardware stack error"
+        r"|GSP (?:RPC )?timeout|timeout.{0,40}\bGSP\b|device (?:was|is) lost|cudaErrorECCUncorrectable"
+        r"|\bgpu lost\b|NVML.{0,30}GPU is lost"
+        r"|unspecified launch failure.{0,60}hardware|CUDA error: misc hardware"
+        r"|nvrm:.{0,60}(?:rminitadapter failed|gpu.{0,20}lost)",
         "NVIDIA driver, CUDA, NVML",
         "RuntimeError: CUDA error: uncorrectable ECC error encountered",
     ),
@@ -37,10 +44,13 @@ KERNEL_FAULT: tuple[Row, ...] = (
         "device-assert",
         "cuda_assert",
         CAUSE,
-        "assert|illegal|misaligned|launch failure|illegaladdress|xid|invalid program counter|segmentation fault by gpu|memory access fault",
+        "assert|illegal|misaligned|launch failure|illegaladdress|xid|invalid program counter"
+        "|segmentation fault by gpu|memory access fault",
         r"device-side assert|illegal memory access|misaligned address"
-        r"|CUDA_ERROR_(?:ILLEGAL_\w+|MISALIGNED_ADDRESS|LAUNCH_FAILED|ASSERT)|unspecified launch failure|illegal instruction was encountered"
-        r"|cudaError(?:Assert|IllegalAddress|LaunchFailure|MisalignedAddress)|memory access fault by gpu|invalid program counter|\.cu:\d+:.{0,160}assertion"
+        r"|CUDA_ERROR_(?:ILLEGAL_\w+|MISALIGNED_ADDRESS|LAUNCH_FAILED|ASSERT)|unspecified launch failure"
+        r"|illegal instruction was encountered"
+        r"|cudaError(?:Assert|IllegalAddress|LaunchFailure|MisalignedAddress)|memory access fault by gpu"
+        r"|invalid program counter|\.cu:\d+:.{0,160}assertion"
         r"|\bxid\b\W*(?:\(pci:[^)]*\))?\W*(?:13|31|43)\b|warp illegal|invalid device ordinal.{0,20}assert",
         "CUDA, HIP, PyTorch kernels",
         "RuntimeError: CUDA error: device-side assert triggered",
@@ -53,7 +63,8 @@ TPU_NODE: tuple[Row, ...] = (
         "tpu_bad_node",
         CAUSE,
         "libtpu|accel|tpu|device or resource busy|vfio",
-        r"(?:libtpu|tpu|/dev/(?:accel|vfio)).{0,80}(?:already in use|in use by|busy|locked)|device or resource busy.{0,60}|TPU.{0,60}device or resource busy"
+        r"(?:libtpu|tpu|/dev/(?:accel|vfio)).{0,80}(?:already in use|in use by|busy|locked)"
+        r"|device or resource busy.{0,60}|TPU.{0,60}device or resource busy"
         r"|libtpu_lockfile|the tpu is already in use",
         "libtpu",
         "libtpu.so is already in use by another process probably owned by another user.",
@@ -64,10 +75,14 @@ TPU_NODE: tuple[Row, ...] = (
         "tpu_bad_node",
         CAUSE,
         "no accelerator found|tpu|failed_precondition|driver after error",
-        r"no accelerator found|(?:failed|unable) to (?:initialize|init|open|connect to|get|find|start) .{0,40}(?:backend 'tpu'|\btpu\b)"
-        r"|unable to initialize backend 'tpu'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib))|no tpu (?:devices|platform|chips)? ?(?:found|available)"
-        r"|tpu (?:initialization|init) failed|tpu.{0,60}(?:unhealthy|failed_precondition|unavailable)|failed_precondition.{0,80}(?:tpu|driver|slice|chip)"
-        r"|failed to cleanup driver|tpu (?:driver|runtime|worker).{0,40}(?:fail|died|crash|error)|no tpus? (?:are )?(?:visible|attached)"
+        r"no accelerator found|(?:failed|unable) to (?:initialize|init|open|connect to|get|find"
+        r"|start) .{0,40}(?:backend 'tpu'|\btpu\b)"
+        r"|unable to initialize backend 'tpu'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib))"
+        r"|no tpu (?:devices|platform|chips)? ?(?:found|available)"
+        r"|tpu (?:initialization|init) failed|tpu.{0,60}(?:unhealthy|failed_precondition|unavailable)"
+        r"|failed_precondition.{0,80}(?:tpu|driver|slice|chip)"
+        r"|failed to cleanup driver|tpu (?:driver|runtime|worker).{0,40}(?:fail|died|crash|error)"
+        r"|no tpus? (?:are )?(?:visible|attached)"
         r"|expected \d+ (?:tpu )?(?:chips|worker addresses).{0,40}(?:got|found)",
         "JAX, libtpu",
         "RuntimeError: No accelerator found. Please run on a TPU or GPU.",
@@ -80,14 +95,23 @@ ENVIRONMENT: tuple[Row, ...] = (
         "cuda_env",
         CAUSE,
         "cuda|nvidia|gpu|hip |hip:|rocm|nvml|driver",
-        r"no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda|gpu|rocm)'|found no nvidia driver|torch not compiled with cuda|cuda (?:driver|initialization) (?:error|failed)|no cuda-capable device"
-        r"|no (?:cuda |nvidia |visible |usable )?gpus? (?:is |are |was |were )?(?:available|found|detected|visible)|cuda (?:is|was) not available|cuda not available"
-        r"|cuda driver version is insufficient|driver on your system is too old|system not yet initialized|CUDA_ERROR_(?:NO_DEVICE|SYSTEM_NOT_READY|SYSTEM_DRIVER"
-        r"_MISMATCH|COMPAT_NOT_SUPPORTED|INVALID_DEVICE|UNKNOWN\b.{0,10}$)|driver/library version mismatch|system has unsupported display driver|invalid device ordinal"
-        r"|nvidia-smi has failed|couldn't communicate with the nvidia driver|torch\.cuda\.is_available\(\) (?:is|returned|==) false"
-        r"|requires? (?:a |an )?(?:cuda|gpu|nvidia)\b.{0,40}(?:but|to run|none)|failed call to cuInit|unsupported (?:gpu|cuda) (?:arch|version)"
-        r"|cuda unknown error|nvml.{0,20}(?:not found|driver not loaded)|could not select device driver|no supported gpu backend|failed to initialize nvml"
-        r"|unexpected error from cudaGetDeviceCount|nvidia-container-cli.{0,40}error|gpu (?:is )?required|need(?:s)? at least (?:one|\d+) gpu",
+        r"no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda"
+        r"|gpu|rocm)'|found no nvidia driver|torch not compiled with cuda|cuda (?:driver"
+        r"|initialization) (?:error|failed)|no cuda-capable device"
+        r"|no (?:cuda |nvidia |visible |usable )?gpus? (?:is |are |was |were )?(?:available|found|detected"
+        r"|visible)|cuda (?:is|was) not available|cuda not available"
+        r"|cuda driver version is insufficient|driver on your system is too old|system not yet initialized"
+        r"|CUDA_ERROR_(?:NO_DEVICE|SYSTEM_NOT_READY|SYSTEM_DRIVER"
+        r"_MISMATCH|COMPAT_NOT_SUPPORTED|INVALID_DEVICE|UNKNOWN\b.{0,10}$)|driver/library version mismatch"
+        r"|system has unsupported display driver|invalid device ordinal"
+        r"|nvidia-smi has failed|couldn't communicate with the nvidia driver"
+        r"|torch\.cuda\.is_available\(\) (?:is|returned|==) false"
+        r"|requires? (?:a |an )?(?:cuda|gpu|nvidia)\b.{0,40}(?:but|to run|none)|failed call to cuInit"
+        r"|unsupported (?:gpu|cuda) (?:arch|version)"
+        r"|cuda unknown error|nvml.{0,20}(?:not found|driver not loaded)|could not select device driver"
+        r"|no supported gpu backend|failed to initialize nvml"
+        r"|unexpected error from cudaGetDeviceCount|nvidia-container-cli.{0,40}error|gpu (?:is )?required"
+        r"|need(?:s)? at least (?:one|\d+) gpu",
         "PyTorch, CUDA, docker",
         "RuntimeError: No CUDA GPUs are available",
     ),
@@ -95,14 +119,22 @@ ENVIRONMENT: tuple[Row, ...] = (
         "wrong-build",
         "cuda_env",
         CAUSE,
-        "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol|flash|cudnn",
-        r"no kernel image is available|not compatible with the current pytorch installation|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
-        r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)|lib(?:cuda|cudart|cudnn\w*|cublas\w*|nccl|nvrtc\w*|cufft|curand"
-        r"|cusparse\w*|nvinfer\w*|nvJitLink)[\w.-]*\.so[\w.]*: (?:cannot open|undefined symbol|version)|undefined symbol:? ?\w*(?:cuda|nccl|cudnn|cublas|nvJitLink|c10)"
-        r"|detected cuda version.{0,60}mismatch|mismatches the version that was used to compile|CUDA_HOME environment variable is not set|unsupported (?:ptx|toolchain)"
-        r"|ptxas.{0,40}(?:fatal|unsupported|not defined)|GLIBC(?:XX)?_[\d.]+'? not found|cudnn.{0,40}(?:version|incompatib).{0,40}(?:mismatch|but|older|incompatib|required)"
-        r"|bf16.{0,60}(?:not supported|requires|unsupported).{0,40}(?:gpu|device|hardware|cuda)?|cuda setup failed|compiled without (?:gpu|cuda)|device kernel image is invalid"
-        r"|unsupported gpu architecture|provided PTX was compiled|was built for.{0,30}cuda|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
+        "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol"
+        "|flash|cudnn",
+        r"no kernel image is available|not compatible with the current pytorch installation"
+        r"|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
+        r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)"
+        r"|lib(?:cuda|cudart|cudnn\w*|cublas\w*|nccl|nvrtc\w*|cufft|curand"
+        r"|cusparse\w*|nvinfer\w*|nvJitLink)[\w.-]*\.so[\w.]*: (?:cannot open|undefined symbol|version)"
+        r"|undefined symbol:? ?\w*(?:cuda|nccl|cudnn|cublas|nvJitLink|c10)"
+        r"|detected cuda version.{0,60}mismatch|mismatches the version that was used to compile"
+        r"|CUDA_HOME environment variable is not set|unsupported (?:ptx|toolchain)"
+        r"|ptxas.{0,40}(?:fatal|unsupported|not defined)|GLIBC(?:XX)?_[\d.]+'? not found"
+        r"|cudnn.{0,40}(?:version|incompatib).{0,40}(?:mismatch|but|older|incompatib|required)"
+        r"|bf16.{0,60}(?:not supported|requires|unsupported).{0,40}(?:gpu|device|hardware|cuda)?"
+        r"|cuda setup failed|compiled without (?:gpu|cuda)|device kernel image is invalid"
+        r"|unsupported gpu architecture|provided PTX was compiled|was built for.{0,30}cuda"
+        r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
         "CUDA, PyTorch extensions, bitsandbytes, Triton",
         "RuntimeError: CUDA error: no kernel image is available for execution on the device",
     ),

@@ -10,8 +10,10 @@ RAY: tuple[Row, ...] = (
         "ray_node_died",
         CAUSE - 1,
         "node|ownerdied|raylet",
-        r"NodeDiedError|OwnerDiedError|has been marked dead|node (?:was|is|has) (?:been )?(?:dead|died|lost|terminated|preempted)?.{0,40}heartbeat|dead node|node death|raylet (?:died|is dead|was killed)"
-        r"|node it was running on is dead|owner.{0,30}(?:has died|died)|head node.{0,40}(?:died|lost|unreachable)|node failure.{0,30}ray|ray.{0,40}node (?:died|failure|lost)",
+        r"NodeDiedError|OwnerDiedError|has been marked dead|node (?:was|is|has) (?:been )?(?:dead|died|lost"
+        r"|terminated|preempted)?.{0,40}heartbeat|dead node|node death|raylet (?:died|is dead|was killed)"
+        r"|node it was running on is dead|owner.{0,30}(?:has died|died)|head node.{0,40}(?:died|lost"
+        r"|unreachable)|node failure.{0,30}ray|ray.{0,40}node (?:died|failure|lost)",
         "Ray",
         "ray.exceptions.NodeDiedError: Task failed because the node it was running on is dead or unavailable.",
     ),
@@ -19,9 +21,13 @@ RAY: tuple[Row, ...] = (
         "ray-worker",
         "ray_node_died",
         DEATH + 5,
-        "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died|worker died|worker crashed|gcs|objectfetch|the actor",
-        r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w*|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)|worker died (?:unexpectedly)?"
-        r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)|lost connection to the (?:ray )?head",
+        "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died"
+        "|worker died|worker crashed|gcs|objectfetch|the actor",
+        r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w*"
+        r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
+        r"|worker died (?:unexpectedly)?"
+        r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)"
+        r"|lost connection to the (?:ray )?head",
         "Ray",
         "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
     ),
@@ -41,9 +47,14 @@ COLLECTIVE: tuple[Row, ...] = (
         "collective-timeout",
         "nccl_or_distributed",
         PEER + 4,
-        "watchdog|collective|nccl operations|timed out|milliseconds|heartbeat|barrier|wait timeout|timed out waiting|timeout|monitoredbarrier",
-        r"watchdog caught collective|collective operation timeout|watchdog (?:thread )?(?:got stuck|terminated|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce|all_?gather|broadcast"
-        r"|reduce_?scatter|collective)\w*.{0,40}(?:timed out|timeout)|timed out (?:after|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer)\w*.{0,40}(?:timed out|not respond|no response)"
+        "watchdog|collective|nccl operations|timed out|milliseconds|heartbeat|barrier|wait timeout"
+        "|timed out waiting|timeout|monitoredbarrier",
+        r"watchdog caught collective|collective operation timeout|watchdog (?:thread )?(?:got stuck"
+        r"|terminated|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce"
+        r"|all_?gather|broadcast"
+        r"|reduce_?scatter|collective)\w*.{0,40}(?:timed out|timeout)|timed out (?:after"
+        r"|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer)\w*.{0,40}(?:timed out"
+        r"|not respond|no response)"
         r"|ran for \d+ milliseconds before timing out|Some NCCL operations have failed",
         "NCCL watchdog, gloo, Horovod",
         "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8)",
@@ -52,15 +63,32 @@ COLLECTIVE: tuple[Row, ...] = (
         "collective",
         "nccl_or_distributed",
         PEER,
-        "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator|all-reduce|mesh|etcd",
-        r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w+|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted|operation failed)(?! ?= ?none)"
-        r"|nccl.{0,60}(?:connection (?:closed|refused|reset)|remote process exited|no route|timed? ?out|abort)|DistBackendError|DistNetworkError|DistStoreError|gloo.{0,120}(?:connection|closed|timed|error|fail|reset)"
-        r"|connect\w* to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)|client socket has (?:timed out|failed)|socket.{0,20}timed out.{0,40}(?:store|tcpstore|rendezvous)|RendezvousConnectionError"
-        r"|RendezvousTimeoutError|rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)|(?:wait|get|store|tcpstore)\b.{0,20}(?:timeout|timed out).{0,60}|(?:connection (?:reset|closed) by (?:remote )?peer).{0,80}(?:rank|store|tcp|gloo)"
-        r"|MPI_ERR\w*|MPI_ABORT was invoked|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost|UCX\s+(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError|ibv_\w+.{0,40}(?:fail|error)"
-        r"|got completion (?:from peer )?with (?:status )?error|(?:net/ib|net_ib).{0,80}(?:error|fail)|coordination service.{0,80}(?:error|unavailable|heartbeat|timed|fail)|(?:coordination|distributed) (?:service|runtime).{0,60}(?:shutdown|error|timeout)"
-        r"|(?:rank|worker|peer|node)s? .{0,30}(?:disconnected|unreachable|lost connection|connection lost)|barrier.{0,20}(?:failed|broken)|connection closed by (?:remote )?peer|peer (?:has )?(?:closed|gone|disconnect\w+)|hccl.{0,60}(?:error|fail|timeout)"
-        r"|tasks? .{0,60}heartbeat timeout|failed to (?:connect|recv|send|receive).{0,60}(?:rank|peer|localrank)|mismatched? (?:collective|tensor).{0,60}rank|BarrierError|slice.{0,40}(?:unhealthy|lost)",
+        "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx"
+        "|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator"
+        "|all-reduce|mesh|etcd",
+        r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w+"
+        r"|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted"
+        r"|operation failed)(?! ?= ?none)"
+        r"|nccl.{0,60}(?:connection (?:closed|refused|reset)|remote process exited|no route|timed? ?out"
+        r"|abort)|DistBackendError|DistNetworkError|DistStoreError|gloo.{0,120}(?:connection|closed|timed"
+        r"|error|fail|reset)"
+        r"|connect\w* to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)"
+        r"|client socket has (?:timed out|failed)|socket.{0,20}timed out.{0,40}(?:store|tcpstore|rendezvous)"
+        r"|RendezvousConnectionError"
+        r"|RendezvousTimeoutError|rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)|(?:wait"
+        r"|get|store|tcpstore)\b.{0,20}(?:timeout|timed out).{0,60}|(?:connection (?:reset"
+        r"|closed) by (?:remote )?peer).{0,80}(?:rank|store|tcp|gloo)"
+        r"|MPI_ERR\w*|MPI_ABORT was invoked|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost"
+        r"|UCX\s+(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError"
+        r"|ibv_\w+.{0,40}(?:fail|error)"
+        r"|got completion (?:from peer )?with (?:status )?error|(?:net/ib|net_ib).{0,80}(?:error|fail)"
+        r"|coordination service.{0,80}(?:error|unavailable|heartbeat|timed|fail)|(?:coordination"
+        r"|distributed) (?:service|runtime).{0,60}(?:shutdown|error|timeout)"
+        r"|(?:rank|worker|peer|node)s? .{0,30}(?:disconnected|unreachable|lost connection|connection lost)"
+        r"|barrier.{0,20}(?:failed|broken)|connection closed by (?:remote )?peer|peer (?:has )?(?:closed|gone"
+        r"|disconnect\w+)|hccl.{0,60}(?:error|fail|timeout)"
+        r"|tasks? .{0,60}heartbeat timeout|failed to (?:connect|recv|send|receive).{0,60}(?:rank|peer"
+        r"|localrank)|mismatched? (?:collective|tensor).{0,60}rank|BarrierError|slice.{0,40}(?:unhealthy|lost)",
         "NCCL, gloo, c10d, MPI, JAX coordination service",
         "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:219, remote process exited",
     ),
@@ -80,10 +108,16 @@ LAUNCHERS: tuple[Row, ...] = (
         "crash-signal",
         "code_error",
         DEATH,
-        "segmentation fault|sigsegv|segfault|signal|core dumped|sigabrt|sigfpe|floating point exception|fatal python error|double free|corrupted size|stack smashing|free():|malloc"
-        "|exitcode|return code|exit|bus error|illegal instruction|terminate called|corruption|assertion|stack overflow|munmap",
-        r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption|corrupted (?:size|double-linked|top)|stack smashing|free\(\): invalid|malloc\(\): |malloc_consolidate|munmap_chunk"
-        r"|floating point exception|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])|signal[ :=]{1,3}(?:11|8|4)\b|stack overflow",
+        "segmentation fault|sigsegv|segfault|signal|core dumped|sigabrt|sigfpe|floating point exception"
+        "|fatal python error|double free|corrupted size|stack smashing|free():|malloc"
+        "|exitcode|return code|exit|bus error|illegal instruction|terminate called|corruption|assertion"
+        "|stack overflow|munmap",
+        r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption"
+        r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): invalid|malloc\(\): "
+        r"|malloc_consolidate|munmap_chunk"
+        r"|floating point exception|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
+        r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])|signal[ :=]{1,3}(?:11|8|4)\b"
+        r"|stack overflow",
         "glibc, kernel, faulthandler",
         "Fatal Python error: Segmentation fault",
         True,
@@ -93,7 +127,8 @@ LAUNCHERS: tuple[Row, ...] = (
         "code_error",
         DEATH - 5,
         "abort|terminate called|sigabrt|core dumped|exit|signal",
-        r"^\W*(?:.{0,120}: line \d+:\s+\d+ )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])|signal[ :=]{1,3}6\b",
+        r"^\W*(?:.{0,120}: line \d+:\s+\d+ )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed"
+        r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])|signal[ :=]{1,3}6\b",
         "glibc, C++, shells",
         "terminate called after throwing an instance of 'std::runtime_error'",
         True,
@@ -102,12 +137,23 @@ LAUNCHERS: tuple[Row, ...] = (
         "launcher",
         "code_error",
         SUMMARY,
-        "childfailederror|exited with exit code|returned non-zero|exit|calledprocesserror|mpirun|mpiexec|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating|processraised"
-        "|aborted|srun|step|trials did not|crashloop|back-off|forcefully|shutting|closing signal|pending unfinished|errored|destroyed",
-        r"ChildFailedError|exited with exit code [1-9]|returned non-zero exit|CalledProcessError|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError|failed \(exitcode: ?-?[1-9]"
-        r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
-        r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate|launch(?:er)?)\b.{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated|sending process \d+ closing signal|trials? did not complete"
-        r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s*(?:$|[:;,.(!])"
+        "childfailederror|exited with exit code|returned non-zero|exit|calledprocesserror|mpirun|mpiexec"
+        "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
+        "|processraised"
+        "|aborted|srun|step|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
+        "|pending unfinished|errored|destroyed",
+        r"ChildFailedError|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
+        r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
+        r"|failed \(exitcode: ?-?[1-9]"
+        r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero"
+        r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
+        r"|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
+        r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate"
+        r"|launch(?:er)?)\b.{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
+        r"|sending process \d+ closing signal|trials? did not complete"
+        r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)"
+        r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"
+        r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s*(?:$|[:;,.(!])"
         r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception",
         "torchrun, srun, mpirun, Ray, shells",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",

@@ -10,7 +10,8 @@ SHARED: tuple[Row, ...] = (
         "shm_too_small",
         CAUSE,
         "shm|shared memory|torch_",
-        r"unable to (?:allocate|open|resize|write to file|mmap).{0,40}shared memory|unable to \w+ (?:to )?(?:file )?</torch_"
+        r"unable to (?:allocate|open|resize|write to file|mmap).{0,40}shared memory"
+        r"|unable to \w+ (?:to )?(?:file )?</torch_"
         r"|insufficient shared memory|shared memory.{0,60}no space left|no space left.{0,60}shared memory"
         r"|(?:error|failed|unable).{0,30}creat\w+ shared memory|shm_open\b.{0,80}no space|out of shared memory",
         "PyTorch, multiprocessing",
@@ -44,7 +45,8 @@ TPU: tuple[Row, ...] = (
         "tpu_hbm_oom",
         CAUSE,
         "hbm",
-        r"(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement|largest program)).*\bhbm\b"
+        r"(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement"
+        r"|largest program)).*\bhbm\b"
         r"|hbm.{0,40}(?:exceeded|exhausted)",
         "XLA:TPU compiler and runtime",
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",
@@ -96,12 +98,14 @@ CARD: tuple[Row, ...] = (
         "xla-gpu-oom",
         "cuda_oom",
         CAUSE,
-        "resource_exhausted|unable to allocate|could not allocate|cannot allocate|resource exhausted|resourceexhausted|failed to allocate|ran out of memory",
+        "resource_exhausted|unable to allocate|could not allocate|cannot allocate|resource exhausted"
+        "|resourceexhausted|failed to allocate|ran out of memory",
         r"(?:RESOURCE_EXHAUSTED|ResourceExhausted(?:Error)?|resource exhausted)\W.{0,120}"
         r"(?:out of memory|oom when allocating|failed to allocate|allocat\w+ (?:request|\d+))"
         r"|failed to allocate.{0,80}(?:gpu|device) memory|failed to allocate request for"
         r"|allocator \(gpu.{0,30}ran out of memory|failed to allocate [\d.]+ ?[kmgt]i?b?.{0,40}from device"
-        r"|oom when allocating tensor|(?:failed|unable|cannot|could not) (?:to )?allocate.{0,100}\b(?:cuda|gpu|on device)|^(?!google)[\w.]*ResourceExhaustedError:(?!.{0,60}(?:429|quota|space))",
+        r"|oom when allocating tensor|(?:failed|unable|cannot|could not) (?:to )?allocate.{0,100}\b(?:cuda"
+        r"|gpu|on device)|^(?!google)[\w.]*ResourceExhaustedError:(?!.{0,60}(?:429|quota|space))",
         "JAX and TensorFlow on a GPU",
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5435817856 bytes.",
     ),
@@ -110,9 +114,11 @@ CARD: tuple[Row, ...] = (
         "cuda_oom",
         CAUSE,
         "kv cache|cache blocks|gpu memory|gpu_memory_utilization|vram|free memory on device",
-        r"no available memory for the (?:kv )?cache|(?:larger|more) than the (?:maximum number of tokens|available).{0,60}kv cache"
+        r"no available memory for the (?:kv )?cache|(?:larger|more) than the (?:maximum number of tokens"
+        r"|available).{0,60}kv cache"
         r"|not enough (?:gpu |free )?memory.{0,60}(?:kv|gpu|cache|device)|free memory on device.{0,120}less than"
-        r"|insufficient (?:gpu|vram|device) memory|not enough (?:vram|gpu memory)|needed for.{0,40}kv cache.{0,80}larger",
+        r"|insufficient (?:gpu|vram|device) memory|not enough (?:vram|gpu memory)"
+        r"|needed for.{0,40}kv cache.{0,80}larger",
         "vLLM, SGLang",
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`.",
     ),
@@ -123,9 +129,12 @@ HOST: tuple[Row, ...] = (
         "oom-kill",
         "host_oom",
         REASON,
-        "oom-kill|oom_kill|oomkill|oom killer|out of memory: kill|cgroup out of memory|out_of_memory|oom-killer|oom handler",
-        r"oom-kill:|oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not|disabled)\b)|OOMKilled"
-        r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY|killed by the cgroup out-of-memory",
+        "oom-kill|oom_kill|oomkill|oom killer|out of memory: kill|cgroup out of memory|out_of_memory"
+        "|oom-killer|oom handler",
+        r"oom-kill:|oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not"
+        r"|disabled)\b)|OOMKilled"
+        r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY"
+        r"|killed by the cgroup out-of-memory",
         "Linux kernel, Slurm, Kubernetes",
         "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=11.batch. Some tasks have been OOM Killed.",
         True,
@@ -164,10 +173,12 @@ HOST: tuple[Row, ...] = (
         "allocation-failed",
         "host_oom",
         CAUSE,
-        "memoryerror|memory allocation|cannot allocate memory|can't allocate memory|bad_alloc|unable to allocate|enomem|malloc|mmap"
+        "memoryerror|memory allocation|cannot allocate memory|can't allocate memory|bad_alloc"
+        "|unable to allocate|enomem|malloc|mmap"
         "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc",
         r"\bMemoryError\b|cannot allocate memory|can't allocate memory|std::bad_alloc|unable to allocate [\d.]+ .?i?b\b"
-        r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation|malloc) (?:of|failed)"
+        r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation"
+        r"|malloc) (?:of|failed)"
         r"|java\.lang\.OutOfMemoryError|not enough memory|insufficient (?:host |system )?memory"
         r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S+: )?out of memory\.?$|polars.{0,60}out of memory",
         "Python, NumPy, glibc, C++",
@@ -187,8 +198,10 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         DEATH,
         "killed",
-        r"^(?:.{0,160}: line \d+:)?\s*(?:\[\d+\]\s*[+-]?\s*)?(?:\d+\s+)?killed\s*(?:$|\(core dumped\)|\s{2,}\S)|: \d+ killed\b"
-        r"|^killed\W*$|\bkilled\s*(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill|(?<!will be )killed by kernel",
+        r"^(?:.{0,160}: line \d+:)?\s*(?:\[\d+\]\s*[+-]?\s*)?(?:\d+\s+)?killed\s*(?:$|\(core dumped\)"
+        r"|\s{2,}\S)|: \d+ killed\b"
+        r"|^killed\W*$|\bkilled\s*(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
+        r"|(?<!will be )killed by kernel",
         "bash, zsh, dash",
         "run.sh: line 7: 3191 Killed                  python train.py",
         True,
@@ -198,7 +211,8 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         DEATH,
         "exit|returned|return code|rc=|rc:|rc |signal|sigkill|status|returncode|terminated|died",
-        r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status)?|returncode|\brc|status|died)\b[^\d-]{0,30}"
+        r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status)?|returncode|\brc"
+        r"|status|died)\b[^\d-]{0,30}"
         r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",
         "[launch.py:325] Process 311 exits with return code = -9",

@@ -9,11 +9,24 @@ NUMBERS: tuple[Row, ...] = (
         "not-finite",
         "divergence",
         DIVERGED,
-        "nan|invalid value|inf |inf,|inf/|inf.|inf)|inf`|infini|diverg|loss scale|floatingpointerror|non-finite|not finite|invalid loss|isfinite|exploded|overflow|nonfinite|loss_scale|unstable",
-        r"\bloss\w*['`\"]? (?:is|was|became|went|turned|has become|returned in.{0,40} is)(?: \w+)? ?(?:nan|inf|not finite|non-?finite|infinite)\b|(?:detected|encountered|got|found|hit|saw)\W{1,3}(?:a |an )?(?:\w+ )?(?:nan|inf(?:inite)?|non-?finite)\w*\b.{0,30}\b(?:loss|grad)"
-        r"|(?:nan|inf|non-?finite)(?:/inf| or inf)? (?:\w+ )?(?:loss|grad\w*)\b.{0,40}(?:detected|encountered|found|abort|stop|exit|terminat)|returned nan values|(?:minimum|min) loss scale reached|loss scale already at minimum|FloatingPointError|loss (?:has )?(?:diverged|exploded)|invalid loss, terminating"
-        r"|(?:training|model|run|optimi[sz]ation) (?:has |is |had )?(?:diverged|diverging|numerically unstable)|probability tensor contains either|contains invalid numeric entries|invalid value \(?nan\)? encountered|found invalid values:|non-?finite (?:loss|grad\w*|norm|values?)\b.{0,60}(?:stop|abort|exit|rais|cannot|:|,)"
-        r"|total norm.{0,80}is non-finite|cannot be clipped|(?:nans?|inf)(?: or (?:inf\w*|nan))? (?:was |were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training |total )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss|assert.{0,30}isfinite|cannot decrease scale",
+        "nan|invalid value|inf |inf,|inf/|inf.|inf)|inf`|infini|diverg|loss scale|floatingpointerror"
+        "|non-finite|not finite|invalid loss|isfinite|exploded|overflow|nonfinite|loss_scale|unstable",
+        r"\bloss\w*['`\"]? (?:is|was|became|went|turned|has become|returned in.{0,40} is)(?: \w+)? ?(?:nan"
+        r"|inf|not finite|non-?finite|infinite)\b|(?:detected|encountered|got|found|hit|saw)\W{1,3}(?:a "
+        r"|an )?(?:\w+ )?(?:nan|inf(?:inite)?|non-?finite)\w*\b.{0,30}\b(?:loss|grad)"
+        r"|(?:nan|inf|non-?finite)(?:/inf| or inf)? (?:\w+ )?(?:loss|grad\w*)\b.{0,40}(?:detected|encountered"
+        r"|found|abort|stop|exit|terminat)|returned nan values|(?:minimum|min) loss scale reached"
+        r"|loss scale already at minimum|FloatingPointError|loss (?:has )?(?:diverged|exploded)"
+        r"|invalid loss, terminating"
+        r"|(?:training|model|run|optimi[sz]ation) (?:has |is |had )?(?:diverged|diverging"
+        r"|numerically unstable)|probability tensor contains either|contains invalid numeric entries"
+        r"|invalid value \(?nan\)? encountered|found invalid values:|non-?finite (?:loss|grad\w*|norm"
+        r"|values?)\b.{0,60}(?:stop|abort|exit|rais|cannot|:|,)"
+        r"|total norm.{0,80}is non-finite|cannot be clipped|(?:nans?|inf)(?: or (?:inf\w*|nan))? (?:was "
+        r"|were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training "
+        r"|total )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan"
+        r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss"
+        r"|assert.{0,30}isfinite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),
@@ -24,10 +37,17 @@ SETTINGS: tuple[Row, ...] = (
         "usage",
         "config_error",
         CONFIG,
-        ": error: |unrecognized argument|no such option|invalid choice|invalid value|missing option|missing argument|unknown flag|unknown command line|flags parsing|got unexpected extra|the following arguments|could not consume|unknown option|required option|parsing error"
-        "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option|unrecognized option",
-        r"^\S{1,120}(?: \w+)?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing|invalid) (?:option|argument|value for)|unknown (?:command line )?flag|flags parsing error"
-        r"|got unexpected extra argument|the following arguments are required|could not consume arg|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|expected (?:one|at least one|\d+) arguments?$|must be specified as a flag",
+        ": error: |unrecognized argument|no such option|invalid choice|invalid value|missing option"
+        "|missing argument|unknown flag|unknown command line|flags parsing|got unexpected extra"
+        "|the following arguments|could not consume|unknown option|required option|parsing error"
+        "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option"
+        "|unrecognized option",
+        r"^\S{1,120}(?: \w+)?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
+        r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
+        r"|invalid) (?:option|argument|value for)|unknown (?:command line )?flag|flags parsing error"
+        r"|got unexpected extra argument|the following arguments are required|could not consume arg"
+        r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|expected (?:one"
+        r"|at least one|\d+) arguments?$|must be specified as a flag",
         "argparse, click, absl, fire, getopt",
         "train.py: error: unrecognized arguments: --foo",
     ),
@@ -35,11 +55,22 @@ SETTINGS: tuple[Row, ...] = (
         "settings-library",
         "config_error",
         CONFIG,
-        "omegaconf|check batch|mandatory|unknown |missing |unexpected |unsupported |unrecognized |invalid |hydra|configattribute|configkey|missingmandatory|could not override|validationerror|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation|override|scannererror|parsererror"
+        "omegaconf|check batch|mandatory|unknown |missing |unexpected |unsupported |unrecognized |invalid "
+        "|hydra|configattribute|configkey|missingmandatory|could not override|validationerror"
+        "|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation"
+        "|override|scannererror|parsererror"
         "|validation error|configparser|argumenterror|confusederror|unsupportedinter",
-        r"omegaconf\.\S+|hydra\.\S*(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException|yaml\.(?:\w+\.)?\w+Error|(?:yaml|toml|tomllib|tomli)\S*(?:Decode|Parse|Scanner)\w*Error|TOMLDecodeError|DeepSpeedConfig\w*Error"
-        r"|pydantic\S*ValidationError|\d+ validation errors? for|ArgumentError\b|mandatory value is missing|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config|invalid (?:config|configuration)\b|(?:config|configuration) (?:error|is invalid|invalid|problem)"
-        r"|(?:config|settings)[\w ./-]{0,60}(?:not found|does not exist|missing)|(?:missing|unknown|unexpected|invalid|unrecognized|unsupported) (?:config\w*|setting|hyperparameter|parameter|key in config|field|option)\b|check batch related parameters|Primary config",
+        r"omegaconf\.\S+|hydra\.\S*(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition"
+        r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
+        r"|yaml\.(?:\w+\.)?\w+Error|(?:yaml|toml|tomllib|tomli)\S*(?:Decode|Parse|Scanner)\w*Error"
+        r"|TOMLDecodeError|DeepSpeedConfig\w*Error"
+        r"|pydantic\S*ValidationError|\d+ validation errors? for|ArgumentError\b|mandatory value is missing"
+        r"|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+"
+        r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
+        r"|invalid (?:config|configuration)\b|(?:config|configuration) (?:error|is invalid|invalid|problem)"
+        r"|(?:config|settings)[\w ./-]{0,60}(?:not found|does not exist|missing)|(?:missing|unknown"
+        r"|unexpected|invalid|unrecognized|unsupported) (?:config\w*|setting|hyperparameter|parameter"
+        r"|key in config|field|option)\b|check batch related parameters|Primary config",
         "OmegaConf, Hydra, pydantic, YAML, DeepSpeed, Lightning",
         "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
     ),
@@ -48,7 +79,23 @@ SETTINGS: tuple[Row, ...] = (
         "config_error",
         CONFIG,
         "valueerror|assertionerror|runtimeerror|keyerror|typeerror|exception|error",
-        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment)?(?:Error|Exception)\b.{0,20}?(?:.{0,160})(?:(?<![\w-])--\w[\w-]+|\b(?:config(?:uration)?|argument `|command[- ]line|flag\b|hyper-?parameter|yaml\b|\.json config|environment variable)|must be (?:one of|either|set\b|divisible|specified|a positive|positive|provided|between|greater than|at least|in \[)|should be (?:one of|either|set\b|divisible|in \[|specified)|(?:is )?not (?:evenly )?divisible by|not a valid|is not a local folder|unknown (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device|policy|env\w*|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with|mutually exclusive|cannot be (?:used|combined|set|both)|you (?:must|need to|have to|should|cannot|can't) (?:specify|provide|set|pass|use|define|choose|also)|(?:specify|provide|set) (?:either|one of|at least|exactly)|requires? (?:the )?.{0,40}(?:to match|to be set|to be enabled|to be specified)|(?:choose|valid (?:options|values|choices)|supported (?:values|options)|available (?:options|models|choices)|expected one of|allowed values|possible values|did you mean)\b|train_batch_size|world[_ ]size.{0,60}(?:must|not|should|is)|BuilderConfig|only supports? .{0,40}(?:when|with|if))",
+        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment)?(?:Error"
+        r"|Exception)\b.{0,20}?(?:.{0,160})(?:(?<![\w-])--\w[\w-]+|\b(?:config(?:uration)?|argument `"
+        r"|command[- ]line|flag\b|hyper-?parameter|yaml\b|\.json config|environment variable)"
+        r"|must be (?:one of|either|set\b|divisible|specified|a positive|positive|provided|between"
+        r"|greater than|at least|in \[)|should be (?:one of|either|set\b|divisible|in \[|specified)"
+        r"|(?:is )?not (?:evenly )?divisible by|not a valid|is not a local folder|unknown (?:optimizer"
+        r"|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device"
+        r"|policy|env\w*|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
+        r"|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode"
+        r"|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with"
+        r"|mutually exclusive|cannot be (?:used|combined|set|both)|you (?:must|need to|have to|should|cannot"
+        r"|can't) (?:specify|provide|set|pass|use|define|choose|also)|(?:specify|provide|set) (?:either"
+        r"|one of|at least|exactly)|requires? (?:the )?.{0,40}(?:to match|to be set|to be enabled"
+        r"|to be specified)|(?:choose|valid (?:options|values|choices)|supported (?:values|options)"
+        r"|available (?:options|models|choices)|expected one of|allowed values|possible values"
+        r"|did you mean)\b|train_batch_size|world[_ ]size.{0,60}(?:must|not|should|is)|BuilderConfig"
+        r"|only supports? .{0,40}(?:when|with|if))",
         "ValueError and the like about a setting",
         "ValueError: --eval_steps must be set when evaluation is by steps",
     ),
@@ -56,8 +103,14 @@ SETTINGS: tuple[Row, ...] = (
         "scheduler-refused",
         "config_error",
         CONFIG,
-        "sbatch: error|srun: error|batch job submission|invalid account|invalid partition|invalid qos|imagepull|manifest unknown|no such image|unable to find image|requested node|createcontainer|salloc|invalidimage|unknown image|bsub|qsub",
-        r"batch job submission failed|sbatch: error: (?!.{0,20}slurmstepd)|unable to allocate resources|invalid (?:account|partition|qos)|ImagePullBackOff|ErrImagePull|CreateContainerConfigError|InvalidImageName|manifest (?:for .{0,80} )?(?:unknown|not found)|no such image|requested node configuration is not available|qsub: .{0,40}(?:invalid|illegal|unknown)|invalid container",
+        "sbatch: error|srun: error|batch job submission|invalid account|invalid partition|invalid qos"
+        "|imagepull|manifest unknown|no such image|unable to find image|requested node|createcontainer"
+        "|salloc|invalidimage|unknown image|bsub|qsub",
+        r"batch job submission failed|sbatch: error: (?!.{0,20}slurmstepd)|unable to allocate resources"
+        r"|invalid (?:account|partition|qos)|ImagePullBackOff|ErrImagePull|CreateContainerConfigError"
+        r"|InvalidImageName|manifest (?:for .{0,80} )?(?:unknown|not found)|no such image"
+        r"|requested node configuration is not available|qsub: .{0,40}(?:invalid|illegal|unknown)"
+        r"|invalid container",
         "Slurm, Kubernetes, docker",
         "sbatch: error: Batch job submission failed: Invalid account or partition combination specified",
     ),
@@ -65,9 +118,17 @@ SETTINGS: tuple[Row, ...] = (
         "no-such-file",
         "config_error",
         BUG,
-        "can't open file|no such file|filenotfounderror|command not found|no such option|cannot access|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists|could not find|can't find|cannot find|enoent",
-        r"can't open file|FileNotFoundError|errno 2\b|NotADirectoryError|IsADirectoryError|FileExistsError|: command not found|cannot execute|exec format error|: no such file or directory|executable file not found|__main__ module|\S+: not found$|(?:file|folder|directory|path|dataset|checkpoint|model)\b.{0,80}(?:does not exist|not found|doesn't exist)"
-        r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket|executable.{0,20}(?:not found|does not)",
+        "can't open file|no such file|filenotfounderror|command not found|no such option|cannot access"
+        "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
+        "|could not find|can't find|cannot find|enoent",
+        r"can't open file|FileNotFoundError|errno 2\b|NotADirectoryError|IsADirectoryError|FileExistsError"
+        r"|: command not found|cannot execute|exec format error|: no such file or directory"
+        r"|executable file not found|__main__ module|\S+: not found$|(?:file|folder|directory|path|dataset"
+        r"|checkpoint|model)\b.{0,80}(?:does not exist|not found|doesn't exist)"
+        r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
+        r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
+        r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
+        r"|executable.{0,20}(?:not found|does not)",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
     ),
@@ -79,7 +140,8 @@ DEFECTS: tuple[Row, ...] = (
         "code_error",
         BUG,
         "execution halted|exception in thread|loaderror|error in |panic|goroutine|fatal error",
-        r"^execution halted|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} : |^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
+        r"^execution halted|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} : "
+        r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
         "R, Java, Julia, Rust, Go",
         "Error in fit(x) : object 'y' not found",
     ),
@@ -88,7 +150,9 @@ DEFECTS: tuple[Row, ...] = (
         "code_error",
         BUG,
         "error|stopiteration|exception",
-        r"(?:^|[\s\]|:>.])(?:(?:[a-z_]\w*\.)*)(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import|ModuleNotFound|Syntax|Indentation|Tab|ZeroDivision|Recursion|NotImplemented|Assertion|Lookup|Unicode|Overflow|Reference)Error\b(?=:|\s*$)",
+        r"(?:^|[\s\]|:>.])(?:(?:[a-z_]\w*\.)*)(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import"
+        r"|ModuleNotFound|Syntax|Indentation|Tab|ZeroDivision|Recursion|NotImplemented|Assertion|Lookup"
+        r"|Unicode|Overflow|Reference)Error\b(?=:|\s*$)",
         "Python",
         "KeyError: 'labels'",
     ),
@@ -96,10 +160,21 @@ DEFECTS: tuple[Row, ...] = (
         "shape-or-device",
         "code_error",
         BUG,
-        "shape|size|device|dtype|expected|tensor|gradient|backward|graph|inplace|jax|tracer|concretization|expanded|broadcast|dimension|expected all tensors|input type|module named|import name|no attribute|compilationerror|unused|finished reduction|pickle|index out of|leaked|scalar type|element ",
-        r"shapes? .{0,40}(?:cannot be multiplied|incompatible|mismatch|not aligned)|size mismatch\b|the size of tensor \w|sizes of tensors must match|size of tensors? .{0,40}must match|expected all tensors to be on the same device|expected (?:scalar type|object of|input|self and|dtype|\d+d|weight|tensor|mat1|m1|target|batch)\b|input type \(|Incompatible shapes"
-        r"|element \d+ of tensors does not require grad|trying to backward through|modified by an inplace|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready|(?:Concretization|Tracer\w*|UnexpectedTracer|LeakedTracer)\w*Error|could not broadcast|cannot be broadcast|dimension (?:out of range|mismatch)"
-        r"|must be the same shape|mat1 and mat2|should be the same|index out of (?:range|bounds)|has no attribute|no module named|cannot import name|CompilationError|can't pickle|cannot pickle|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d+ channels|dtype.{0,40}mismatch|mismatch.{0,30}dtype|axis \d+ is out of bounds",
+        "shape|size|device|dtype|expected|tensor|gradient|backward|graph|inplace|jax|tracer|concretization"
+        "|expanded|broadcast|dimension|expected all tensors|input type|module named|import name|no attribute"
+        "|compilationerror|unused|finished reduction|pickle|index out of|leaked|scalar type|element ",
+        r"shapes? .{0,40}(?:cannot be multiplied|incompatible|mismatch|not aligned)|size mismatch\b"
+        r"|the size of tensor \w|sizes of tensors must match|size of tensors? .{0,40}must match"
+        r"|expected all tensors to be on the same device|expected (?:scalar type|object of|input|self and"
+        r"|dtype|\d+d|weight|tensor|mat1|m1|target|batch)\b|input type \(|Incompatible shapes"
+        r"|element \d+ of tensors does not require grad|trying to backward through|modified by an inplace"
+        r"|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready"
+        r"|(?:Concretization|Tracer\w*|UnexpectedTracer|LeakedTracer)\w*Error|could not broadcast"
+        r"|cannot be broadcast|dimension (?:out of range|mismatch)"
+        r"|must be the same shape|mat1 and mat2|should be the same|index out of (?:range|bounds)"
+        r"|has no attribute|no module named|cannot import name|CompilationError|can't pickle|cannot pickle"
+        r"|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d+ channels"
+        r"|dtype.{0,40}mismatch|mismatch.{0,30}dtype|axis \d+ is out of bounds",
         "PyTorch, JAX, NumPy, Triton",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 1024x10)",
     ),
@@ -108,7 +183,8 @@ DEFECTS: tuple[Row, ...] = (
         "code_error",
         VAGUE,
         "error|exception|systemexit|exit|fault",
-        r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Fault|NotFound|Exceeded|Expired|Invalid|Timeout)\b(?::|\s*$)|^error: (?!.{0,10}(?:rate|bar))\S",
+        r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Fault|NotFound|Exceeded|Expired|Invalid"
+        r"|Timeout)\b(?::|\s*$)|^error: (?!.{0,10}(?:rate|bar))\S",
         "Python and others: an exception that only says that something failed",
         "RuntimeError: worker pool is in a bad state",
     ),

@@ -9,11 +9,20 @@ LIMITS: tuple[Row, ...] = (
         "time-limit",
         "time_limit",
         REASON,
-        "time limit|timed out|status|timelimit|runlimit|walltime|wall time|time-limit|wallclock|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt|execution time|run time|runtime|wall-clock|run limit",
-        r"due to time limit|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)|exceed\w*.{0,40}max\w* (?:allowed )?(?:execution|run) ?time|exceed\w*.{0,30}(?:wall ?time|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
-        r"(?:reached|hit|exceeded|over|past)\b.{0,20}(?:its |the )?(?:time|wall|run|runtime) ?-?(?:limit|time|clock)|state[ :=]+TIMEOUT\b|DeadlineExceeded|active(?:[ _])?deadline|TimeLimit\b.{0,20}(?:reached|exceeded)|reached (?:slurm )?time limit"
-        r"|\bPBS: job killed: walltime|(?:job|task|pipeline|execution).{0,30}(?:timed out|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time|execution time|duration).{0,30}(?:exceed|reach)|run ?time limit (?:reached|exceeded)"
-        r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
+        "time limit|timed out|status|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
+        "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
+        "|execution time|run time|runtime|wall-clock|run limit",
+        r"due to time limit|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
+        r"|exceed\w*.{0,40}max\w* (?:allowed )?(?:execution|run) ?time|exceed\w*.{0,30}(?:wall ?time"
+        r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
+        r"(?:reached|hit|exceeded|over|past)\b.{0,20}(?:its |the )?(?:time|wall|run|runtime) ?-?(?:limit|time"
+        r"|clock)|state[ :=]+TIMEOUT\b|DeadlineExceeded|active(?:[ _])?deadline|TimeLimit\b.{0,20}(?:reached"
+        r"|exceeded)|reached (?:slurm )?time limit"
+        r"|\bPBS: job killed: walltime|(?:job|task|pipeline|execution).{0,30}(?:timed out"
+        r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
+        r"|execution time|duration).{0,30}(?:exceed|reach)|run ?time limit (?:reached|exceeded)"
+        r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b"
+        r"|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
         True,
@@ -22,10 +31,18 @@ LIMITS: tuple[Row, ...] = (
         "preempted",
         "preempted",
         REASON,
-        "preempt|requeue|spot|evict|reclaim|interruption|node failure|node_fail|drain|maintenance|capacity|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown",
-        r"due to (?:preemption|job requeue|node failure)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be|gets?) )(?:\w+ )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got|gets)(?: \w+)? preempted|\bTERM_PREEMPT"
-        r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt|shutdown|shutting)|(?:preempt\w*|eviction|maintenance|termination|interruption|reclaim|maintenance event)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
-        r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by|preempting|instance-action|InstanceTermination|NodeLost|NodeShutdown|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
+        "preempt|requeue|spot|evict|reclaim|interruption|node failure|node_fail|drain|maintenance|capacity"
+        "|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown",
+        r"due to (?:preemption|job requeue|node failure)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
+        r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
+        r"|gets?) )(?:\w+ )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
+        r"|gets)(?: \w+)? preempted|\bTERM_PREEMPT"
+        r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
+        r"|shutdown|shutting)|(?:preempt\w*|eviction|maintenance|termination|interruption|reclaim"
+        r"|maintenance event)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
+        r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
+        r"|preempting|instance-action|InstanceTermination|NodeLost|NodeShutdown"
+        r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
         "Slurm, Kubernetes, spot instances, submitit",
         "slurmstepd: error: *** JOB 31 ON d3 CANCELLED AT 2025-10-30T05:33:43 DUE TO PREEMPTION ***",
         True,
@@ -37,9 +54,13 @@ PEOPLE: tuple[Row, ...] = (
         "cancelled",
         "user_interrupt",
         ASKED + 5,
-        "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted|aborted by|force|manual",
-        r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN|FORCE_\w+)|(?:cancel\w*|stopped|killed|aborted|terminated|interrupted|deleted|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
-        r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w* )?(?:abort|stop|cancel|interrupt|terminat)\w*|user requested|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
+        "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
+        "|aborted by|force|manual",
+        r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
+        r"|FORCE_\w+)|(?:cancel\w*|stopped|killed|aborted|terminated|interrupted|deleted"
+        r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
+        r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w* )?(?:abort"
+        r"|stop|cancel|interrupt|terminat)\w*|user requested|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
         "Slurm, LSF, web consoles",
         "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",
         True,
@@ -49,8 +70,12 @@ PEOPLE: tuple[Row, ...] = (
         "user_interrupt",
         ASKED,
         "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
-        r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by|on)\b.{0,30}\bSIGINT\b|\^C\s*$|ctrl[-+ ]c (?:pressed|received|detected|caught)|(?:pressed|received|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
-        r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt",
+        r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
+        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*$|ctrl[-+ ]c (?:pressed|received|detected|caught)|(?:pressed|received"
+        r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
+        r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
+        r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
+        r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt",
         "Python, shells, Lightning",
         "KeyboardInterrupt",
     ),
@@ -68,7 +93,10 @@ PEOPLE: tuple[Row, ...] = (
         "preempted",
         ASKED - 5,
         "sigterm|terminated|signal|sigusr|exit|sigxcpu",
-        r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b|^\W*(?:.{0,120}: line \d+:\s+\d+ )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:143|-15)\b"
+        r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
+        r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
+        r"|^\W*(?:.{0,120}: line \d+:\s+\d+ )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
+        r"|status)\D{0,4}(?:143|-15)\b"
         r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",
         "Received SIGTERM: 15, shutting down",

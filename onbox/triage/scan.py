@@ -1,7 +1,7 @@
 """One pass over a log: lines to faults. Pure; memory does not grow with the log.
 
-Logs repeat themselves, so each line is first taken without its digits: what is known of that form decides whether the line is worth a
-closer look. A flood of one form is looked at closely for its first lines, then now and then, and at its last one.
+Logs repeat themselves, so each line is first taken without its digits: what is known of that form decides whether it is
+worth a closer look. A flood of one form is looked at closely for its first lines, then now and then, and at its last.
 """
 
 from __future__ import annotations
@@ -11,54 +11,40 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from onbox.triage import signs
-from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record, Seen
-from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, VAGUE, Row, UserRow, compiled
-from onbox.triage.rules import ROWS
-from onbox.triage.text import Message, blocks, message, parts, readable, stamp_seconds
-from onbox.triage.tracebacks import (
-    CHAIN,
-    CONFIG_READ,
-    CHECKPOINT_READ,
-    DATA_READ,
-    HEADER,
-    IGNORED,
-    NOISE_LIMIT,
-    OPEN_LINES,
-    Trace,
-    exception_of,
+from onbox.triage.match import (
+    BAD_LEVELS,
+    BY_ID,
+    PROGRESS_MAY_SAY,
+    holds_a_word,
+    in_context,
+    match_row,
+    progress_of,
+    severity,
 )
+from onbox.triage.record import Attempt, Fault, Record, Seen
+from onbox.triage.text import Message, blocks, message, parts, readable, stamp_seconds
+from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-CLOSE, PROGRESS, LOSS, LOST = 1, 2, 4, 8
+    from onbox.triage.rows import UserRow
+
+CLOSE, PROGRESS, LOSS, LOST = (
+    1,
+    2,
+    4,
+    8,
+)  # what is known of a form: look closely, it is progress, its loss is a number, or none
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FAULTS_KEPT = 400
+USER_LINE_LIMIT = 1000
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
-_BY_ID = {row.id: row for row in ROWS}
-_BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
-_SHARED_MEMORY = re.compile(r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing")
 _SECONDS_PER_STEP = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
 _HASHES = re.compile(rb"\b(?:0x)?(?=[a-f-]*\d)[0-9a-f-]{4,}\b")
-_DIGIT = re.compile(r"\d")
-_SPOKEN_OF = ("exception", "fatal-level", "launcher", "crash-signal", "aborted")  # words that lines of progress have too
-_NEEDS: tuple[tuple[Row, tuple[str, ...]], ...] = tuple((row, tuple(row.need.split("|"))) for row in ROWS)
-_SIGN_WORDS = """
-traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe
-|reached|train_runtime|kept|best|export ok|overflow|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be
-""".replace("\n", "")
-_ALL_WORDS = {word for _, needs in _NEEDS for word in needs} | set(_SIGN_WORDS.split("|"))
-_WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
-
-
-def _holds_a_word(lower: str) -> bool:
-    for word in _WORDS:  # noqa: SIM110 - four times as fast as any() with a generator, and asked for each new form
-        if word in lower:
-            return True
-    return False
 
 
 class Scanner:
@@ -127,7 +113,7 @@ class Scanner:
 
     def _ask_user(self, numbered: list[tuple[int, bytes]]) -> None:
         for number, line in numbered:
-            text = readable(line)[:1000]
+            text = readable(line)[:USER_LINE_LIMIT]
             for index, pattern in self.user_patterns:
                 if pattern.search(text):
                     self.user_hits[index] = Seen(number, text)
@@ -139,13 +125,14 @@ class Scanner:
                 return self.known[form]
         text = readable(line)
         lower = text.lower()
-        look = CLOSE if _holds_a_word(lower) else 0
         said = message(text)
-        if _DIGIT.search(text) and said.level not in _BAD_LEVELS and signs.is_progress(said.text) and not exception_of(said.text, in_trace=False):
+        look = CLOSE if holds_a_word(lower) else 0
+        if progress_of(text, said):
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
-        if ("nan" in lower or "inf" in lower) and signs.lost_loss(text) or "scale" in lower and signs.OVERFLOW.search(text):
+        maybe_lost = "nan" in lower or "inf" in lower
+        if (maybe_lost and signs.lost_loss(text)) or ("scale" in lower and signs.OVERFLOW.search(text)):
             look |= LOST
         if len(self.known) >= FORMS_KEPT:
             self.known.clear()
@@ -171,35 +158,35 @@ class Scanner:
         if not text.strip():
             return
         said = message(text)
-        if self._take_trace_line(number, said, line):
+        if self._take_trace_line(number, said):
             return
         self._note_signs(number, text, said)
         self._note_fault(number, text, said, look)
 
     # -- tracebacks
 
-    def _take_trace_line(self, number: int, said: Message, line: bytes) -> bool:
+    def _take_trace_line(self, number: int, said: Message) -> bool:
         for source in [key for key, trace in self.traces.items() if number - trace.latest > OPEN_LINES]:
             del self.traces[source]
         if CHAIN.search(said.text):
             self.chained.add(said.source)
             return True
+        if STACK_DUMP.search(said.text):
+            self.traces[said.source] = Trace(number, caught=True, ignored=True, chained=False)
+            return False
         if HEADER.search(said.text):
-            before = message(readable(self.previous))
-            caught = said.level is not None or (before.level in ("ERROR", "WARNING", "CRITICAL", "FATAL", "INFO") and said.source == before.source)
-            chained = said.source in self.chained
-            self.chained.discard(said.source)
-            ignored = bool(IGNORED.search(readable(self.previous)))
-            self.traces[said.source] = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+            self._open_trace(number, said)
             return True
         trace = self.traces.get(said.source)
         if trace is None:
             fresh = Trace(number, caught=False, ignored=False, chained=False)
             if 'File "' in said.text and fresh.take_frame(said.text, number):
+                fresh.progress = self.attempt.progress
                 self.traces[said.source] = fresh
                 return True
             return False
         if trace.take_frame(said.text, number):
+            trace.progress = self.attempt.progress
             return True
         if exception_of(said.text, in_trace=bool(trace.frames)):
             return False
@@ -210,6 +197,15 @@ class Scanner:
         if trace.noise > NOISE_LIMIT:
             del self.traces[said.source]
         return False
+
+    def _open_trace(self, number: int, said: Message) -> None:
+        previous = readable(self.previous)
+        before = message(previous)
+        caught = said.level is not None or (before.level is not None and said.source == before.source)
+        chained = said.source in self.chained
+        self.chained.discard(said.source)
+        ignored = bool(IGNORED.search(previous))
+        self.traces[said.source] = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
 
     # -- what is no fault
 
@@ -227,7 +223,7 @@ class Scanner:
             self.inode_header = number
         if signs.NO_INODES.search(text) and (number - self.inode_header <= 8 or "inode" in text.lower()):
             attempt.no_inodes = Seen(number, text)
-        if said.level not in ("ERROR", "CRITICAL", "FATAL") and signs.is_success(said.text):
+        if said.level not in BAD_LEVELS and signs.is_success(said.text):
             attempt.success = Seen(number, text)
             attempt.progress_at_success = attempt.progress
 
@@ -252,16 +248,18 @@ class Scanner:
         if trace is not None and named:
             del self.traces[source]
         handled = signs.is_handled(text) and not named
-        if handled and self._mark_handled(number):
-            return
-        row = match_row(said.text.strip(), text, sure=named is not None or said.level in _BAD_LEVELS) or (_BY_ID["exception"] if named and (trace or "." in named[0]) else None)
+        if handled:
+            self._mark_handled(number)
+        row = match_row(said.text.strip(), text, sure=named is not None or said.level in BAD_LEVELS)
+        if row is None and named and (trace or "." in named[0]):
+            row = BY_ID["exception"]
         if row is None:
             return
-        row = _in_context(row, named, trace)
-        if look & PROGRESS and row.id in _SPOKEN_OF and not named:
+        row = in_context(row, named, trace)
+        if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
             return
-        fault = Fault(row, number, text, _severity(row, said, text, named, trace), self.attempt.progress, trace if named else None, handled)
-        self._keep(fault)
+        sure = severity(row, said, text, named, trace)
+        self._keep(Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled))
 
     def _source_of_trace(self, said: Message) -> str:
         """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""
@@ -270,14 +268,11 @@ class Scanner:
         (only,) = self.traces
         return only if not only or not said.source else said.source
 
-    def _mark_handled(self, number: int) -> bool:
+    def _mark_handled(self, number: int) -> None:
         """A line that says it goes on may speak of the fault right before it."""
         faults = self.attempt.faults
-        if faults and number - faults[-1].number <= 3 and not faults[-1].row.fatal and faults[-1].trace is None:
+        if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
             faults[-1] = faults[-1]._replace(handled=True)
-        elif faults and number - faults[-1].number <= 3 and faults[-1].trace is not None:
-            faults[-1] = faults[-1]._replace(handled=True)
-        return False
 
     def _keep(self, fault: Fault) -> None:
         faults = self.attempt.faults
@@ -301,7 +296,7 @@ class Scanner:
             self._look_back(number, line, progress)
         attempt = self.attempt
         attempt.lines = self.lines - (attempt.started.number if attempt.started else 0)
-        if self.last_progress is not None:
+        if self.last_progress is not None and attempt.progress:
             attempt.last_progress = Seen(self.last_progress[0], readable(self.last_progress[1]))
         attempt.open_trace = next((trace for trace in self.traces.values() if trace.frames and not trace.ignored), None)
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
@@ -326,84 +321,11 @@ class Scanner:
         row = match_row(said.text.strip(), text)
         if row is None or signs.is_handled(text):
             return
-        if self.known.get(line.translate(None, _DELETED), 0) & PROGRESS and row.id in _SPOKEN_OF:
+        if self.known.get(line.translate(None, _DELETED), 0) & PROGRESS and row.id in PROGRESS_MAY_SAY:
             return
         named = exception_of(said.text, in_trace=False)
-        fault = Fault(row, number, text, _severity(row, said, text, named, None), progress)
+        fault = Fault(row, number, text, severity(row, said, text, named, None), progress)
         self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
-
-
-def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
-    """The first row that matches a line, without or with its prefixes. sure: it is a line about a fault, so each row is asked."""
-    lower = text.lower()
-    found = _first_match(said, text, [row for row, needs in _NEEDS if any(need in lower for need in needs)])
-    if sure and (found is None or found.id in ("exception", "launcher")):
-        return _first_match(said, text, ROWS)
-    return found
-
-
-def _first_match(said: str, text: str, rows: Iterable[Row]) -> Row | None:
-    for row in rows:
-        pattern = compiled(row.pattern)
-        if pattern.search(said) or (row.fatal and said != text and pattern.search(text)):
-            return row
-    return None
-
-
-def _severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
-    if trace is not None and (trace.ignored or (named and trace.ignored)):
-        return WEAK
-    if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
-        return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
-    if named and trace is not None:
-        return LOGGED if trace.caught else PROVEN
-    if said.level in ("INFO", "DEBUG", "NOTICE") and not row.fatal:
-        return WEAK
-    if named:
-        return LOGGED if said.level else PROVEN
-    if signs.is_handled(text):
-        return WEAK
-    if row.fatal and not _is_quoted(row, text):
-        return PROVEN
-    if said.level in ("ERROR", "CRITICAL", "FATAL"):
-        return LOGGED
-    if trace is not None and trace.frames and row.explains >= BUG:
-        return PROVEN
-    if said.level == "WARNING" or _is_quoted(row, text):
-        return WEAK
-    return LOGGED if row.explains >= DEATH or row.explains <= 10 else WEAK
-
-
-def _is_quoted(row: Row, text: str) -> bool:
-    """Whether the words stand in a text that is shown rather than told: inside quotation marks, or far into prose."""
-    found = compiled(row.pattern).search(text)
-    if not found:
-        return False
-    before = text[: found.start()]
-    return before.count('"') % 2 == 1 and not before.lstrip().startswith("{")
-
-
-def _in_context(row: Row, named: tuple[str, str] | None, trace: Trace | None) -> Row:
-    """The same exception means another thing while a checkpoint or a sample is being read."""
-    if trace is None or named is None:
-        return row
-    if row.id in ("record-damaged", "no-such-file", "exception") and trace.mentions(CONFIG_READ, last=2):
-        return _BY_ID["settings-library"]
-    if row.id == "no-space" and trace.mentions(_SHARED_MEMORY):
-        return _BY_ID["shm-no-space"]
-    short = named[0].rsplit(".", 1)[-1]
-    reading = short in ("EOFError", "BadZipFile", "UnicodeDecodeError", "error", "OSError", "JSONDecodeError", "RuntimeError", "ValueError", "UnpicklingError", "ReadError", "HeaderError", "Exception", "zlib.error", "struct.error")
-    vague = row.explains <= VAGUE or row.id in ("archive-damaged", "record-damaged", "checkpoint-damaged")
-    if reading and vague and row.id != "exception":
-        if trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3):
-            return _BY_ID["checkpoint-damaged"]
-    if short in ("EOFError", "error") and row.explains <= VAGUE:
-        if trace.mentions(CHECKPOINT_READ) or trace.mentions(re.compile(r"pickle\.load\(")):
-            return _BY_ID["checkpoint-damaged"]
-        return _BY_ID["record-damaged"]
-    if short == "FileNotFoundError" and trace.mentions(re.compile(r"__getitem__|_utils/fetch|collate")):
-        return _BY_ID["record-damaged"]
-    return row
 
 
 def _number(text: str) -> float | None:
@@ -419,6 +341,3 @@ def scan(chunks: Iterable[bytes], user_rows: Sequence[UserRow] = ()) -> Record:
     for block in blocks(chunks):
         scanner.feed(block.first, block.lines)
     return scanner.record()
-
-
-__all__ = ["CAUSE", "Scanner", "scan"]

@@ -7,58 +7,116 @@ from __future__ import annotations
 
 import re
 
-_COUNTED = r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?|item|image|video|clip|page|query|question|page|tick)s?"
+_COUNTED = (
+    r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
+    r"|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
+    r"|item|image|video|clip|page|query|question|page|tick)s?"
+)
 PROGRESS = re.compile(
     rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
-    r"|(?:^|[\s,{'\"_/|.\-])(?:\w*loss\w*|\w*acc(?:uracy)?|\w*ppl|lr|reward|return|score|bleu|wer|cer|mse|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w*err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle|obj)['\"]?[\s:=|]{1,4}-?\d"
+    r"|(?:^|[\s,{'\"_/|.\-])(?:\w*loss\w*|\w*acc(?:uracy)?|\w*ppl|lr|reward|return|score|bleu|wer|cer|mse"
+    r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w*err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle"
+    r"|obj)['\"]?[\s:=|]{1,4}-?\d"
     r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
 NOT_PROGRESS = re.compile(
-    r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|sav(?:ed|ing)\b|writ(?:ten|ing)|"
-    r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
-    r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\(|nccl (?:info|warn)|no progress|stuck|idle",
+    r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
+    r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|sav(?:ed|ing)\b|writ(?:ten|ing)|"
+    r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
+    r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
+    r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
+    r"|nccl (?:info|warn)|no progress|stuck|idle",
     re.IGNORECASE,
 )
-# A loop that reports numbers of its own: what `metric_progress` and the words above both may hold ("val_error", "0 failed").
+# A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
 BAR = re.compile(r"\d+%\|.*\d+/\d+ \[|\d+(?:\.\d+)?(?:it/s|s/it)")
 
-_THING = r"(?:training|fit(?:ting)?|fine-?tuning|pre-?training|train(?:er)?(?:\.fit)?|distillation|sweep|search|optimi[sz]ation|experiment|pipeline|workflow|evaluation|inference|conversion|export(?:ing)?|everything|epochs|steps|iterations|trials|tasks|stages|batches|shards|jobs|run|main|prompts)"
+FETCHING = re.compile(r"\bloading\b|download|fetching|checkpoint shards|upload|extracting|resolving", re.IGNORECASE)
+
+_THING = (
+    r"(?:training|fit(?:ting)?|fine-?tuning|pre-?training|train(?:er)?(?:\.fit)?|distillation|sweep"
+    r"|search|optimi[sz]ation|experiment|pipeline|workflow|evaluation|inference|conversion|export(?:ing)?"
+    r"|everything|epochs|steps|iterations|trials|tasks|stages|batches|shards|jobs|run|main|prompts)"
+)
 _ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
 SUCCESS = re.compile(
-    rf"\b{_THING}\b.{{0,40}}\b{_ENDED}\b(?!.{{0,40}}(?:with (?:errors?|failures?|status [1-9]|exit|code|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
-    rf"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)|success(?:fully)? (?:finished|completed|trained|exported|uploaded|ended)"
-    r"|stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w*|time|updates|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited) successfully|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
-    r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d+)/\1\] (?:done|finished|complete)|do not forget to share your model|stopping\. best iteration"
-    r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w*|final (?:model|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
+    rf"\b{_THING}\b.{{0,40}}\b{_ENDED}\b(?!.{{0,40}}(?:with (?:errors?|failures?|status [1-9]|exit|code"
+    rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
+    rf"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
+    rf"|success(?:fully)? (?:finished|completed|trained|exported|uploaded|ended)"
+    r"|stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w*|time|updates"
+    r"|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited) successfully"
+    r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
+    r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
+    r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d+)/\1\] (?:done|finished|complete)"
+    r"|do not forget to share your model|stopping\. best iteration"
+    r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w*|final (?:model"
+    r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
+    r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,
 )
 NOT_SUCCESS = re.compile(
-    r"\b(?:not|never|un|in|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
+    r"\b(?:not|never|un|in|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
+    r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
+    r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
     re.IGNORECASE,
 )
 RESTART = re.compile(
-    r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
-    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w*|checkpoint|\d)|restor(?:ed|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step|epoch|iter\w*|checkpoint)"
+    r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number"
+    r"|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
+    r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
+    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w*|checkpoint|\d)|restor(?:ed"
+    r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
+    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
+    r"|epoch|iter\w*|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started",
     re.IGNORECASE,
 )
-NOT_RESTART = re.compile(r"\b(?:can|could|to|may|must|please|cannot|should|will|not|if|or|no|failed|back-off|unable|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to", re.IGNORECASE)
-EXPLICIT_RESTART = re.compile(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
-HANDLED = re.compile(
-    r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless|backing off|"
-    r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b|\bin \d+(?:\.\d+)? ?s(?:ec(?:onds)?)?\.?$|attempt \d+ ?(?:of|/) ?\d+|retries remaining|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used|dropping|resubmitt",
+NOT_RESTART = re.compile(
+    r"\b(?:can|could|to|may|must|please|cannot|should|will|not|if|or|no|failed|back-off|unable"
+    r"|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to",
     re.IGNORECASE,
 )
-EXHAUSTED = re.compile(r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover|attempt (\d+) ?(?:of|/) ?\1\b", re.IGNORECASE)
+EXPLICIT_RESTART = re.compile(
+    r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE
+)
+HANDLED = re.compile(
+    r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
+    r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
+    r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
+    r"|backing off|"
+    r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
+    r"|\bin \d+(?:\.\d+)? ?s(?:ec(?:onds)?)?\.?$|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
+    r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
+    r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
+    r"|dropping|resubmitt",
+    re.IGNORECASE,
+)
+EXHAUSTED = re.compile(
+    r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting"
+    r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
+    r"|attempt (\d+) ?(?:of|/) ?\1\b",
+    re.IGNORECASE,
+)
 
 _BAD = r"(?:nan|[-+]?inf(?:inity)?)"
-_LOSS = r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon\w*|q|epoch|cur\w*|final|task|sum|objective)[_ /.\-]?)*loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb|bpc|cross_?entropy|logloss|rmse|energy))"
-LOST_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)
+_LOSS = (
+    r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc"
+    r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon\w*|q|epoch"
+    r"|cur\w*|final|task|sum|objective)[_ /.\-]?)*loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
+    r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
+    r"|bpc|cross_?entropy|logloss|rmse|energy))"
+)
+LOST_LOSS = re.compile(
+    rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE
+)
 VAL_LOSS = re.compile(r"(?:val(?:id(?:ation)?)?|test|eval(?:uation)?|dev)[_ /.\-]?$", re.IGNORECASE)
 FINITE_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?-?\d", re.IGNORECASE)
-OVERFLOW = re.compile(r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE)
+OVERFLOW = re.compile(
+    r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE
+)
 # A table of `df -i` or `df` with nothing free.
 NO_INODES = re.compile(r"^\S+\s+[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+0\s+100%\s+/|\binodes?\b.{0,40}100 ?%", re.IGNORECASE)
 INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%")
@@ -68,7 +126,9 @@ def is_progress(text: str) -> bool:
     """Whether a loop reports that it went on."""
     if not PROGRESS.search(text):
         return False
-    return bool(BAR.search(text)) or not NOT_PROGRESS.search(text)
+    if BAR.search(text):
+        return not FETCHING.search(text)
+    return not NOT_PROGRESS.search(text)
 
 
 def is_success(text: str) -> bool:

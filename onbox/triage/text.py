@@ -20,17 +20,17 @@ TEXT_LIMIT = 2000
 
 
 class Block(NamedTuple):
-    """Whole lines of a log. first: number of the first one. lines: without their ends. continued: the first one goes on
-    a line of which the block before showed the beginning.
-    """
+    """Whole lines of a log. first: number of the first one. lines: without their ends."""
 
     first: int
     lines: list[bytes]
 
 
 def blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
-    """The lines of a stream, in blocks about as large as its chunks. Memory is bounded whatever the lines are: of a line
-    of over 1 MiB, parts between `\\r` are given as they come, and of one without any `\\r` the middle is left out.
+    """The lines of a stream, in blocks about as large as its chunks.
+
+    Memory is bounded whatever the lines are: of a line of over 1 MiB, parts between `\\r` are given as they come, and
+    of one without any `\\r` the middle is left out.
     """
     number, carry = 1, b""
     for chunk in chunks:
@@ -99,11 +99,14 @@ _PREFIX = re.compile(
     re.VERBOSE,
 )
 _LEVEL = re.compile(
-    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s|\[([IWE])\s?\d*[ :.\d]*[\w/.]+\.(?:cpp|cc|hpp):\d"
+    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
+    rf"|\[([IWE])\s?\d*[ :.\d]*[\w/.]+\.(?:cpp|cc|hpp):\d"
     r"|\d: ([IWEF]) \S+:\d+\]|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "WARN": "WARNING"}
-_SOURCE = re.compile(r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]*pid=\d+[^()]*\)|[\w.-]{1,60}\s*\| )", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]*pid=\d+[^()]*\)|[\w.-]{1,60}\s*\| )", re.IGNORECASE
+)
 
 
 class Message(NamedTuple):
@@ -132,10 +135,11 @@ def message(text: str) -> Message:
     """What a line says, behind up to eight prefixes."""
     rest = text
     for _ in range(8):
-        found = _PREFIX.match(rest) or (_PREFIX.match(rest.lstrip()) if rest[:1] == " " and rest[:3] != "   " else None)
+        shown = rest.lstrip() if rest[:1] == " " and rest[:3] != "   " else rest
+        found = _PREFIX.match(rest) or _PREFIX.match(shown)
         if not found:
             break
-        rest = rest[found.end() + (0 if _PREFIX.match(rest) else len(rest) - len(rest.lstrip())) :]
+        rest = found.string[found.end() :]
     source = _SOURCE.match(text)
     level = _LEVEL.search(text[:160])
     if "NCCL WARN" in text:  # NCCL's word for what ends a communicator

@@ -13,24 +13,38 @@ HEADER = re.compile(r"Traceback \(most recent call last\)|^\s*[|│]?\s*Stack \(
 _FRAME = re.compile(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
 _RICH_FRAME = re.compile(r"^\s*[│|]?\s*(/[^\s:]{1,400}\.py):(\d+) in (\S+)")
 EXCEPTION = re.compile(
-    r"^\s{0,2}(?:\|\s*)?((?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Fault|Failure|Timeout|Expired|Exceeded|NotFound|Iteration|Cancelled"
-    r"|Died|Lost|Missing|MandatoryValue|Invalid|Empty|Full|Abort|Stop|Warning|Denied|Disconnected|Group)|StopIteration|Killed|KeyboardInterrupt)|(?:[a-z_]\w*\.)+(?:exc|exceptions?|errors?)\.[A-Z]\w*)(?::\s?(.*)|\s*)$"
+    r"^\s{0,2}(?:\|\s*)?((?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Fault|Failure"
+    r"|Timeout|Expired|Exceeded|NotFound|Iteration|Cancelled"
+    r"|Died|Lost|Missing|MandatoryValue|Invalid|Empty|Full|Abort|Stop|Warning|Denied|Disconnected|Group)"
+    r"|StopIteration|Killed|KeyboardInterrupt)|(?:[a-z_]\w*\.)+(?:exc|exceptions?"
+    r"|errors?)\.[A-Z]\w*)(?::\s?(.*)|\s*)$"
 )
 _ANY_NAME = re.compile(r"^(?:\|\s*)?((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{3,})(?::\s(.*)|)$")
+STACK_DUMP = re.compile(r"most recent call first")  # of faulthandler and py-spy: shown, not raised
 CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
 IGNORED = re.compile(
-    r"Exception ignored in|--- Logging error|Error in atexit|Task exception was never retrieved|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook|future: <"
+    r"Exception ignored in|--- Logging error|Error in atexit|Task exception was never retrieved"
+    r"|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook"
+    r"|future: <"
 )
-_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python\d|^<frozen|^<string>|/usr/lib/|\\Lib\\|python\d\.\d+/|^<__array_function__")
+_LIBRARY = re.compile(
+    r"site-packages|dist-packages|/lib/python\d|^<frozen|^<string>|/usr/lib/|\\Lib\\|python\d\.\d+/"
+    r"|^<__array_function__"
+)
 SHUTDOWN = re.compile(
-    r"threading\.py|atexit|weakref|__del__|/logging/|multiprocessing/(?:resource|util|connection|managers|popen)|/wandb/|socketserver|selectors|_shutdown|concurrent/futures/thread|asyncio/base_events"
+    r"threading\.py|atexit|weakref|__del__|/logging/|multiprocessing/(?:resource|util|connection|managers"
+    r"|popen)|/wandb/|socketserver|selectors|_shutdown|concurrent/futures/thread|asyncio/base_events"
 )
 CHECKPOINT_READ = re.compile(
-    r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint|optim\w*\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained", re.IGNORECASE
+    r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint"
+    r"|optim\w*\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained",
+    re.IGNORECASE,
 )
 CONFIG_READ = re.compile(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
 DATA_READ = re.compile(
-    r"dataset|dataloader|data_loader|collate|__getitem__|webdataset|tfrecord|parquet|pyarrow|read_csv|Image\.open|/PIL/|gzip|tarfile|h5py|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord|loader|shard|json\.loads|read_line|np\.load|npyio|sample",
+    r"dataset|dataloader|data_loader|collate|__getitem__|webdataset|tfrecord|parquet|pyarrow|read_csv"
+    r"|Image\.open|/PIL/|gzip|tarfile|h5py|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord"
+    r"|loader|shard|json\.loads|read_line|np\.load|npyio|sample",
     re.IGNORECASE,
 )
 
@@ -48,8 +62,9 @@ class Frame(NamedTuple):
 
 
 class Trace:
-    """A traceback being read. caught: a logger wrote it, so the program had it in hand. ignored: Python or a tool says that it goes on
-    without. chained: it follows another one ("During handling of…").
+    """A traceback being read. caught: a logger wrote it, so the program had it in hand. ignored: Python or a tool says
+    that it goes on without. chained: it follows another one ("During handling of…"). latest: number of its last frame.
+    progress: how many lines of progress came before that one. last_line: the last line of it.
     """
 
     def __init__(self, number: int, *, caught: bool, ignored: bool, chained: bool) -> None:
@@ -61,6 +76,8 @@ class Trace:
         self.code: list[str] = []
         self.noise = 0
         self.latest = number
+        self.progress = 0
+        self.last_line = ""
 
     def take_frame(self, text: str, number: int) -> bool:
         """Whether the line is a frame; it is kept then."""
@@ -71,15 +88,17 @@ class Trace:
         del self.frames[:-FRAMES_KEPT]
         self.noise = 0
         self.latest = number
+        self.last_line = text.strip()
         return True
 
     def take_code(self, text: str) -> None:
+        self.last_line = text.strip() or self.last_line
         self.code.append(text.strip()[:200])
         del self.code[:-FRAMES_KEPT]
 
     @property
     def user_frame(self) -> Frame | None:
-        """The innermost frame outside of libraries; of the libraries' own, if there is no other; None without frames."""
+        """The innermost frame outside of libraries, or within them if there is no other; None without frames."""
         own = [frame for frame in self.frames if not frame.is_library]
         return own[-1] if own else self.frames[-1] if self.frames else None
 
@@ -87,14 +106,17 @@ class Trace:
         """Whether the innermost frames or their code speak of something."""
         frames = self.frames[-last:]
         own = self.user_frame
-        names = [f"{frame.file} {frame.function}" for frame in frames if frame.is_library] + [frame.function for frame in frames]
+        names = [f"{frame.file} {frame.function}" for frame in frames if frame.is_library] + [
+            frame.function for frame in frames
+        ]
         names += [own.file.rsplit("/", 1)[-1]] if own else []
         return any(pattern.search(text) for text in [*names, *self.code[-last:]])
 
 
 def exception_of(text: str, *, in_trace: bool) -> tuple[str, str] | None:
-    """The name and the message of an exception that a line ends a traceback with; None if it is none. Within a traceback any dotted or
-    capitalised name counts: programs name their exceptions as they like.
+    """The name and the message of an exception that a line ends a traceback with; None if it is none.
+
+    Within a traceback any dotted or capitalised name counts: programs name their exceptions as they like.
     """
     found = EXCEPTION.match(text) or (_ANY_NAME.match(text) if in_trace else None)
     if not found or found[1].endswith("Warning"):

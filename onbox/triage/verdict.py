@@ -21,9 +21,10 @@ class Verdict(NamedTuple):
     failure_class: a key of `classes.CLASSES`. terminal: the run is dead because of this fault. state: "dead", "done",
     "running", "stalled" or "unknown" (no evidence of life or death was given). line: the proving line, redacted; for a
     healthy run its latest sign of progress; None for an empty log. line_number: from 1, None if the proof is not in the
-    log. confidence: "high", "medium" or "low". rule: id of the row that decided. retry: whether the same configuration may run
-    again at all. signature: equal for the same failure twice. where: "file:line" of the innermost frame of the user's
-    own code, None without a traceback. small_fix: an obvious slip in code (a name, an import, the syntax, a missing key).
+    log. confidence: "high", "medium" or "low". rule: id of the row that decided. retry: whether the same configuration
+    may run again at all. signature: equal for the same failure twice. where: "file:line" of the innermost frame of the
+    user's own code, None without a traceback. small_fix: an obvious slip in code (a name, an import, the syntax, a
+    missing key).
     """
 
     failure_class: str

@@ -44,11 +44,11 @@ class Scored(NamedTuple):
 
     @property
     def class_right(self) -> bool:
-        return self.failure_class == self.label["class"] or self.failure_class in self.label["secondary"]
+        return self.failure_class in (self.label["class"], *self.label["secondary"])
 
     @property
     def terminal_right(self) -> bool:
-        return self.terminal == self.label["terminal"]
+        return self.terminal is bool(self.label["terminal"])
 
     @property
     def line_right(self) -> bool:
@@ -100,7 +100,9 @@ def print_totals(scored: list[Scored]) -> None:
     print(f"time                      {1e6 * sum(case.seconds for case in scored) / (size / 1024):.1f} us per KiB")
     naive_right = sum(case.naive != (case.label["class"] == HEALTHY) for case in scored)
     naive_false = sum(case.naive for case in healthy)
-    print(f"naive grep: sick or not   {share(naive_right, len(scored))}, false alarms {share(naive_false, len(healthy))}")
+    print(
+        f"naive grep: sick or not   {share(naive_right, len(scored))}, false alarms {share(naive_false, len(healthy))}"
+    )
 
 
 def print_classes(scored: list[Scored]) -> None:
@@ -118,7 +120,11 @@ def print_wrong(scored: list[Scored]) -> None:
     for case in scored:
         marks = [
             word
-            for word, right in (("class", case.class_right), ("terminal", case.terminal_right), ("line", case.line_right))
+            for word, right in (
+                ("class", case.class_right),
+                ("terminal", case.terminal_right),
+                ("line", case.line_right),
+            )
             if not right
         ]
         if marks:

@@ -1,0 +1,66 @@
+"""The page docs/triage.md, rendered from the tables. Pure."""
+
+from __future__ import annotations
+
+from onbox.triage.classes import CLASSES
+from onbox.triage.evidence import EVIDENCE
+from onbox.triage.rules import ROWS
+
+INTRODUCTION = """\
+# Triage: why a run died
+
+<!-- Rendered by scripts/gen_docs.py from onbox/triage. Edit the tables there. -->
+
+`onbox triage LOG` reads a log and says which failure class it shows, the line that proves it, whether the run is dead
+because of it, and what to do. `--json` gives the same as one object.
+
+How it decides, in this order:
+
+1. What is proven without the log: the stage's own timeout, a counted kill for memory, a scheduler's stated reason.
+2. What the log says. Each line gets the first row of the table below that matches it. A fault after which the run went
+   on, or finished, does not count. Of the rest, the one that *explains* most is the cause; between equals, the first.
+   Launchers' summaries and other ranks' broken connections explain little, so they never hide what provoked them.
+3. How the process ended, where the log says nothing.
+4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace).
+
+Rows of your own in onbox.toml come before all others:
+
+```toml
+[[triage]]
+regex = "license server .* busy"
+class = "license_busy"
+remedy = "Wait for a seat."
+retry = true
+```
+
+A regex is searched in the first 1000 characters of each line.
+"""
+
+
+def render_page() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, *_classes(), *_rows(), *_ends()])
+
+
+def _classes() -> list[str]:
+    lines = [f"| `{row.key}` | {row.remedy} | {'yes' if row.retryable else 'no'} |" for row in CLASSES]
+    head = ["## Classes", "", "Retry: whether `retry.classes` may name it.", "", "| class | what to do | retry |"]
+    return [*head, "|---|---|---|", *lines, ""]
+
+
+def _rows() -> list[str]:
+    lines = [
+        f"| `{row.id}` | `{row.failure_class}` | {row.explains} | {row.source} | `{_cell(row.example)}` |"
+        for row in ROWS
+    ]
+    head = ["## Rules, in the order in which they are asked", "", "| rule | class | explains | worded by | example |"]
+    return [*head, "|---|---|---|---|---|", *lines, ""]
+
+
+def _ends() -> list[str]:
+    lines = [f"| `{row.rule}` | `{row.failure_class}` | {row.source} |" for row in EVIDENCE]
+    return ["## Ends, where the log says nothing", "", "| rule | class | source |", "|---|---|---|", *lines, ""]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("`", "'")

@@ -1,0 +1,148 @@
+"""One line: whether it is worth a closer look, which rule it matches, and how sure it is that it mattered. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.triage import signs
+from onbox.triage.record import LOGGED, PROVEN, WEAK
+from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, Row, compiled
+from onbox.triage.rules import ROWS
+from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, Trace, exception_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from onbox.triage.text import Message
+
+BY_ID = {row.id: row for row in ROWS}
+BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
+PROGRESS_MAY_SAY = ("exception", "fatal-level", "launcher", "crash-signal", "aborted")  # words of progress lines too
+_SHARED_MEMORY = re.compile(
+    r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
+)
+_UNPICKLING = re.compile(r"pickle\.load\(")
+_LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
+_NEEDS: tuple[tuple[Row, tuple[str, ...]], ...] = tuple((row, tuple(row.need.split("|"))) for row in ROWS)
+_SIGN_WORDS = (
+    'traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of'
+    "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
+    "|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be"
+)
+_ALL_WORDS = {word for _, needs in _NEEDS for word in needs} | set(_SIGN_WORDS.split("|"))
+_WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
+
+_DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
+# (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
+_CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
+    (
+        ("record-damaged", "no-such-file", "exception"),
+        (),
+        lambda trace: trace.mentions(CONFIG_READ, last=2),
+        "settings-library",
+    ),
+    (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
+    (
+        _DAMAGED,
+        (),
+        lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
+        "checkpoint-damaged",
+    ),
+    (
+        ("exception",),
+        ("EOFError", "error"),
+        lambda trace: trace.mentions(CHECKPOINT_READ) or trace.mentions(_UNPICKLING),
+        "checkpoint-damaged",
+    ),
+    (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
+    (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
+)
+
+
+def holds_a_word(lower: str) -> bool:
+    """Whether a line, in small letters, holds any word that a rule or a sign needs."""
+    for word in _WORDS:  # noqa: SIM110 - four times as fast as any() with a generator, and asked for each new form
+        if word in lower:
+            return True
+    return False
+
+
+def progress_of(text: str, said: Message) -> bool:
+    """Whether a line reports that a loop went on."""
+    return (
+        any(map(str.isdigit, text))
+        and said.level not in BAD_LEVELS
+        and signs.is_progress(said.text)
+        and not exception_of(said.text, in_trace=False)
+    )
+
+
+def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
+    """The first row that matches a line. said, text: the line without and with its prefixes. sure: it is known to be
+    about a fault, so each row may be asked.
+    """
+    lower = text.lower()
+    found = _first_match(said, text, [row for row, needs in _NEEDS if any(need in lower for need in needs)])
+    if sure and (found is None or found.id in ("exception", "launcher")):
+        return _first_match(said, text, ROWS)
+    return found
+
+
+def _first_match(said: str, text: str, rows: Iterable[Row]) -> Row | None:
+    for row in rows:
+        pattern = compiled(row.pattern)
+        if pattern.search(said) or (row.fatal and said != text and pattern.search(text)):
+            return row
+    return None
+
+
+def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
+    """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
+    traceback it stands in or ends.
+    """
+    if trace is not None and trace.ignored:
+        return WEAK
+    if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
+        return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
+    if named and trace is not None:
+        return LOGGED if trace.caught else PROVEN
+    if said.level in ("INFO", "DEBUG", "NOTICE") and not row.fatal:
+        return WEAK
+    if named:
+        return LOGGED if said.level else PROVEN
+    if signs.is_handled(text):
+        return WEAK
+    if row.fatal and not _is_quoted(row, text):
+        return PROVEN
+    if said.level in BAD_LEVELS:
+        return LOGGED
+    if trace is not None and trace.frames and row.explains >= BUG:
+        return PROVEN
+    if said.level == "WARNING" or _is_quoted(row, text):
+        return WEAK
+    return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _is_quoted(row: Row, text: str) -> bool:
+    """Whether the words stand in a text that is shown rather than told: inside quotation marks, or far into prose."""
+    found = compiled(row.pattern).search(text)
+    if not found:
+        return False
+    before = text[: found.start()]
+    return before.count('"') % 2 == 1 and not before.lstrip().startswith("{")
+
+
+def in_context(row: Row, named: tuple[str, str] | None, trace: Trace | None) -> Row:
+    """The same exception means another thing while a setting, a checkpoint or a sample is being read."""
+    if trace is None or named is None:
+        return row
+    name = named[0].rsplit(".", 1)[-1]
+    return next(
+        (
+            BY_ID[meant]
+            for rows, names, holds, meant in _CONTEXTS
+            if row.id in rows and (not names or name in names) and holds(trace)
+        ),
+        row,
+    )

@@ -1,0 +1,86 @@
+"""`onbox triage` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import ONBOX
+
+if TYPE_CHECKING:
+    from tests.box import Box
+
+KEYS = {
+    "schema",
+    "class",
+    "terminal",
+    "state",
+    "line",
+    "line_number",
+    "remedy",
+    "retry",
+    "confidence",
+    "rule",
+    "signature",
+    "where",
+    "small_fix",
+    "secondary",
+}
+NO_SPACE = "step 1 loss 2\nOSError: [Errno 28] No space left on device\n"
+
+
+def test_a_verdict_is_printed(box: Box) -> None:
+    (box.project / "x.log").write_text(NO_SPACE)
+    done = box.onbox("triage", "x.log")
+    assert done.returncode == 0
+    assert done.stdout.startswith("disk_full: dead, terminal")
+    assert "line 2: OSError" in done.stdout
+
+
+def test_json_has_exactly_its_keys(box: Box) -> None:
+    (box.project / "x.log").write_text(NO_SPACE)
+    verdict = json.loads(box.onbox("triage", "x.log", "--json", "--inodes-free", "0", "--disk-free", "5GB").stdout)
+    assert set(verdict) == KEYS
+    assert (verdict["schema"], verdict["class"]) == (1, "inode_exhausted")
+
+
+def test_a_log_comes_from_standard_input(box: Box) -> None:
+    done = subprocess.run(
+        [*ONBOX, "triage", "-", "--json", "--exit-code", "137", "--oom-kill-delta", "1"],
+        check=True,
+        input=b"step 1\nKilled\n",
+        capture_output=True,
+        env=box.env,
+        cwd=box.project,
+    )
+    verdict = json.loads(done.stdout)
+    assert (verdict["class"], verdict["confidence"]) == ("host_oom", "high")
+
+
+def test_the_files_age_tells_a_stall(box: Box) -> None:
+    path = box.project / "x.log"
+    path.write_text("opening the index\n")
+    assert json.loads(box.onbox("triage", "x.log", "--json").stdout)["state"] == "running"
+    old = time.time() - 7200
+    os.utime(path, (old, old))
+    assert json.loads(box.onbox("triage", "x.log", "--json").stdout)["class"] == "hang_stall"
+
+
+def test_a_row_of_the_configuration_comes_first(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[[triage]]\nregex = 'Errno 28'\nclass = 'my_disk'\nretry = true\n")
+    (box.project / "x.log").write_text(NO_SPACE)
+    verdict = json.loads(box.onbox("triage", "x.log", "--json").stdout)
+    assert (verdict["class"], verdict["retry"], verdict["rule"]) == ("my_disk", True, "user-1")
+
+
+@pytest.mark.parametrize("words", [("nope.log",), (".",), ("x", "--signal", "NOPE"), ("x", "--disk-free", "big"), ()])
+def test_a_wrong_command_line_is_one_clear_line(box: Box, words: tuple[str, ...]) -> None:
+    done = box.onbox("triage", *words)
+    assert done.returncode == 64
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""

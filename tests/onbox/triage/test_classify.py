@@ -1,0 +1,167 @@
+"""The verdict: the log and the evidence weighed together."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from onbox.triage.classify import STALE_SECONDS, classify
+from onbox.triage.evidence import Evidence
+from onbox.triage.rows import UserRow
+
+RUNNING = b"step 1 loss 3.1\nstep 2 loss 3.0\nstep 3 loss 2.9\n"
+TRACE = b"""\
+step 1 loss 3.1
+Traceback (most recent call last):
+  File "/w/train.py", line 12, in main
+    step(batch)
+  File "/opt/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1532, in _call
+    return forward(x)
+"""
+KEY_ERROR = TRACE + b"KeyError: 'label'\n"
+NO_SPACE = TRACE + b"OSError: [Errno 28] No space left on device: '/out/3.pt'\n"
+
+PROOFS = [
+    ("time_limit", Evidence(exit_code=143, signal=15, cause="timeout")),
+    ("hang_stall", Evidence(exit_code=137, signal=9, cause="stalled")),
+    ("not_started", Evidence(cause="not_started")),
+    ("host_oom", Evidence(exit_code=137, oom_kill_delta=1)),
+    ("host_oom", Evidence(exit_code=1, oom_kill_delta=2)),
+    ("unknown", Evidence(exit_code=137, oom_kill_delta=0)),
+    ("time_limit", Evidence(scheduler_state="TIMEOUT")),
+    ("preempted", Evidence(scheduler_state="PREEMPTED")),
+    ("preempted", Evidence(scheduler_state="NODE_FAIL")),
+    ("host_oom", Evidence(scheduler_state="OUT_OF_MEMORY")),
+    ("user_interrupt", Evidence(scheduler_state="CANCELLED by 1000")),
+    ("user_interrupt", Evidence(exit_code=130)),
+    ("preempted", Evidence(exit_code=143)),
+    ("config_error", Evidence(exit_code=127)),
+    ("false_success", Evidence(exit_code=0, gates=("artifact best.npz",))),
+    ("success_healthy", Evidence(exit_code=0)),
+    ("success_healthy", Evidence(process_alive=True)),
+    ("unknown", Evidence(exit_code=1)),
+    ("unknown", Evidence(process_alive=False)),
+]
+
+
+@pytest.mark.parametrize(("failure_class", "evidence"), PROOFS)
+def test_evidence_speaks_where_the_log_does_not(failure_class: str, evidence: Evidence) -> None:
+    assert classify(RUNNING, evidence).failure_class == failure_class
+
+
+def test_a_scheduler_beats_the_traceback_it_provokes() -> None:
+    verdict = classify(TRACE + b"KeyboardInterrupt\n", Evidence(scheduler_state="TIMEOUT"))
+    assert (verdict.failure_class, verdict.terminal) == ("time_limit", True)
+
+
+def test_a_traceback_beats_a_bare_exit_code() -> None:
+    assert classify(KEY_ERROR, Evidence(exit_code=1)).failure_class == "code_error"
+
+
+def test_a_refused_gate_may_have_a_cause_in_the_log() -> None:
+    assert classify(NO_SPACE, Evidence(exit_code=0, gates=("artifact",))).failure_class == "disk_full"
+
+
+def test_exit_0_makes_noise_harmless() -> None:
+    log = RUNNING + b"BrokenPipeError: [Errno 32] Broken pipe\n"
+    assert classify(log, Evidence(exit_code=0)).failure_class == "success_healthy"
+
+
+def test_no_inodes_is_told_from_no_bytes() -> None:
+    assert classify(NO_SPACE, Evidence(inodes_free=0, disk_free_bytes=10**9)).failure_class == "inode_exhausted"
+    assert classify(NO_SPACE, Evidence(inodes_free=5)).failure_class == "disk_full"
+
+
+def test_a_verdict_names_the_users_own_frame() -> None:
+    verdict = classify(KEY_ERROR, Evidence())
+    assert (verdict.where, verdict.small_fix, verdict.line_number) == ("/w/train.py:12", True, 7)
+
+
+def test_an_oom_is_no_small_fix() -> None:
+    assert not classify(TRACE + b"RuntimeError: CUDA out of memory.\n", Evidence()).small_fix
+
+
+@pytest.mark.parametrize(
+    ("state", "age"), [("running", 30.0), ("stalled", STALE_SECONDS + 1), ("unknown", None), ("running", 1700.0)]
+)
+def test_silence_needs_evidence(state: str, age: float | None) -> None:
+    log = b"opening the index\n"
+    assert classify(log, Evidence(log_age_seconds=age)).state == state
+
+
+def test_a_slow_run_is_given_its_own_pace() -> None:
+    log = b"2026-01-01 00:00:00 epoch 1 loss 2\n2026-01-01 02:00:00 epoch 2 loss 1\n"
+    assert classify(log, Evidence(log_age_seconds=3 * 3600.0)).state == "running"
+    assert classify(log, Evidence(log_age_seconds=30 * 3600.0)).state == "stalled"
+
+
+def test_a_lost_loss_runs_on_but_is_not_healthy() -> None:
+    verdict = classify(b"step 1 loss 2.0\nstep 2 loss nan\nstep 3 loss nan\n", Evidence(log_age_seconds=5.0))
+    assert (
+        verdict.failure_class,
+        verdict.terminal,
+        verdict.state,
+        verdict.line_number,
+    ) == ("divergence", False, "running", 2)
+
+
+def test_a_loss_that_came_back_is_healthy() -> None:
+    log = b"step 1 loss nan\nstep 2 loss nan\nstep 3 loss 2.0\nstep 4 loss 1.9\n"
+    assert classify(log, Evidence(log_age_seconds=5.0)).failure_class == "success_healthy"
+
+
+def test_the_same_failure_has_the_same_signature() -> None:
+    line = b"RuntimeError: expected 0x%x at step %d of /data/%s/x.bin on [rank%d]\n"
+    first = classify(TRACE + line % (0x7F01, 12, b"a1", 1), Evidence())
+    again = classify(RUNNING + TRACE + line % (0x9BCE, 994, b"b2", 3), Evidence())
+    assert first.signature == again.signature
+    assert first.signature != classify(KEY_ERROR, Evidence()).signature
+
+
+def test_secrets_are_masked() -> None:
+    token = b"hf_" + b"a" * 30
+    verdict = classify(b"OSError: 401 Client Error for https://u:pw@h/x token=" + token + b"\n", Evidence())
+    assert verdict.line is not None
+    assert "aaaa" not in verdict.line
+    assert "pw@" not in json.dumps(verdict.as_json())
+
+
+def test_a_first_fault_outlives_a_flood() -> None:
+    first = b"[rank3]: RuntimeError: CUDA out of memory. Tried to allocate 3 GiB\n"
+    flood = [
+        b"[rank%d]: Watchdog caught collective operation timeout: 0x%x\n" % (n % 8, n * 977) for n in range(30_000)
+    ]
+    verdict = classify([RUNNING, first, *(b"".join(flood[at : at + 999]) for at in range(0, 30_000, 999))])
+    assert (verdict.failure_class, verdict.line_number) == ("cuda_oom", 4)
+
+
+@pytest.mark.parametrize(
+    "log", [b"", b"\n\n", b"\r", b"\x00" * 999, b"\xff" * 999, b"Traceback (most recent call last):"]
+)
+def test_odd_logs_are_no_trouble(log: bytes) -> None:
+    assert not classify(log, Evidence()).terminal
+
+
+def test_a_huge_line_takes_no_time() -> None:
+    began = time.monotonic()
+    assert classify(b"e" * 10_000_000 + b" CUDA out of memory", Evidence(exit_code=1)).failure_class == "cuda_oom"
+    assert time.monotonic() - began < 2.0
+
+
+def test_a_users_row_comes_first() -> None:
+    row = UserRow("seat .* refused", "license_busy", "Wait.", retry=True)
+    verdict = classify(b"seat 12 refused\n" + KEY_ERROR, Evidence(), [row])
+    assert (
+        verdict.failure_class,
+        verdict.remedy,
+        verdict.retry,
+        verdict.rule,
+    ) == ("license_busy", "Wait.", True, "user-1")
+
+
+def test_a_users_row_of_an_earlier_attempt_is_past() -> None:
+    row = UserRow("seat refused", "license_busy")
+    log = b"seat refused\n=== attempt 2 ===\n" + RUNNING
+    assert classify(log, Evidence(log_age_seconds=1.0), [row]).failure_class == "success_healthy"

@@ -1,0 +1,42 @@
+"""The table of rules: every row means what it says, and each can be reached."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from onbox.triage.classes import CLASS_KEYS
+from onbox.triage.match import holds_a_word, match_row
+from onbox.triage.rows import Row, compiled
+from onbox.triage.rules import ROWS
+from onbox.triage.text import message
+
+# These are told by evidence, silence or the lack of a fault, not by a line.
+WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started", "unknown"}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
+def test_a_rows_example_is_matched_by_that_row(row: Row) -> None:
+    assert match_row(message(row.example).text.strip(), row.example) is row
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
+def test_a_rows_example_is_worth_a_closer_look(row: Row) -> None:
+    assert holds_a_word(row.example.lower())
+
+
+def test_ids_are_unique() -> None:
+    assert len(ROWS) == len({row.id for row in ROWS})
+
+
+def test_every_class_is_reached() -> None:
+    assert {row.failure_class for row in ROWS} == CLASS_KEYS - WITHOUT_ROWS
+
+
+def test_needs_are_small_letters() -> None:
+    assert [row.id for row in ROWS if row.need != row.need.lower() or not all(row.need.split("|"))] == []
+
+
+def test_every_row_has_a_source_and_compiles() -> None:
+    assert [row.id for row in ROWS if not row.source or not isinstance(compiled(row.pattern), re.Pattern)] == []
