@@ -20,6 +20,7 @@ COMMAND_MODULES = {
     "check": "check",
     "stats": "stats",
     "logs": "logs",
+    "progress": "progress",
     "stages": "stages",
     "completion": "completion",
 }

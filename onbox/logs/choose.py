@@ -85,7 +85,9 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
         return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
     if whole:
-        best = max(whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current))
+        best = max(
+            whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
+        )
         return Pick(best, None, None)
     if epoch is not None:
         return Pick(epoch, None, inner)
@@ -127,7 +129,11 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return False
     if counter.beside_epoch and float(epoch.current).is_integer():
         # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
-        return not (counter.key.startswith("global") or counter.unit == "update" or (not counter.made and counter.maximum >= LARGE))
+        return not (
+            counter.key.startswith("global")
+            or counter.unit == "update"
+            or (not counter.made and counter.maximum >= LARGE)
+        )
     return epoch.maximum is not None and not _agrees(counter, epoch)
 
 

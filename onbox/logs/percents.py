@@ -18,7 +18,9 @@ _FORMS = (
     rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
 )
-_ANY = re.compile("|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I)
+_ANY = re.compile(
+    "|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I
+)
 
 
 def read_percent(text: str) -> float | None:

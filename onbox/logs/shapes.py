@@ -35,7 +35,11 @@ def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source
 SHAPES: tuple[Shape, ...] = (
     _shape(
         "tqdm",
-        ("%", "|", "/",),
+        (
+            "%",
+            "|",
+            "/",
+        ),
         rf"(?P<percent>\d+(?:\.\d+)?)%\s*\|(?P<bar>[^|]*)\|\s*(?P<current>{COUNT})[a-zA-Z]*\s*/\s*"
         rf"(?P<max>{COUNT})\s?[a-zA-Z]*\s*\[(?P<elapsed>[\d:.dhms]+)\s*<\s*(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
         "bar with counter, elapsed and remaining time",
@@ -44,7 +48,10 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "tqdm-open",
-        ("[", ",",),
+        (
+            "[",
+            ",",
+        ),
         rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]+)?\s+"
         r"\[(?P<elapsed>\d+:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s*(?:[\d.]+|\?)\s*[a-zA-Z]*\s*(?:it|[a-z]+)?/[a-z]+[^\]]*)",
         "counter without a maximum",
@@ -71,7 +78,10 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "train-bracket",
-        ("[", "/",),
+        (
+            "[",
+            "/",
+        ),
         r"^\W*(?:\[[^\]]*\]\s*)?(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s*"
         rf"(?:\[?(?P<epoch>\d+)\]?)?\s*\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})",
         "epoch, then the batches inside it in brackets",

@@ -184,7 +184,9 @@ def _outer_of(display: Display) -> list[Sight]:
     epoch = _group(match, "epoch")
     if epoch:
         kind = bar_kind(label)
-        return [Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)]
+        return [
+            Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)
+        ]
     found = _DESC_EPOCH.match(label)
     if found:
         return [Sight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
@@ -202,8 +204,10 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False
-    if NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]) or (
-        shape.id not in ("keras", "bar") and NO_SHARE_AFTER.match(match.string, match.end())
+    if (
+        NOT_PROGRESS.search(label[-LOOK_BACK:])
+        or NO_SHARE.search(label[-LOOK_BACK:])
+        or (shape.id not in ("keras", "bar") and NO_SHARE_AFTER.match(match.string, match.end()))
     ):
         return False
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
@@ -281,7 +285,9 @@ def _role(words: list[str], unit: str, match: re.Match[str]) -> str:
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if match["max"] is not None:
-        refused = any(word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:])
+        refused = any(
+            word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:]
+        )
         return "" if refused or match["max"] == "?" else "counter"
     if label in COUNTER_LABELS:
         return "counter"
