@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from onbox.contract.progress import Progress
 from onbox.logs.track import Counter, Track
-from onbox.logs.words import STEP_UNITS
+from onbox.logs.words import INNER_UNITS, STEP_UNITS
 
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -127,6 +127,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return counter.unit == "batch"
     if counter.crossed:
         return False
+    if counter.unit in INNER_UNITS:
+        return True
     if counter.beside_epoch and float(epoch.current).is_integer():
         # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
         return not (

@@ -11,7 +11,7 @@ _FORMS = (
     rf"[\[|][#=>█━. -]{{3,}}[\]|]\s*{_PERCENT}",
     rf"{_PERCENT}\s*[\[|][#=>█━. -]{{3,}}[\]|]?",
     rf"[#█━]{{2,}}[\s.-]*{_PERCENT}",
-    rf"(?i)\bprogress\w*\W{{1,3}}{_PERCENT}",
+    rf"(?i)\bprogress\w*[\s:=(\[]{{1,5}}{_PERCENT}",
     rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
     rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
     rf"(?:\.{{10}}\s+){{2,}}\s*{_PERCENT}",

@@ -41,7 +41,7 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
     bare = text.strip().strip("|│")
     parts = (
         re.split(r"\s*[|│]\s*", bare)
-        if "|" in bare or "│" in bare
+        if re.search(r"\s[|│]\s", bare)
         else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
     )
     cells = [part.strip().lower() for part in parts]
