@@ -207,7 +207,10 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
     if (
         NOT_PROGRESS.search(label[-LOOK_BACK:])
         or NO_SHARE.search(label[-LOOK_BACK:])
-        or (shape.id not in ("keras", "bar") and NO_SHARE_AFTER.match(match.string, match.end()))
+        or (
+            shape.id not in ("keras", "bar")
+            and (NO_SHARE.search(match[0]) or NO_SHARE_AFTER.match(match.string, match.end()))
+        )
     ):
         return False
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
