@@ -184,9 +184,9 @@ def _outer_of(display: Display) -> list[Sight]:
     epoch = _group(match, "epoch")
     if epoch:
         kind = bar_kind(label)
-        return [
-            Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)
-        ]
+        most = _group(match, "epochs")
+        key = "epoch" if kind == "train" else f"{kind}:epoch"
+        return [Sight(key, "epoch", kind, int(epoch), int(most) if most else None, False, shape.id)]
     found = _DESC_EPOCH.match(label)
     if found:
         return [Sight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
