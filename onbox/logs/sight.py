@@ -331,7 +331,9 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> boo
     """`step 0.3 s`, `epoch 1714550000`: a duration or a time, no counter."""
     if unit == "epoch":
         return count.value >= 1e8
-    return not float(count.value).is_integer() or bool(re.match(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])", text[match.end() :]))
+    return not float(count.value).is_integer() or bool(
+        re.match(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])", text[match.end() :])
+    )
 
 
 def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:
