@@ -21,6 +21,7 @@ COMMAND_MODULES = {
     "stats": "stats",
     "logs": "logs",
     "triage": "triage",
+    "progress": "progress",
     "stages": "stages",
     "completion": "completion",
 }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from onbox.contract.progress import Progress
 from onbox.logs.track import Counter, Track
-from onbox.logs.words import STEP_UNITS
+from onbox.logs.words import INNER_UNITS, STEP_UNITS
 
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -85,7 +85,9 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
         return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
     if whole:
-        best = max(whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current))
+        best = max(
+            whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
+        )
         return Pick(best, None, None)
     if epoch is not None:
         return Pick(epoch, None, inner)
@@ -125,9 +127,15 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return counter.unit == "batch"
     if counter.crossed:
         return False
+    if counter.unit in INNER_UNITS:
+        return True
     if counter.beside_epoch and float(epoch.current).is_integer():
         # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
-        return not (counter.key.startswith("global") or counter.unit == "update" or (not counter.made and counter.maximum >= LARGE))
+        return not (
+            counter.key.startswith("global")
+            or counter.unit == "update"
+            or (not counter.made and counter.maximum >= LARGE)
+        )
     return epoch.maximum is not None and not _agrees(counter, epoch)
 
 

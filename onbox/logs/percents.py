@@ -11,14 +11,16 @@ _FORMS = (
     rf"[\[|][#=>█━. -]{{3,}}[\]|]\s*{_PERCENT}",
     rf"{_PERCENT}\s*[\[|][#=>█━. -]{{3,}}[\]|]?",
     rf"[#█━]{{2,}}[\s.-]*{_PERCENT}",
-    rf"(?i)\bprogress\w*\W{{1,3}}{_PERCENT}",
+    rf"(?i)\bprogress\w*[\s:=(\[]{{1,5}}{_PERCENT}",
     rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
     rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
     rf"(?:\.{{10}}\s+){{2,}}\s*{_PERCENT}",
     rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
 )
-_ANY = re.compile("|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I)
+_ANY = re.compile(
+    "|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I
+)
 
 
 def read_percent(text: str) -> float | None:

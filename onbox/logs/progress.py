@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from onbox.contract.progress import Progress
 from onbox.logs.choose import choose
@@ -27,6 +28,8 @@ _TRACES = (
     b"|   ", b"#  ",
 )  # fmt: skip
 _ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
+_DIGITS = b"0123456789"
+ALIKE_STEP = 8
 _VERDICTS_MAX = 1 << 12
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
 _MOVES = re.compile(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
@@ -55,17 +58,26 @@ class ProgressReader:
         self._track = Track()
         self._links = Links()
         self._pending = b""
+        self._form = 0  # checksum of the last line with a trace, without its digits
+        self._alike = 0  # how many lines before that one had the same
         self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
 
     def state(self) -> dict[str, Any]:
         """Small and JSON-able: with it, `from_state` goes on where this reader is."""
-        return {"track": self._track.state(), "links": self._links.state(), "pending": self._pending.decode("latin-1")}
+        return {
+            "track": self._track.state(),
+            "links": self._links.state(),
+            "pending": self._pending.decode("latin-1"),
+            "form": self._form,
+            "alike": self._alike,
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any], settings: ProgressSettings | None = None) -> ProgressReader:
         reader = cls(settings)
         reader._track = Track.from_state(state["track"])  # noqa: SLF001 - its own
         reader._links = Links.from_state(state["links"])  # noqa: SLF001
+        reader._form, reader._alike = state["form"], state["alike"]
         reader._pending = state["pending"].encode("latin-1")  # noqa: SLF001
         return reader
 
@@ -76,16 +88,23 @@ class ProgressReader:
 
     def _feed_block(self, data: bytes) -> None:
         data = self._pending + data
-        whole = data.rfind(b"\n") + 1
-        self._lines(data[:whole])
+        end = data.rfind(b"\n") + 1
+        growing = data[end:]
+        overwritten = b"\r" in growing[:-1] or b"\b" in growing
+        # The last whole line is kept back: whether it is read depends on the next one.
+        whole = end if overwritten else data.rfind(b"\n", 0, max(end - 1, 0)) + 1
+        self._lines(data[:whole], data[whole:end])
         rest = data[whole:]
-        # Of a line still growing: all that is overwritten already can be read, but for the last two pieces.
-        cut = max(rest.rfind(mark, 0, max(rest.rfind(b"\r"), rest.rfind(b"\b"))) for mark in (b"\r", b"\b")) + 1
-        if cut > 0:
+        if overwritten:  # all that is overwritten already can be read, but for the last two pieces
+            last = max(rest.rfind(b"\r"), rest.rfind(b"\b"))
+            cut = max(rest.rfind(b"\r", 0, last), rest.rfind(b"\b", 0, last)) + 1
             self._pieces(rest[:cut], rest[cut:], ended=False)
             rest = rest[cut:]
-        if len(rest) > 2 * PENDING_BYTES:
-            rest = rest[:PENDING_BYTES] + rest[-PENDING_BYTES:]
+        kept = len(rest) if overwritten else end - whole
+        if len(growing) > 2 * PENDING_BYTES and len(rest) > 2 * PENDING_BYTES:
+            growing = growing if not overwritten else rest
+            kept = 0 if overwritten else kept
+            rest = rest[:kept] + growing[:PENDING_BYTES] + growing[-PENDING_BYTES:]
         self._pending = rest
 
     def result(self) -> Progress:
@@ -97,13 +116,14 @@ class ProgressReader:
             track, links = end._track, end._links  # noqa: SLF001
         return choose(track, self.settings.max)._replace(tracker_run=links.run_url)
 
-    def _lines(self, data: bytes) -> None:
-        """Whole lines."""
+    def _lines(self, data: bytes, following: bytes = b"") -> None:
+        """Whole lines. following: the line behind them, as far as it is known."""
         if not data:
             return
         data = data.replace(b"\r\n", b"\n")
+        following = following.replace(b"\r\n", b"\n").rstrip(b"\n")
         if b"\r" not in data and b"\b" not in data:
-            self._plain(data)
+            self._plain(data, following)
             return
         plain: list[bytes] = []
         for line in data.split(b"\n")[:-1]:
@@ -111,11 +131,11 @@ class ProgressReader:
                 plain.append(line)
                 continue
             if plain:
-                self._plain(b"\n".join(plain) + b"\n")
+                self._plain(b"\n".join(plain) + b"\n", b"\r")
                 plain = []
             self._pieces(line, b"", ended=True)
         if plain:
-            self._plain(b"\n".join(plain) + b"\n")
+            self._plain(b"\n".join(plain) + b"\n", following)
 
     def _pieces(self, line: bytes, following: bytes, *, ended: bool) -> None:
         """A line that was overwritten. A piece is read if the next one is not the same display further on."""
@@ -136,17 +156,28 @@ class ProgressReader:
         if b"0" in piece.translate(_FOLD) or self._regex:
             self._text(piece)
 
-    def _plain(self, data: bytes) -> None:
-        """Lines that nothing overwrites: those with a trace are read."""
+    def _plain(self, data: bytes, following: bytes) -> None:
+        """Lines that nothing overwrites: those with a trace are read. Of many in a row that differ in their digits only,
+        the first, the last and every eighth.
+        """
         verdicts = self._verdicts
-        for line, folded in zip(data.split(b"\n"), data.translate(_FOLD).split(b"\n"), strict=True):
+        lines = data.split(b"\n")
+        lines[-1] = following
+        folds = data.translate(_FOLD).split(b"\n")
+        for at, folded in enumerate(folds[:-1]):
             wanted = verdicts.get(folded)
             if wanted is None:
                 if len(verdicts) >= _VERDICTS_MAX:
                     verdicts.clear()
                 wanted = verdicts[folded] = any(trace in folded for trace in _TRACES)
-            if wanted or (self._track.table and _ROW.match(folded)) or self._regex:
-                self._text(line)
+            if wanted:
+                form = lines[at].translate(None, _DIGITS)
+                self._alike = self._alike + 1 if (mark := crc32(form)) == self._form else 0
+                self._form = mark
+                if not self._alike % ALIKE_STEP or form != lines[at + 1].translate(None, _DIGITS) or self._regex:
+                    self._text(lines[at])
+            elif (self._track.table and _ROW.match(folded)) or self._regex:
+                self._text(lines[at])
 
     def _text(self, raw: bytes) -> None:
         if len(raw) > 2 * TEXT_LIMIT:

@@ -12,7 +12,9 @@ _LOSS = re.compile(
     rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )
-_PLAIN = frozenset("train training avg avr average mean total lm running batch step epoch smoothed current ema final nll".split())
+_PLAIN = frozenset(
+    "train training avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
+)
 _VALIDATION_LINE = re.compile(
     r"(?i)^\W*(?:\[?\d[\d\s:./,T-]*\]?)?\W*(?:\w+ ?[|:] ?){0,2}\W*(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w*\]"
     r"|saving dict for global step|train_runtime|(?:valid|dev|eval|test|val)\w* (?:on|summary|results?)"
@@ -32,7 +34,9 @@ def read_loss(text: str) -> float | str | None:
         return None
     for found in _LOSS.finditer(text):
         words = re.findall(r"[a-z]+", found["before"].lower())
-        if not words or (words[-1] in _PLAIN and not {"val", "valid", "validation", "eval", "test", "best", "dev"} & set(words)):
+        if not words or (
+            words[-1] in _PLAIN and not {"val", "valid", "validation", "eval", "test", "best", "dev"} & set(words)
+        ):
             value = found["value"].lower()
             return "nan" if value == "nan" else float(value)
     return None

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from onbox.logs.numbers import parse_clock
 
-_BOOST = re.compile(r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)")
+_BOOST = re.compile(
+    r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)"
+)
 _CATBOOST = re.compile(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
 _RSYNC = re.compile(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = re.compile(r"remaining: (.+)$")

@@ -35,7 +35,11 @@ def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source
 SHAPES: tuple[Shape, ...] = (
     _shape(
         "tqdm",
-        ("%", "|", "/",),
+        (
+            "%",
+            "|",
+            "/",
+        ),
         rf"(?P<percent>\d+(?:\.\d+)?)%\s*\|(?P<bar>[^|]*)\|\s*(?P<current>{COUNT})[a-zA-Z]*\s*/\s*"
         rf"(?P<max>{COUNT})\s?[a-zA-Z]*\s*\[(?P<elapsed>[\d:.dhms]+)\s*<\s*(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
         "bar with counter, elapsed and remaining time",
@@ -44,7 +48,10 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "tqdm-open",
-        ("[", ",",),
+        (
+            "[",
+            ",",
+        ),
         rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]+)?\s+"
         r"\[(?P<elapsed>\d+:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s*(?:[\d.]+|\?)\s*[a-zA-Z]*\s*(?:it|[a-z]+)?/[a-z]+[^\]]*)",
         "counter without a maximum",
@@ -71,9 +78,12 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "train-bracket",
-        ("[", "/",),
-        r"^\W*(?:\[[^\]]*\]\s*)?(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s*"
-        rf"(?:\[?(?P<epoch>\d+)\]?)?\s*\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})",
+        (
+            "[",
+            "/",
+        ),
+        r"(?:^|[\s:|\]])(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s*"
+        rf"(?:\[?(?P<epoch>\d+)(?:/(?P<epochs>\d+))?\]?)?\s*\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})",
         "epoch, then the batches inside it in brackets",
         "timm, Swin, torchvision references",
         "Train: 11 [  10/15 ( 73%)]  Loss: 0.627 (0.744)",
@@ -112,6 +122,14 @@ SHAPES: tuple[Shape, ...] = (
         "[212/640] Building CXX object src/a.o",
     ),
     _shape(
+        "loss-bracket",
+        ("[", "/", "oss"),
+        rf"loss\S*\s+\S+\s+\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*\]\s*$",
+        "a loss, then how many samples of the epoch",
+        "PyTorch's beginner tutorials",
+        "loss: 2.294637  [ 6464/60000]",
+    ),
+    _shape(
         "done-of",
         (),
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
@@ -133,6 +151,7 @@ SHAPES: tuple[Shape, ...] = (
 
 # behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
 WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
+BEFORE_EPOCH = re.compile(r"(?<![\w.])(\d+)epoch:")  # ESPnet: 12epoch:train:1501-1600batch
 COUNTED = re.compile(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count))?\.?[\"')\]]*"
     r"(?P<sep>\s*(?:\.{2,}|->|[:=#|])?\s*)[\[(\"'#]*\s*"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onbox.logs.numbers import COUNT, Count, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
-from onbox.logs.shapes import COUNTED, INNER, SHAPES, WORD, Shape
+from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, INNER, SHAPES, WORD, Shape
 from onbox.logs.words import (
     AUXILIARY,
     COUNTER_LABELS,
@@ -174,7 +174,7 @@ def _bar_sight(display: Display) -> Sight | None:
         elapsed=_clock(_group(match, "elapsed")),
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
-        inner=shape.id in ("keras", "train-bracket") or bool(desc_fraction),
+        inner=shape.id in ("keras", "train-bracket", "loss-bracket") or bool(desc_fraction),
     )
 
 
@@ -184,7 +184,9 @@ def _outer_of(display: Display) -> list[Sight]:
     epoch = _group(match, "epoch")
     if epoch:
         kind = bar_kind(label)
-        return [Sight("epoch" if kind == "train" else f"{kind}:epoch", "epoch", kind, int(epoch), None, False, shape.id)]
+        most = _group(match, "epochs")
+        key = "epoch" if kind == "train" else f"{kind}:epoch"
+        return [Sight(key, "epoch", kind, int(epoch), int(most) if most else None, False, shape.id)]
     found = _DESC_EPOCH.match(label)
     if found:
         return [Sight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
@@ -202,8 +204,13 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False
-    if NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]) or (
-        shape.id not in ("keras", "bar") and NO_SHARE_AFTER.match(match.string, match.end())
+    if (
+        NOT_PROGRESS.search(label[-LOOK_BACK:])
+        or NO_SHARE.search(label[-LOOK_BACK:])
+        or (
+            shape.id not in ("keras", "bar")
+            and (NO_SHARE.search(match[0]) or NO_SHARE_AFTER.match(match.string, match.end()))
+        )
     ):
         return False
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
@@ -211,7 +218,7 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
     percent = _group(match, "percent")
     if percent and maximum and not maximum.rounded:
         return abs(100 * current.value / maximum.value - float(percent)) <= 1.01
-    return shape.id != "leading-bracket" or not re.match(r"\s*\d", match.string[match.end() :])
+    return shape.id != "leading-bracket" or not re.match(r"\s*\d+[:/]", match.string[match.end() :])
 
 
 def bar_kind(label: str) -> str:
@@ -256,6 +263,9 @@ def _clock(text: str | None) -> float | None:
 def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
     sights: list[Sight] = []
     maxima: list[tuple[str, int]] = []
+    before_epoch = BEFORE_EPOCH.search(text)
+    if before_epoch:
+        sights.append(Sight("epoch", "epoch", "train", int(before_epoch[1]), None, False, "labelled"))
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -281,7 +291,9 @@ def _role(words: list[str], unit: str, match: re.Match[str]) -> str:
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if match["max"] is not None:
-        refused = any(word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:])
+        refused = any(
+            word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:]
+        )
         return "" if refused or match["max"] == "?" else "counter"
     if label in COUNTER_LABELS:
         return "counter"
@@ -300,6 +312,8 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     most = parse_count(match["max"]) if match["max"] else None
     if most is not None and (count.value > most.value or most.value == 0):
         return []
+    if most is None and _is_measure(text, match, unit, count):
+        return []
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
     kind = "val" if EVALUATION.search(before) or re.search("(?i)val|test|eval", mode) else "train"
@@ -311,6 +325,15 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
+
+
+def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> bool:
+    """`step 0.3 s`, `epoch 1714550000`: a duration or a time, no counter."""
+    if unit == "epoch":
+        return count.value >= 1e8
+    return not float(count.value).is_integer() or bool(
+        re.match(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])", text[match.end() :])
+    )
 
 
 def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:

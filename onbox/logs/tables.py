@@ -39,7 +39,11 @@ def read_header(text: str) -> Table | None:
 
 def _cells(text: str, *, header: bool = False) -> list[str]:
     bare = text.strip().strip("|│")
-    parts = re.split(r"\s*[|│]\s*", bare) if "|" in bare or "│" in bare else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
+    parts = (
+        re.split(r"\s*[|│]\s*", bare)
+        if re.search(r"\s[|│]\s", bare)
+        else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
+    )
     cells = [part.strip().lower() for part in parts]
     if header and len(cells) == 1:
         cells = bare.lower().split()

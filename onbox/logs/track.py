@@ -62,7 +62,11 @@ class Track:
 
     def state(self) -> dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table")}
-        return {**plain, "counters": [list(c) for c in self.counters.values()], "table": self.table and list(self.table)}
+        return {
+            **plain,
+            "counters": [list(c) for c in self.counters.values()],
+            "table": self.table and list(self.table),
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Track:

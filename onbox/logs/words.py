@@ -10,7 +10,7 @@ UNITS = {
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "update": "update", "updates": "update", "up": "update",
-    "batch": "batch", "batches": "batch", "minibatch": "batch", "mb": "batch", "batch_idx": "batch",
+    "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
     "estimator": "round", "generation": "generation", "gen": "generation", "episode": "episode",
     "episodes": "episode", "timestep": "timestep", "timesteps": "timestep", "frame": "frame", "frames": "frame",
@@ -78,5 +78,6 @@ NOT_PROGRESS = re.compile(
 )
 # A share of something, not of the work done: words near before it, or right behind it.
 _SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
-NO_SHARE = re.compile(rf"(?i)(?<![a-z]){_SHARES}(?![a-z])")
-NO_SHARE_AFTER = re.compile(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?{_SHARES}(?![a-z])")
+_PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads)"
+NO_SHARE = re.compile(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
+NO_SHARE_AFTER = re.compile(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")

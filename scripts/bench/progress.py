@@ -102,7 +102,9 @@ def _report_progress(corpus: str, labels: list[Label], *, list_wrong: bool) -> N
         false += "no-progress" in label["traps"] and not (marks["current"] and marks["exact_max"])
         rounded += "rounded-max" in label["traps"] and values["exact_max"] is not None and not marks["exact_max"]
         naive_both += all(is_right(label, f, v) for f, v in zip(("current", "exact_max"), naive(data), strict=True))
-        wrong += [f"{label['id']:36} {f:12} {values[f]!r:>20} want {wanted(label, f)!r}" for f in FIELDS if not marks[f]]
+        wrong += [
+            f"{label['id']:36} {f:12} {values[f]!r:>20} want {wanted(label, f)!r}" for f in FIELDS if not marks[f]
+        ]
     count = max(1, len(labels))
     print(f"cases {len(labels)}")
     for field in FIELDS:
@@ -134,11 +136,18 @@ def _report_links(corpus: str, labels: list[Label], *, list_wrong: bool) -> None
 
 
 def _report_speed() -> None:
-    line = b"2026-11-21 03:15:01,658 INFO worker.py: reading part of the data set from the cache, took 0.31 s, 17 rows\n"
-    bars = b"".join(
-        b"\r%3d%%|#####     | %d/100000 [1:51:40<20:02:03,  3.28s/it, loss=1.84]" % (n // 1000, n) for n in range(100000)
+    line = (
+        b"2026-11-21 03:15:01,658 INFO worker.py: reading part of the data set from the cache, took 0.31 s, 17 rows\n"
     )
-    for name, piece in (("plain", line), ("tqdm", bars + b"\n"), ("steps", b"step 1200/20000 loss 2.310 lr 3e-4 gnorm 0.9\n")):
+    bars = b"".join(
+        b"\r%3d%%|#####     | %d/100000 [1:51:40<20:02:03,  3.28s/it, loss=1.84]" % (n // 1000, n)
+        for n in range(100000)
+    )
+    for name, piece in (
+        ("plain", line),
+        ("tqdm", bars + b"\n"),
+        ("steps", b"step 1200/20000 loss 2.310 lr 3e-4 gnorm 0.9\n"),
+    ):
         data = (piece * ((64 << 20) // len(piece) + 1))[: (64 << 20) if name != "steps" else (8 << 20)]
         began = time.perf_counter()
         read_progress(data)

@@ -1,0 +1,103 @@
+"""`onbox progress`: how far the run is that wrote a log."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from onbox.commands.project import add_config_option, load_project_to_read
+from onbox.contract.exits import Exit
+from onbox.contract.progress import SCHEMA, Progress, render_progress
+from onbox.errors import Trouble
+from onbox.logs.cursor import look_on
+from onbox.logs.progress import ProgressReader, ProgressSettings
+from onbox.logs.tail import TAIL_BYTES, last_line
+from onbox.redact import redact
+from onbox.system.clock import wall
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+examples:
+  onbox progress train.log            ~4600/5155 (89%) eta 1h12m loss 0.41
+  onbox progress train.log --json
+  ssh box cat train.log | onbox progress -
+
+A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex` or `max` in [progress] of onbox.toml
+for a log that shows its progress in a form of its own.
+"""
+READ_LIMIT_BYTES = 1 << 28
+BLOCK_BYTES = 1 << 18
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("progress", help="how far the run is that wrote a log", epilog=EXAMPLES)
+    parser.add_argument("log", metavar="LOG", help="a log file, or - for the standard input")
+    add_config_option(parser)
+    parser.add_argument("--json", action="store_true", help="everything known as one JSON object")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    plain = load_project_to_read(args.config).config.progress
+    regex, most = plain.get("regex"), plain.get("max")
+    settings = ProgressSettings(str(regex) if regex else None, most if isinstance(most, int) else None)
+    if args.log == "-":
+        progress, line, age = _read_stream(sys.stdin.buffer, settings)
+    else:
+        progress, line, age = _read_file(args.log, settings)
+    if args.json:
+        print(json.dumps(progress_as_json(progress, line, age)))
+    else:
+        print(render_progress(progress))
+    return Exit.DONE
+
+
+def _read_stream(stream: BinaryIO, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
+    reader = ProgressReader(settings)
+    end = b""
+    while block := stream.read(BLOCK_BYTES):
+        reader.feed(block)
+        end = (end + block)[-TAIL_BYTES:]
+    return reader.result(), last_line(end), None
+
+
+def _read_file(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
+    """The progress, the last line (None: there is none), and the age of the log in seconds."""
+    try:
+        seen = os.stat(path)
+        look = look_on(path, None, READ_LIMIT_BYTES)
+    except OSError as error:
+        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+    if look is None:
+        raise Trouble(Exit.USAGE, f"no log {path}")
+    reader = ProgressReader(settings)
+    for number, piece in enumerate(look.pieces):
+        reader.feed(b"\n" + piece if number else piece)
+    if look.skipped_bytes:
+        print(f"onbox progress: {look.skipped_bytes} bytes in the middle of {path} were not read", file=sys.stderr)
+    end = look.pieces[-1][-TAIL_BYTES:] if look.pieces else b""
+    return reader.result(), last_line(end), max(0.0, wall() - seen.st_mtime)
+
+
+def progress_as_json(progress: Progress, line: str | None, age_seconds: float | None) -> dict[str, Any]:
+    """One object for programs. Null always means: the log does not say (log_age_seconds: it came over a pipe)."""
+    return {
+        "schema": SCHEMA,
+        "current": progress.current,
+        "exact_max": progress.exact_max,
+        "unit": progress.unit,
+        "epoch_current": progress.epoch_current,
+        "epoch_max": progress.epoch_max,
+        "loss": progress.loss,
+        "eta_seconds": progress.eta_seconds,
+        "finished": progress.finished,
+        "tracker_run": redact(progress.tracker_run) if progress.tracker_run else None,
+        "percent": progress.percent,
+        "last_line": line,
+        "log_age_seconds": None if age_seconds is None else round(age_seconds, 1),
+        "rule": progress.rule,
+    }

@@ -1,0 +1,126 @@
+"""How far a run is: many displays and traps, any cut of the bytes, hostile logs, the user's own shape, words."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from typing import Any
+
+import pytest
+
+from onbox.contract.progress import Progress, render_progress
+from onbox.logs.progress import ProgressReader, ProgressSettings, read_progress
+from onbox.logs.shapes import SHAPES
+from onbox.logs.sight import read_line
+
+CASES = os.path.join(os.path.dirname(__file__), "..", "..", "cases", "progress")
+with open(os.path.join(CASES, "expectations.json"), encoding="utf-8") as _file:
+    EXPECTED: list[dict[str, Any]] = json.load(_file)
+
+
+def read(name: str) -> bytes:
+    with open(os.path.join(CASES, name), "rb") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("expected", EXPECTED, ids=lambda row: row["file"])
+def test_case(expected: dict[str, Any]) -> None:
+    progress = read_progress(read(expected["file"]))
+    for name, want in expected.items():
+        if name == "file" or name.startswith("accept_"):
+            continue
+        got = getattr(progress, name)
+        if name == "current" and expected.get("current_rounded"):
+            assert got == pytest.approx(want, rel=0.01)
+        else:
+            assert got in [want, *expected.get("accept_" + name.removeprefix("exact_"), [])], name
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.id)
+def test_every_shape_reads_its_example(shape: Any) -> None:
+    assert shape.id in {sight.rule for sight in read_line(shape.example).sights}
+
+
+def test_shape_names_are_unique() -> None:
+    assert len({shape.id for shape in SHAPES}) == len(SHAPES)
+
+
+def test_the_result_does_not_depend_on_how_the_bytes_are_cut() -> None:
+    cut = random.Random(7)
+    for row in EXPECTED:
+        data = read(row["file"])
+        whole = read_progress(data)
+        for most in (1, 7, 200):
+            reader, at = ProgressReader(), 0
+            while at < len(data):
+                step = cut.randint(1, most)
+                reader.feed(data[at : at + step])
+                at += step
+                if cut.random() < 0.05:
+                    reader = ProgressReader.from_state(json.loads(json.dumps(reader.state())))
+            assert reader.result() == whole, row["file"]
+
+
+def test_asking_for_the_result_changes_nothing() -> None:
+    reader = ProgressReader()
+    reader.feed(b"step 10/2000 loss 1.5\nstep 20/20")
+    assert reader.result().current == 20
+    reader.feed(b"00 loss 1.4\n")
+    assert (reader.result().current, reader.result().exact_max, reader.result().loss) == (20, 2000, 1.4)
+
+
+def test_a_ten_megabyte_line_of_bars() -> None:
+    bars = b"".join(
+        b"\r%3d%%|###   | %d/200000 [1:00<2:00, 3.2it/s]" % (100 * n // 200000, n) for n in range(0, 200000, 1)
+    )
+    reader = ProgressReader()
+    began = time.perf_counter()
+    reader.feed(bars)
+    assert time.perf_counter() - began < 10
+    assert reader.result()[:2] == (199999, 200000)
+    assert len(json.dumps(reader.state())) < 10_000
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\0" * 100_000, b"\xff\xfe" * 50_000, b"1/2 " * 100_000, b"step " * 50_000, b"[" * 100_000, b"9" * 100_000, b"=" * 100_000,
+     b"epoch 1/2" * 20_000, b"\x1b[" * 50_000, b"\r" * 100_000, b"loss: " * 30_000, b"1:" * 50_000, b"a_" * 50_000],
+    ids=lambda data: repr(data[:8]),
+)  # fmt: skip
+def test_hostile_lines_are_read_in_bounded_time_and_memory(data: bytes) -> None:
+    began = time.perf_counter()
+    reader = ProgressReader()
+    reader.feed(data)
+    reader.feed(b"\n" + data)
+    reader.result()
+    assert time.perf_counter() - began < 5
+    assert len(json.dumps(reader.state())) < 1_000_000
+
+
+def test_the_users_own_shape_wins() -> None:
+    settings = ProgressSettings(r"<<(?P<current>\d+)~(?P<max>\d+)>>")
+    data = b"step 3/10\n<<41~900>>\nstep 4/10\n"
+    assert read_progress(data, settings)[:2] == (41, 900)
+
+
+def test_the_configured_maximum_wins() -> None:
+    assert read_progress(b"step 41/900\n", ProgressSettings(max=5155)).exact_max == 5155
+    assert read_progress(b"4.60k/5.16k [1:00<2:00, 3.2it/s]\n 89%|##| 4.60k/5.16k [1:00<2:00, 3it/s]", ProgressSettings(max=5155)).exact_max == 5155
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (Progress(), "no progress shown"),
+        (Progress(4600, 5155, eta_seconds=4320, loss=0.41), "~4600/5155 (89%) eta 1h12m loss 0.41"),
+        (Progress(4600, None), "~4600/unknown"),
+        (Progress(5154, 5155), "~5154/5155 (99%)"),
+        (Progress(0.5, 3, loss="nan"), "~0.5/3 (16%) loss nan"),
+        (Progress(percent=45.0), "45%"),
+        (Progress(10, 10, eta_seconds=0, finished=True), "~10/10 (100%)"),
+    ],
+)
+def test_words(progress: Progress, text: str) -> None:
+    assert render_progress(progress) == text
