@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
-PROGRESS_MAY_SAY = ("exception", "fatal-level", "launcher", "crash-signal", "aborted")  # words of progress lines too
+PROGRESS_MAY_SAY = (
+    "exception",
+    "fatal-level",
+    "error-line",
+    "launcher",
+    "crash-signal",
+    "aborted",
+)  # words of progress lines too
 _SHARED_MEMORY = re.compile(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
@@ -111,7 +118,7 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
         return WEAK
     if named:
         return LOGGED if said.level else PROVEN
-    if signs.is_handled(text):
+    if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
         return PROVEN
@@ -122,6 +129,12 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
     if said.level == "WARNING" or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _is_hedged(row: Row, text: str) -> bool:
+    """Whether the words come after a "might", a "most likely", or in a shell's echo of a command."""
+    hedge, found = signs.HEDGED.search(text), compiled(row.pattern).search(text)
+    return bool(hedge and (not found or hedge.start() <= found.start()))
 
 
 def _is_quoted(row: Row, text: str) -> bool:

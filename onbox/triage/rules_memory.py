@@ -77,7 +77,7 @@ CARD: tuple[Row, ...] = (
         "cuda_oom",
         CAUSE,
         "out of memory|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
-        r"(?:cuda|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
+        r"(?:cuda\w*|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
         r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w*_)?ALLOC_FAILED|hipErrorOutOfMemory"
@@ -189,7 +189,8 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         DEATH,
         "terminatedworkererror|brokenprocesspool|terminated abruptly|process pool was terminated",
-        r"TerminatedWorkerError|excessive memory usage causing the operating system to kill",
+        r"TerminatedWorkerError|BrokenProcessPool|terminated abruptly"
+        r"|excessive memory usage causing the operating system to kill",
         "joblib/loky",
         "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process was unexpectedly terminated.",
     ),

@@ -88,7 +88,7 @@ HANDLED = re.compile(
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|"
     r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
-    r"|\bin \d+(?:\.\d+)? ?s(?:ec(?:onds)?)?\.?$|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
+    r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|dropping|resubmitt",
@@ -120,6 +120,14 @@ OVERFLOW = re.compile(
 # A table of `df -i` or `df` with nothing free.
 NO_INODES = re.compile(r"^\S+\s+[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+0\s+100%\s+/|\binodes?\b.{0,40}100 ?%", re.IGNORECASE)
 INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%")
+
+
+HEDGED = re.compile(
+    r"\b(?:might|may|could(?! not)|would|most likely|probably|usually|for example|e\.g\.|expected failure"
+    r"|if you|how to|means"
+    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
+    re.IGNORECASE,
+)
 
 
 def is_progress(text: str) -> bool:
