@@ -14,6 +14,8 @@ SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other rank
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
+LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a log only
+LAST_LINES = 3
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -35,7 +37,13 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     ended with 0, so that noise at shutdown does not count.
     """
     attempt = judged_attempt(record)
-    live = [fault for fault in attempt.faults if not _survived(fault, attempt, dead=dead, well=well)]
+    end = record.last_line.number if record.last_line else 0
+    live = [
+        fault
+        for fault in attempt.faults
+        if not _survived(fault, attempt, dead=dead, well=well)
+        and (fault.row.id not in LAST_WORDS or fault.number > end - LAST_LINES)
+    ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     if cut is not None and not _survived(cut, attempt, dead=dead, well=well):
         live.append(cut)

@@ -18,19 +18,29 @@ if TYPE_CHECKING:
 
 BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
-PROGRESS_MAY_SAY = ("exception", "fatal-level", "launcher", "crash-signal", "aborted")  # words of progress lines too
+PROGRESS_MAY_SAY = (
+    "exception",
+    "fatal-level",
+    "error-line",
+    "launcher",
+    "crash-signal",
+    "aborted",
+)  # words of progress lines too
 _SHARED_MEMORY = re.compile(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
 _UNPICKLING = re.compile(r"pickle\.load\(")
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
-_NEEDS: tuple[tuple[Row, tuple[str, ...]], ...] = tuple((row, tuple(row.need.split("|"))) for row in ROWS)
+_NEEDED_BY: dict[str, tuple[int, ...]] = {
+    word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
+    for word in sorted({word for row in ROWS for word in row.need.split("|")})
+}
 _SIGN_WORDS = (
     'traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of'
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be"
 )
-_ALL_WORDS = {word for _, needs in _NEEDS for word in needs} | set(_SIGN_WORDS.split("|"))
+_ALL_WORDS = {*_NEEDED_BY, *_SIGN_WORDS.split("|")}
 _WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
 
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
@@ -83,7 +93,8 @@ def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
     about a fault, so each row may be asked.
     """
     lower = text.lower()
-    found = _first_match(said, text, [row for row, needs in _NEEDS if any(need in lower for need in needs)])
+    places = {at for word, rows in _NEEDED_BY.items() if word in lower for at in rows}
+    found = _first_match(said, text, [ROWS[at] for at in sorted(places)])
     if sure and (found is None or found.id in ("exception", "launcher")):
         return _first_match(said, text, ROWS)
     return found
@@ -111,7 +122,7 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
         return WEAK
     if named:
         return LOGGED if said.level else PROVEN
-    if signs.is_handled(text):
+    if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
         return PROVEN
@@ -122,6 +133,12 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
     if said.level == "WARNING" or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _is_hedged(row: Row, text: str) -> bool:
+    """Whether the words come after a "might", a "most likely", or in a shell's echo of a command."""
+    hedge, found = signs.HEDGED.search(text), compiled(row.pattern).search(text)
+    return bool(hedge and (not found or hedge.start() <= found.start()))
 
 
 def _is_quoted(row: Row, text: str) -> bool:

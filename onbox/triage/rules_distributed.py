@@ -78,7 +78,9 @@ COLLECTIVE: tuple[Row, ...] = (
         r"|RendezvousTimeoutError|rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)|(?:wait"
         r"|get|store|tcpstore)\b.{0,20}(?:timeout|timed out).{0,60}|(?:connection (?:reset"
         r"|closed) by (?:remote )?peer).{0,80}(?:rank|store|tcp|gloo)"
-        r"|MPI_ERR\w*|MPI_ABORT was invoked|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost"
+        r"|collective ops is aborted|(?<!details = \")failed to connect to all addresses|MPI_ERR\w*"
+        r"|MPI_ABORT was invoked"
+        r"|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost"
         r"|UCX\s+(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError"
         r"|ibv_\w+.{0,40}(?:fail|error)"
         r"|got completion (?:from peer )?with (?:status )?error|(?:net/ib|net_ib).{0,80}(?:error|fail)"
@@ -179,5 +181,15 @@ UNKNOWN_LEVEL: tuple[Row, ...] = (
         "logging at the highest level",
         "FATAL: worker table inconsistent",
         True,
+    ),
+    Row(
+        "error-line",  # counts at the very end of a log only, see `decide`
+        "code_error",
+        VAGUE - 36,
+        "error|fatal|failed|cannot|could not|unable",
+        r"^(?:[\w./-]{1,40}: )?(?:fatal )?errors?\b ?[:!] ?\S|^e: \S|^fatal: |^\S{1,40}: (?:cannot|could not"
+        r"|unable to|failed to) ",
+        "tools that write one line and leave",
+        "loader: unable to map segment 4",
     ),
 )

@@ -22,7 +22,7 @@ SHARED: tuple[Row, ...] = (
         "shm_too_small",
         CAUSE,
         "/dev/shm|shm.|psm_|semlock|torch_|nccl-",
-        r"(?=.*no space left|.*errno 28|.*not enough space|.*bus error|.*\bfull\b|.*too small|.*truncate).*"
+        r"^(?=.*no space left|.*errno 28|.*not enough space|.*bus error|.*\bfull\b|.*too small|.*truncate).*"
         r"(?:/dev/shm|\bshm\.(?:h|cc):|\bpsm_[0-9a-f]|_multiprocessing\.SemLock|/torch_\d|/nccl-\w+)",
         "Linux ENOSPC in tmpfs",
         "OSError: [Errno 28] No space left on device: '/dev/shm/psm_12ab'",
@@ -45,7 +45,7 @@ TPU: tuple[Row, ...] = (
         "tpu_hbm_oom",
         CAUSE,
         "hbm",
-        r"(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement"
+        r"^(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement"
         r"|largest program)).*\bhbm\b"
         r"|hbm.{0,40}(?:exceeded|exhausted)",
         "XLA:TPU compiler and runtime",
@@ -56,7 +56,7 @@ TPU: tuple[Row, ...] = (
         "tpu_hbm_oom",
         CAUSE,
         "tpu",
-        r"(?=.*resource_exhausted|.*resource exhausted|.*out of memory).*(?:\btpu\b|xla:tpu|tpu_)",
+        r"^(?=.*resource_exhausted|.*resource exhausted|.*out of memory).*(?:\btpu\b|xla:tpu|tpu_)",
         "XLA:TPU",
         "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: TPU backend error (ResourceExhausted).",
     ),
@@ -77,7 +77,7 @@ CARD: tuple[Row, ...] = (
         "cuda_oom",
         CAUSE,
         "out of memory|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
-        r"(?:cuda|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
+        r"(?:cuda\w*|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
         r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w*_)?ALLOC_FAILED|hipErrorOutOfMemory"
@@ -189,7 +189,8 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         DEATH,
         "terminatedworkererror|brokenprocesspool|terminated abruptly|process pool was terminated",
-        r"TerminatedWorkerError|excessive memory usage causing the operating system to kill",
+        r"TerminatedWorkerError|BrokenProcessPool|terminated abruptly"
+        r"|excessive memory usage causing the operating system to kill",
         "joblib/loky",
         "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process was unexpectedly terminated.",
     ),

@@ -24,7 +24,8 @@ AUTH: tuple[Row, ...] = (
         "refused-credentials",
         "auth_error",
         CAUSE,
-        "unauthorized|not have permission|invalid username|forbidden|gated|authent|authoriz|credential"
+        "unauthorized|username|user name|password|not have permission|invalid username|forbidden|gated"
+        "|authent|authoriz|credential"
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
@@ -32,7 +33,8 @@ AUTH: tuple[Row, ...] = (
         r"\b40[13]\b.{0,40}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|\[40[13]\]|gated repo|GatedRepoError|RepositoryNotFoundError"
-        r"|repository not found for url|invalid username or password|cannot access gated"
+        r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
+        r"|password authentication failed|cannot access gated"
         r"|access to model .{0,120} is restricted|(?:invalid|missing|expired|incorrect|wrong|no|bad"
         r"|revoked)(?: \w+)? (?:api[ _-]?key|(?:access |auth\w* |bearer |hf |user )token|credentials?)\b"
         r"|api[ _-]?key.{0,40}(?:not (?:configured|found|set|valid|provided)|invalid|missing|required|expired"
@@ -45,7 +47,8 @@ AUTH: tuple[Row, ...] = (
         r"|load) (?:default )?credentials|DefaultCredentialsError|(?:do(?:es)?|did) not have (?:the "
         r"|sufficient )?permissions?|does not have \S+ access|401 client error"
         r"|authorization (?:failed|required)|not authorized|403 client error|LocalTokenNotFoundError"
-        r"|UsageError: api_key|RefreshError|requires authentication|access token.{0,30}required",
+        r"|UsageError: api_key|RefreshError|requires authentication|\w*Unauthorized\w*(?:Error|Exception)"
+        r"|access token.{0,30}required",
         "Hugging Face, wandb, S3, GCS, ssh",
         "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://h/api",
     ),
@@ -56,12 +59,16 @@ NETWORK: tuple[Row, ...] = (
         "unreachable",
         "network_blip",
         CAUSE,
-        "max retries|name resolution|name or service|getaddrinfo|timed out|timeout|connection|gateway"
+        "max retries|inactiverpc|statuscode|temporary failure|unable to resolve|name resolution"
+        "|name or service|getaddrinfo"
+        "|timed out|timeout|connection|gateway"
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
         "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed",
-        r"max retries exceeded|temporary failure in name resolution|name or service not known"
+        r"max retries exceeded|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
+        r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
+        r"|name or service not known"
         r"|getaddrinfo failed|nodename nor servname|could not resolve (?:host|proxy)|failed to resolve '"
         r"|NameResolutionError|(?:read|connect(?:ion)?|request|connect call|http\S*|socket|download|handshake"
         r"|response) timed? ?out(?!.{0,40}(?:rank|store|rendezvous|collective))"

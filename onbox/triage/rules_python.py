@@ -55,7 +55,8 @@ SETTINGS: tuple[Row, ...] = (
         "settings-library",
         "config_error",
         CONFIG,
-        "omegaconf|check batch|mandatory|unknown |missing |unexpected |unsupported |unrecognized |invalid "
+        "omegaconf|could not find|available options|check batch|mandatory|unknown |missing |unexpected "
+        "|unsupported |unrecognized |invalid "
         "|hydra|configattribute|configkey|missingmandatory|could not override|validationerror"
         "|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation"
         "|override|scannererror|parsererror"
@@ -70,7 +71,8 @@ SETTINGS: tuple[Row, ...] = (
         r"|invalid (?:config|configuration)\b|(?:config|configuration) (?:error|is invalid|invalid|problem)"
         r"|(?:config|settings)[\w ./-]{0,60}(?:not found|does not exist|missing)|(?:missing|unknown"
         r"|unexpected|invalid|unrecognized|unsupported) (?:config\w*|setting|hyperparameter|parameter"
-        r"|key in config|field|option)\b|check batch related parameters|Primary config",
+        r"|key in config|field|option)\b|could not find '[\w/.@-]+'$|^available options in '"
+        r"|check batch related parameters|Primary config",
         "OmegaConf, Hydra, pydantic, YAML, DeepSpeed, Lightning",
         "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
     ),
@@ -118,10 +120,12 @@ SETTINGS: tuple[Row, ...] = (
         "no-such-file",
         "config_error",
         BUG,
-        "can't open file|no such file|filenotfounderror|command not found|no such option|cannot access"
+        "can't open file|can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|could not find|can't find|cannot find|enoent",
-        r"can't open file|FileNotFoundError|errno 2\b|NotADirectoryError|IsADirectoryError|FileExistsError"
+        r"can't open file|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
+        r"|feature extractor)\b|^\S*python\S*: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
+        r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot execute|exec format error|: no such file or directory"
         r"|executable file not found|__main__ module|\S+: not found$|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b.{0,80}(?:does not exist|not found|doesn't exist)"
@@ -139,8 +143,11 @@ DEFECTS: tuple[Row, ...] = (
         "other-languages",
         "code_error",
         BUG,
-        "execution halted|exception in thread|loaderror|error in |panic|goroutine|fatal error",
-        r"^execution halted|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} : "
+        "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
+        "|error in |panic|goroutine|fatal error",
+        r"^failed \S+::\S+|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
+        r"|: unbound variable|: bad substitution"
+        r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} : "
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
         "R, Java, Julia, Rust, Go",
         "Error in fit(x) : object 'y' not found",

@@ -9,10 +9,10 @@ LIMITS: tuple[Row, ...] = (
         "time-limit",
         "time_limit",
         REASON,
-        "time limit|timed out|status|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
+        "time limit|timed out|status|timeout|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
         "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
         "|execution time|run time|runtime|wall-clock|run limit",
-        r"due to time limit|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
+        r"due to time limit|\|TIMEOUT\b|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
         r"|exceed\w*.{0,40}max\w* (?:allowed )?(?:execution|run) ?time|exceed\w*.{0,30}(?:wall ?time"
         r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
         r"(?:reached|hit|exceeded|over|past)\b.{0,20}(?:its |the )?(?:time|wall|run|runtime) ?-?(?:limit|time"
@@ -33,13 +33,14 @@ LIMITS: tuple[Row, ...] = (
         REASON,
         "preempt|requeue|spot|evict|reclaim|interruption|node failure|node_fail|drain|maintenance|capacity"
         "|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown",
-        r"due to (?:preemption|job requeue|node failure)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
+        r"due to (?:preemption|job requeue)|cancelled at.{0,40}due to node failure|^preempted (?:to|by|for)\b"
+        r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
         r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
         r"|gets?) )(?:\w+ )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
         r"|gets)(?: \w+)? preempted|\bTERM_PREEMPT"
         r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
-        r"|shutdown|shutting)|(?:preempt\w*|eviction|maintenance|termination|interruption|reclaim"
-        r"|maintenance event)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
+        r"|shutdown|shutting)|(?:preempt\w*|eviction|termination|interruption|reclaim"
+        r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
         r"|preempting|instance-action|InstanceTermination|NodeLost|NodeShutdown"
         r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
@@ -75,6 +76,7 @@ PEOPLE: tuple[Row, ...] = (
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
+        r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
         r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt",
         "Python, shells, Lightning",
         "KeyboardInterrupt",

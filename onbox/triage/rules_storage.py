@@ -146,13 +146,14 @@ CHECKPOINT: tuple[Row, ...] = (
         "checkpoint-damaged",
         "checkpoint_corrupt",
         CAUSE,
-        "checkpoint|ckpt|unpickling|pickle data|hdf|file signature|savedmodel|.msgpack|weights|model file"
+        "checkpoint|ckpt|msgpack|unpickling|pickle data|hdf|file signature|savedmodel|.msgpack|weights|model file"
         "|ocdbt|zarr|gguf",
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
         r"|zero bytes|cannot be read|unreadable|malformed)"
         r"|(?:corrupt|truncated|damaged|incomplete|malformed)\w*.{0,50}(?:checkpoint|ckpt|weights? file|model file)"
-        r"|UnpicklingError|pickle data was truncated|unable to open (?:the )?file.{0,60}file signature"
+        r"|UnpicklingError|msgpack\.exceptions|pickle data was truncated"
+        r"|unable to open (?:the )?file.{0,60}file signature"
         r"|bad object header"
         r"|unable to (?:open|load|restore).{0,60}checkpoint|error reading (?:ocdbt|zarr).{0,60}"
         r"|unsuccessful TensorSliceReader"
@@ -186,7 +187,8 @@ DATA: tuple[Row, ...] = (
         CAUSE,
         "end-of-stream|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc|unexpected end"
         "|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file",
-        r"ended before the end-of-stream|not a gzipped file|BadGzipFile|BadZipFile|zlib\.error"
+        r"ended before the end-of-stream|not an? (?:gzip(?:ped)?|zip|valid|arrow|parquet|tar|hdf5) file"
+        r"|BadGzipFile|BadZipFile|zlib\.error"
         r"|error -\d while decompressing|crc check failed"
         r"|bad crc-32|unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w*Error"
         r"|tar: (?:unexpected eof|skipping to next|this does not"

@@ -15,8 +15,8 @@ _COUNTED = (
 PROGRESS = re.compile(
     rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
-    r"|(?:^|[\s,{'\"_/|.\-])(?:\w*loss\w*|\w*acc(?:uracy)?|\w*ppl|lr|reward|return|score|bleu|wer|cer|mse"
-    r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w*err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle"
+    r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score|bleu|wer|cer|mse"
+    r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}-?\d"
     r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
@@ -88,7 +88,7 @@ HANDLED = re.compile(
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|"
     r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
-    r"|\bin \d+(?:\.\d+)? ?s(?:ec(?:onds)?)?\.?$|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
+    r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|dropping|resubmitt",
@@ -104,8 +104,8 @@ EXHAUSTED = re.compile(
 _BAD = r"(?:nan|[-+]?inf(?:inity)?)"
 _LOSS = (
     r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc"
-    r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon\w*|q|epoch"
-    r"|cur\w*|final|task|sum|objective)[_ /.\-]?)*loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
+    r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon\w{0,12}|q|epoch"
+    r"|cur\w{0,8}|final|task|sum|objective)[_ /.\-]?)*loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|bpc|cross_?entropy|logloss|rmse|energy))"
 )
@@ -120,6 +120,14 @@ OVERFLOW = re.compile(
 # A table of `df -i` or `df` with nothing free.
 NO_INODES = re.compile(r"^\S+\s+[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+0\s+100%\s+/|\binodes?\b.{0,40}100 ?%", re.IGNORECASE)
 INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%")
+
+
+HEDGED = re.compile(
+    r"\b(?:might|may|could(?! not)|would|most likely|probably|usually|for example|e\.g\.|expected failure"
+    r"|if you|how to|means"
+    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
+    re.IGNORECASE,
+)
 
 
 def is_progress(text: str) -> bool:
