@@ -7,14 +7,16 @@ traces; only lines with one are looked at. Of bars that overwrite each other, th
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from onbox.contract.progress import Progress
 from onbox.logs.choose import choose
 from onbox.logs.links import Links
 from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
 
 PENDING_BYTES = 1 << 15
 TEXT_LIMIT = 2000
@@ -75,10 +77,10 @@ class ProgressReader:
     @classmethod
     def from_state(cls, state: dict[str, Any], settings: ProgressSettings | None = None) -> ProgressReader:
         reader = cls(settings)
-        reader._track = Track.from_state(state["track"])  # noqa: SLF001 - its own
-        reader._links = Links.from_state(state["links"])  # noqa: SLF001
+        reader._track = Track.from_state(state["track"])
+        reader._links = Links.from_state(state["links"])
         reader._form, reader._alike = state["form"], state["alike"]
-        reader._pending = state["pending"].encode("latin-1")  # noqa: SLF001
+        reader._pending = state["pending"].encode("latin-1")
         return reader
 
     def feed(self, data: bytes) -> None:

@@ -92,7 +92,7 @@ SHAPES: tuple[Shape, ...] = (
         "bar",
         (),
         rf"(?:(?<=[\[|(])|(?<![^\s%]))(?:{_BAR}{{3,}}|{_BAR}+[\s.·-]+)[\])|]?\s*(?:\d+(?:\.\d+)?%)?\s*"
-        rf"(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        rf"(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})(?:\s*\[\s*(?P<elapsed>[\d:]+)\s*<\s*(?P<eta>[\d:]+))?",
         "a drawn bar, then the counter",
         "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar",
         "Preprocess  [################-------]  412/900",

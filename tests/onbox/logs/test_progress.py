@@ -107,7 +107,12 @@ def test_the_users_own_shape_wins() -> None:
 
 def test_the_configured_maximum_wins() -> None:
     assert read_progress(b"step 41/900\n", ProgressSettings(max=5155)).exact_max == 5155
-    assert read_progress(b"4.60k/5.16k [1:00<2:00, 3.2it/s]\n 89%|##| 4.60k/5.16k [1:00<2:00, 3it/s]", ProgressSettings(max=5155)).exact_max == 5155
+    assert (
+        read_progress(
+            b"4.60k/5.16k [1:00<2:00, 3.2it/s]\n 89%|##| 4.60k/5.16k [1:00<2:00, 3it/s]", ProgressSettings(max=5155)
+        ).exact_max
+        == 5155
+    )
 
 
 @pytest.mark.parametrize(
