@@ -135,6 +135,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return False
     if counter.unit in INNER_UNITS:
         return True
+    if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
+        return True  # it began after the epochs did
     if counter.beside_epoch and float(epoch.current).is_integer():
         # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
         return not (

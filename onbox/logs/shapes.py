@@ -130,6 +130,14 @@ SHAPES: tuple[Shape, ...] = (
         "loss: 2.294637  [ 6464/60000]",
     ),
     _shape(
+        "bare-leading",
+        ("/", "oss"),
+        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?=[\s:|,-]+.*loss)",
+        "a counter that begins the line, and a loss",
+        "custom loops",
+        "1200/20000 loss: 0.31",
+    ),
+    _shape(
         "done-of",
         (),
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"

@@ -107,8 +107,8 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
     if epoch is None:
         return bars + labelled
-    whole = float(epoch.current).is_integer() and not epoch.inner
-    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" else s for s in bars + labelled]
+    whole = not isinstance(epoch.current, float) and not epoch.inner  # 3.0 is how far, not which
+    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
 
 
