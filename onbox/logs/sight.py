@@ -1,4 +1,5 @@
-"""One line of a log, read: the counters on it, the loss, the remaining time, maxima, and signs of start and end. Pure."""
+"""One line of a log, read: the counters on it, the loss, the remaining time, maxima, and signs of start and end.
+Pure."""
 
 from __future__ import annotations
 
@@ -338,7 +339,7 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> boo
 
 def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:
     """`[12] [ 600/7392]`, `3 [1280/60000`, `003:  100 / 1500`: the batches inside the epoch."""
-    found = INNER.match(text, match.end() if match["max"] or not match["close"] else match.end())
+    found = INNER.match(text, match.end())
     if not found:
         return []
     current = parse_count(found["current"] or found["current2"])
