@@ -16,7 +16,8 @@ class Progress(NamedTuple):
     current: of the outermost counter of the run, as displayed. exact_max: its maximum, only if it was printed (or set)
     exactly; never worked out from a rounded number or a percentage. unit: `step`, `epoch`, ...
     epoch_current, epoch_max: the epoch beside a step-like counter. loss: the last training loss; `"nan"` if it is none.
-    eta_seconds: of the whole run. finished: True, the log shows an end of its own; False, it does not; None, cannot tell.
+    eta_seconds: of the whole run. finished: True, the log shows an end of its own; False, it does not; None, cannot
+    tell.
     percent: as displayed, in a log that shows a percentage only. tracker_run: URL of the tracker's page of the run.
     inner_*: the counter inside the primary one (batches of an epoch). current_rounded: the program itself rounded
     `current` (`1.61k`). rule: id of the shape that `current` was read by.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import Progress
-from onbox.logs.track import Counter, Track
 from onbox.logs.words import INNER_UNITS, STEP_UNITS
+
+if TYPE_CHECKING:
+    from onbox.logs.track import Counter, Track
 
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -61,9 +63,12 @@ def _epoch(track: Track) -> Counter | None:
 
 def _pick(track: Track) -> Pick | None:
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
-    counters = current or list(track.counters.values())
-    for kinds in (("own",), ("train",), ("aux", "val")):
-        pick = _pick_of(track, [counter for counter in counters if counter.kind in kinds])
+    everything = list(track.counters.values())
+    counters = current or everything
+    # Loading or validating in the new run, before it has trained: what the training had reached still holds.
+    for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
+                         (("aux", "val"), counters)):  # fmt: skip
+        pick = _pick_of(track, [counter for counter in among if counter.kind in kinds])
         if pick is not None:
             return pick
     return None
@@ -97,10 +102,11 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
-def _rank(track: Track, counter: Counter) -> tuple[bool, bool, float, int]:
+def _rank(track: Track, counter: Counter) -> tuple[bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     done = counter.maximum is not None and counter.current >= counter.maximum and track.line - counter.last > 3
-    return (not done, counter.resets == 0 and counter.unit != "batch", counter.elapsed or 0.0, counter.last)
+    trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
+    return (trained, not done, counter.resets == 0 and counter.unit != "batch", counter.elapsed or 0.0, counter.last)
 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
@@ -129,6 +135,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return False
     if counter.unit in INNER_UNITS:
         return True
+    if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
+        return True  # it began after the epochs did
     if counter.beside_epoch and float(epoch.current).is_integer():
         # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
         return not (
@@ -141,7 +149,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
 
 def _agrees(counter: Counter, epoch: Counter) -> bool:
     """Whether step and epoch can be two views of one run: 1880/2400 in epoch 8/10 can, 1/75 in epoch 4/50 cannot."""
-    assert counter.maximum and epoch.maximum
+    assert counter.maximum
+    assert epoch.maximum
     share = counter.current / counter.maximum
     return (epoch.current - 1.05) / epoch.maximum <= share <= (epoch.current + 1.05) / epoch.maximum and (
         counter.maximum > epoch.maximum
@@ -167,6 +176,6 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if complete:
         return inner is None or inner.maximum is None or inner.current >= inner.maximum
-    if pick.maximum is None and counter.eta == 0:
+    if pick.maximum is None and (counter.eta == 0 or (track.percent == 100 and track.percent_line >= counter.last)):
         return None
     return False

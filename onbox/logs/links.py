@@ -56,7 +56,7 @@ RULES: tuple[Rule, ...] = (
     _rule("comet", r"COMET INFO:\s+(?:[Dd]isplay [Nn]ame|[Nn]ame)\s+: (?P<run_name>\S+)", "COMET INFO:     name                  : run-7"),
     _rule("comet", r"comet upload (?P<offline_dir>\S*?(?P<run_id>[0-9a-zA-Z]{32,50})\.zip)",
           "    comet upload /data/.cometml-runs/0123456789abcdef0123456789abcdef.zip"),
-    _rule("comet", rf"(?P<run_url>(?P<project_url>https?://(?:www\.)?comet\.(?:com|ml)/[\w.-]+/[\w.-]+)/(?P<run_id>[0-9a-zA-Z]{{32,50}}))(?![\w/])",
+    _rule("comet", r"(?P<run_url>(?P<project_url>https?://(?:www\.)?comet\.(?:com|ml)/[\w.-]+/[\w.-]+)/(?P<run_id>[0-9a-zA-Z]{32,50}))(?![\w/])",
           "https://www.comet.com/acme/lm/0123456789abcdef0123456789abcdef"),
     _rule("clearml", rf"(?:ClearML|TRAINS) Task: .*?task id=(?P<run_id>{_HEX})", "ClearML Task: created new task id=0123456789abcdef0123456789abcdef",
           starts=True),

@@ -1,20 +1,23 @@
 """How far a run is, read from its log's bytes as they come. Open this file first: bytes, lines, counters, choice.
 
-Fast on lines that show nothing: a block of bytes is folded (small letters, every digit a 0) and searched for a few dozen
+Fast on lines that show nothing: a block of bytes is folded (small letters, every digit a 0) and searched for a few
+dozen
 traces; only lines with one are looked at. Of bars that overwrite each other, the last one is read.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from onbox.contract.progress import Progress
 from onbox.logs.choose import choose
 from onbox.logs.links import Links
 from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
 
 PENDING_BYTES = 1 << 15
 TEXT_LIMIT = 2000
@@ -23,8 +26,10 @@ BLOCK_BYTES = 1 << 18
 _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 _TRACES = (
     b"0/0", b"0 / 0", b"0/ ", b"0%", b" of 0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
-    b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start", b"resum", b"stop",
-    b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:", b"://", b"run",
+    b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
+    b"resum", b"stop",
+    b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:",
+    b"://", b"run",
     b"|   ", b"#  ",
 )  # fmt: skip
 _ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
@@ -48,7 +53,8 @@ class ProgressSettings(NamedTuple):
 
 
 class ProgressReader:
-    """Reads a log piece by piece: `feed` the new bytes, ask for the `result` at any time. The pieces may be cut anywhere:
+    """Reads a log piece by piece: `feed` the new bytes, ask for the `result` at any time. The pieces may be cut
+    anywhere:
     the result depends on the bytes only.
     """
 
@@ -75,10 +81,10 @@ class ProgressReader:
     @classmethod
     def from_state(cls, state: dict[str, Any], settings: ProgressSettings | None = None) -> ProgressReader:
         reader = cls(settings)
-        reader._track = Track.from_state(state["track"])  # noqa: SLF001 - its own
-        reader._links = Links.from_state(state["links"])  # noqa: SLF001
+        reader._track = Track.from_state(state["track"])
+        reader._links = Links.from_state(state["links"])
         reader._form, reader._alike = state["form"], state["alike"]
-        reader._pending = state["pending"].encode("latin-1")  # noqa: SLF001
+        reader._pending = state["pending"].encode("latin-1")
         return reader
 
     def feed(self, data: bytes) -> None:
@@ -157,7 +163,8 @@ class ProgressReader:
             self._text(piece)
 
     def _plain(self, data: bytes, following: bytes) -> None:
-        """Lines that nothing overwrites: those with a trace are read. Of many in a row that differ in their digits only,
+        """Lines that nothing overwrites: those with a trace are read. Of many in a row that differ in their digits
+        only,
         the first, the last and every eighth.
         """
         verdicts = self._verdicts

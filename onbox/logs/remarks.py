@@ -63,7 +63,7 @@ STARTED = re.compile(
     r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.*\b(?:from|at|training|checkpoint)\b"
 )
 ENDED = re.compile(
-    r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study)\b"
+    r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study|download)\b"
     r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over|succeeded)\b(?!\s*(?:with value|at 0))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
     r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"

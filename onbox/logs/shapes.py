@@ -13,8 +13,10 @@ _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•
 
 
 class Shape(NamedTuple):
-    """One shape. needs: a line without all of these cannot show it. pattern: groups `current`, `max`, `percent`, `elapsed`,
-    `eta`, `epoch`, `rate`, `word`, as far as the shape has them, and `label`, unless the label is all that stands before.
+    """One shape. needs: a line without all of these cannot show it. pattern: groups `current`, `max`, `percent`,
+    `elapsed`,
+    `eta`, `epoch`, `rate`, `word`, as far as the shape has them, and `label`, unless the label is all that stands
+    before.
     """
 
     id: str
@@ -92,7 +94,7 @@ SHAPES: tuple[Shape, ...] = (
         "bar",
         (),
         rf"(?:(?<=[\[|(])|(?<![^\s%]))(?:{_BAR}{{3,}}|{_BAR}+[\s.·-]+)[\])|]?\s*(?:\d+(?:\.\d+)?%)?\s*"
-        rf"(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        rf"(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})(?:\s*\[\s*(?P<elapsed>[\d:]+)\s*<\s*(?P<eta>[\d:]+))?",
         "a drawn bar, then the counter",
         "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar",
         "Preprocess  [################-------]  412/900",
@@ -128,6 +130,14 @@ SHAPES: tuple[Shape, ...] = (
         "a loss, then how many samples of the epoch",
         "PyTorch's beginner tutorials",
         "loss: 2.294637  [ 6464/60000]",
+    ),
+    _shape(
+        "bare-leading",
+        ("/", "oss"),
+        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?=[\s:|,-]+.*loss)",
+        "a counter that begins the line, and a loss",
+        "custom loops",
+        "1200/20000 loss: 0.31",
     ),
     _shape(
         "done-of",

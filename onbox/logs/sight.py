@@ -1,4 +1,5 @@
-"""One line of a log, read: the counters on it, the loss, the remaining time, maxima, and signs of start and end. Pure."""
+"""One line of a log, read: the counters on it, the loss, the remaining time, maxima, and signs of start and end.
+Pure."""
 
 from __future__ import annotations
 
@@ -107,8 +108,8 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
     if epoch is None:
         return bars + labelled
-    whole = float(epoch.current).is_integer() and not epoch.inner
-    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" else s for s in bars + labelled]
+    whole = not isinstance(epoch.current, float) and not epoch.inner  # 3.0 is how far, not which
+    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
 
 
@@ -338,7 +339,7 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> boo
 
 def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:
     """`[12] [ 600/7392]`, `3 [1280/60000`, `003:  100 / 1500`: the batches inside the epoch."""
-    found = INNER.match(text, match.end() if match["max"] or not match["close"] else match.end())
+    found = INNER.match(text, match.end())
     if not found:
         return []
     current = parse_count(found["current"] or found["current2"])

@@ -11,7 +11,8 @@ from onbox.logs.sight import Seen, Sight
 # A column's name -> what it counts. `E` and `#` are spaCy's.
 COLUMNS = {
     "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
-    "it": "iter", "round": "round", "trial": "trial", "time step": "step", "gen": "generation", "generation": "generation",
+    "it": "iter", "round": "round", "trial": "trial", "time step": "step", "gen": "generation",
+    "generation": "generation",
     "update": "update",
 }  # fmt: skip
 _NUMBER = re.compile(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """How well and how fast `onbox progress` reads logs: `progress.py CORPUS_DIR [--list-wrong] [--no-speed]`.
 
-CORPUS_DIR holds `labels.jsonl` and `tracker_labels.jsonl` (see the corpus README) and one log a case. The reader gets the
+CORPUS_DIR holds `labels.jsonl` and `tracker_labels.jsonl` (see the corpus README) and one log a case. The reader
+gets the
 bytes of a log and nothing else.
 """
 
@@ -12,13 +13,15 @@ import os
 import re
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
-from onbox.contract.progress import Progress
 from onbox.logs.links import Links, read_links
 from onbox.logs.progress import read_progress
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
 
 Label = dict[str, Any]
 FIELDS = ("current", "exact_max", "epoch", "inner", "loss", "eta_seconds", "percent", "finished", "wandb_run")

@@ -28,7 +28,8 @@ def test_wandb_with_broken_and_without_emoji() -> None:
 
 def test_a_resumed_log_tells_the_last_run() -> None:
     log = "".join(
-        f"wandb: Syncing run r-{run}\nwandb: 🚀 View run at https://wandb.ai/acme/lm/runs/{run}\n" for run in ("aaa", "bbb")
+        f"wandb: Syncing run r-{run}\nwandb: 🚀 View run at https://wandb.ai/acme/lm/runs/{run}\n"
+        for run in ("aaa", "bbb")
     )
     links = read_links(log.encode())
     assert (links.run_id, links.run_url) == ("bbb", "https://wandb.ai/acme/lm/runs/bbb")

@@ -85,7 +85,8 @@ def test_a_ten_megabyte_line_of_bars() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"\0" * 100_000, b"\xff\xfe" * 50_000, b"1/2 " * 100_000, b"step " * 50_000, b"[" * 100_000, b"9" * 100_000, b"=" * 100_000,
+    [b"\0" * 100_000, b"\xff\xfe" * 50_000, b"1/2 " * 100_000, b"step " * 50_000, b"[" * 100_000, b"9" * 100_000,
+    b"=" * 100_000,
      b"epoch 1/2" * 20_000, b"\x1b[" * 50_000, b"\r" * 100_000, b"loss: " * 30_000, b"1:" * 50_000, b"a_" * 50_000],
     ids=lambda data: repr(data[:8]),
 )  # fmt: skip
@@ -107,7 +108,12 @@ def test_the_users_own_shape_wins() -> None:
 
 def test_the_configured_maximum_wins() -> None:
     assert read_progress(b"step 41/900\n", ProgressSettings(max=5155)).exact_max == 5155
-    assert read_progress(b"4.60k/5.16k [1:00<2:00, 3.2it/s]\n 89%|##| 4.60k/5.16k [1:00<2:00, 3it/s]", ProgressSettings(max=5155)).exact_max == 5155
+    assert (
+        read_progress(
+            b"4.60k/5.16k [1:00<2:00, 3.2it/s]\n 89%|##| 4.60k/5.16k [1:00<2:00, 3it/s]", ProgressSettings(max=5155)
+        ).exact_max
+        == 5155
+    )
 
 
 @pytest.mark.parametrize(
