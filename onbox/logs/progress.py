@@ -171,12 +171,9 @@ class ProgressReader:
         lines = data.split(b"\n")
         lines[-1] = following
         folds = data.translate(_FOLD).split(b"\n")
+        self._judge(folds)
         for at, folded in enumerate(folds[:-1]):
-            wanted = verdicts.get(folded)
-            if wanted is None:
-                if len(verdicts) >= _VERDICTS_MAX:
-                    verdicts.clear()
-                wanted = verdicts[folded] = any(trace in folded for trace in _TRACES)
+            wanted = verdicts[folded]
             if wanted:
                 form = lines[at].translate(None, _DIGITS)
                 self._alike = self._alike + 1 if (mark := crc32(form)) == self._form else 0
@@ -185,6 +182,17 @@ class ProgressReader:
                     self._text(lines[at])
             elif (self._track.table and _ROW.match(folded)) or self._regex:
                 self._text(lines[at])
+
+    def _judge(self, folds: list[bytes]) -> None:
+        """Whether each folded line has a trace. Traces that the new lines have nowhere are not looked for in each."""
+        verdicts = self._verdicts
+        if len(verdicts) >= _VERDICTS_MAX:
+            verdicts.clear()
+        new = [folded for folded in set(folds) if folded not in verdicts]
+        text = b"\n".join(new)
+        traces = [trace for trace in _TRACES if trace in text]
+        for folded in new:
+            verdicts[folded] = any(trace in folded for trace in traces) if traces else False
 
     def _text(self, raw: bytes) -> None:
         if len(raw) > 2 * TEXT_LIMIT:
