@@ -21,7 +21,7 @@ _SECONDS = (
 class Count(NamedTuple):
     """A displayed count. rounded: the display rounded it, so it is no exact number."""
 
-    value: float
+    value: int | float
     rounded: bool
 
 

@@ -35,7 +35,7 @@ _TRACES = (
 _ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
 _DIGITS = b"0123456789"
 ALIKE_STEP = 8
-_VERDICTS_MAX = 1 << 12
+_VERDICTS_BYTES = 1 << 21
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
 _MOVES = re.compile(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
 _ESCAPES = re.compile(
@@ -66,6 +66,7 @@ class ProgressReader:
         self._pending = b""
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
+        self._judged_bytes = 0  # size of the verdicts, roughly
         self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
 
     def state(self) -> dict[str, Any]:
@@ -171,12 +172,9 @@ class ProgressReader:
         lines = data.split(b"\n")
         lines[-1] = following
         folds = data.translate(_FOLD).split(b"\n")
+        self._judge(folds)
         for at, folded in enumerate(folds[:-1]):
-            wanted = verdicts.get(folded)
-            if wanted is None:
-                if len(verdicts) >= _VERDICTS_MAX:
-                    verdicts.clear()
-                wanted = verdicts[folded] = any(trace in folded for trace in _TRACES)
+            wanted = verdicts[folded]
             if wanted:
                 form = lines[at].translate(None, _DIGITS)
                 self._alike = self._alike + 1 if (mark := crc32(form)) == self._form else 0
@@ -185,6 +183,19 @@ class ProgressReader:
                     self._text(lines[at])
             elif (self._track.table and _ROW.match(folded)) or self._regex:
                 self._text(lines[at])
+
+    def _judge(self, folds: list[bytes]) -> None:
+        """Whether each folded line has a trace. Traces that the new lines have nowhere are not looked for in each."""
+        verdicts = self._verdicts
+        if self._judged_bytes > _VERDICTS_BYTES:
+            verdicts.clear()
+            self._judged_bytes = 0
+        new = [folded for folded in set(folds) if folded not in verdicts]
+        text = b"\n".join(new)
+        self._judged_bytes += len(text) + 100 * len(new)
+        traces = [trace for trace in _TRACES if trace in text]
+        for folded in new:
+            verdicts[folded] = any(trace in folded for trace in traces) if traces else False
 
     def _text(self, raw: bytes) -> None:
         if len(raw) > 2 * TEXT_LIMIT:

@@ -163,7 +163,7 @@ SHAPES: tuple[Shape, ...] = (
 WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
 BEFORE_EPOCH = re.compile(r"(?<![\w.])(\d+)epoch:")  # ESPnet: 12epoch:train:1501-1600batch
 COUNTED = re.compile(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count))?\.?[\"')\]]*"
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count))?\.?[\"')\]]*(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     r"(?P<sep>\s*(?:\.{2,}|->|[:=#|])?\s*)[\[(\"'#]*\s*"
     rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]*[a-z])(?P<close>\s*[\])]?)(?:\s*{_OF}\s*\[?(?P<max>{COUNT}|\?))?"
 )

@@ -48,7 +48,7 @@ class Sight(NamedTuple):
     key: str
     unit: str
     kind: str
-    current: float
+    current: int | float
     maximum: int | None
     rounded: bool
     rule: str
@@ -108,7 +108,7 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
     if epoch is None:
         return bars + labelled
-    whole = not isinstance(epoch.current, float) and not epoch.inner  # 3.0 is how far, not which
+    whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
     others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
 

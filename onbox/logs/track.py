@@ -23,7 +23,7 @@ class Counter(NamedTuple):
     key: str
     unit: str
     kind: str
-    current: float
+    current: int | float
     maximum: int | None
     rounded: bool
     rule: str
