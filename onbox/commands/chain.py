@@ -24,6 +24,7 @@ from onbox.chain.launch import (
     take_lock,
 )
 from onbox.chain.process_main import run_chain
+from onbox.chain.slots import read_slot
 from onbox.commands.definition import check_run_name, define, refuse_renamed
 from onbox.commands.project import (
     add_config_option,
@@ -33,6 +34,7 @@ from onbox.commands.project import (
 )
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
+from onbox.contract.paths import CHAIN
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
 from onbox.system.clock import monotonic
@@ -254,9 +256,19 @@ def _launch_check(viewer: Viewer, definition: Definition, seconds: float) -> int
         result = viewer.follow(limit_seconds=min(0.1, left))
         if result is not None:
             return result
-        if _has_output(definition):
+        if _has_output(definition) and _has_live_stage(definition):
             break
     return None
+
+
+def _has_live_stage(definition: Definition) -> bool:
+    """Whether a stage's command runs at this moment; one that crashed is examined before the chain ends."""
+    for entry in os.scandir(definition.paths.markers):
+        if entry.name.endswith(".slot") and entry.name != f".{CHAIN}.slot":
+            slot, _, locked = read_slot(entry.path)
+            if locked and slot is not None and slot.exit_code is None:
+                return True
+    return False
 
 
 def _has_output(definition: Definition) -> bool:

@@ -22,6 +22,7 @@ def configure(box: Box, code: str, extra: str = "") -> None:
 def test_status_and_marker_tell_how_far_it_is(box: Box) -> None:
     configure(box, STEPS.format(40, HOLD))
     chain = box.start("chain")
+    box.wait_for_event("attempt_started")
     wait_until(lambda: (box.status()["progress"] or {}).get("current") == 40, "step 40 in the status")
     assert "~40/5155 (0%) loss 0.025" in box.onbox("status").stdout
     (box.project / "go").touch()
