@@ -14,7 +14,7 @@ from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
 from onbox.chain.waiting import Awaited
-from onbox.chain.watching import watch_attempt
+from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
 from onbox.contract.readings import observed
@@ -107,7 +107,9 @@ class StageRun:
         if action is Action.JUDGE:
             self._begin_sampling()
             self.ctx.sampler.recall()
-            return self._after(self._end_seen_by_nobody(evidence))
+            ended = self._end_seen_by_nobody(evidence)
+            self._end_leftovers()
+            return self._after(ended)
         if action is Action.ADOPT:
             return self._adopt(evidence)
         if action is Action.START_AGAIN:
@@ -142,6 +144,11 @@ class StageRun:
             identities = [entry.identity for entry in tree]
             wait_for_ends(identities, 3600.0, wake_fd=signals.wake_fd, urged=lambda: signals.stops > 0)
         return True
+
+    def _end_leftovers(self) -> None:
+        """End what the newest attempt's command left behind when it ended while no runner watched."""
+        number = self.known.attempts
+        end_tree(None, attempt_assignment(self.ctx.head.run_id, self.stage.name, number), LEFTOVER_GRACE_SECONDS)
 
     def _finish_failure(self) -> StageEnd:
         data = self.ledger.land_again(Event.STAGE_FAILED)

@@ -92,6 +92,14 @@ def is_locked_by_other(box: Box) -> bool:
     return subprocess.run(["flock", "-n", os.fspath(box.state / "lock"), "true"], check=False).returncode != 0
 
 
+def test_what_an_unwatched_stage_left_behind_is_ended(box: Box) -> None:
+    start_waiting(box, "eval=true", line="sleep 300 & echo $! >left; " + WAITS)
+    box.kill_runner()
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    assert not is_running(int((box.project / "left").read_text()))
+
+
 def test_runner_and_keeper_killed_the_command_is_waited_for(box: Box) -> None:
     stages = start_waiting(box, "eval=echo eval >>ran")
     keeper = keeper_pid(box)
