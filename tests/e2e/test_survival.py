@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shlex
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -90,6 +92,17 @@ def test_a_stage_that_ended_unwatched_is_not_run_again(box: Box) -> None:
 
 def is_locked_by_other(box: Box) -> bool:
     return subprocess.run(["flock", "-n", os.fspath(box.state / "lock"), "true"], check=False).returncode != 0
+
+
+def test_who_merely_looks_does_not_keep_the_chain_from_completing(box: Box) -> None:
+    start_waiting(box, "eval=true")
+    box.kill_runner()
+    with (box.state / "lock").open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)  # as `onbox status` does, but for longer
+        (box.project / "go").touch()
+        wait_until(lambda: "exit 0" in (box.state / "markers" / ".train.slot").read_text(), "the stage to end")
+        time.sleep(0.5)  # what the keeper does meanwhile leaves no trace
+    assert box.wait_for_marker("CHAIN_DONE")
 
 
 def test_what_an_unwatched_stage_left_behind_is_ended(box: Box) -> None:
