@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import Look, look_at, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
@@ -198,13 +198,29 @@ class StageRun:
             log=f"logs/{self.stage.name}.{again.number}.log",
             oom_kills=self.ctx.sampler.baseline(),
         )
-        if self.known.before is None:
-            try:
-                record["before"] = picture(self.stage.artifacts, folder)
-            except OSError as error:
-                detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
-                return Ended(None, None, "not_started", 0.0, detail)
+        try:
+            record |= self._picture(folder)
+        except OSError as error:
+            detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
+            return Ended(None, None, "not_started", 0.0, detail)
         return prepare_attempt(self.ctx, self.frozen, record)
+
+    def _picture(self, folder: str) -> dict[str, Any]:
+        """What the start record tells of the artifacts: all when a series begins; later only those that were configured
+        since, so that a file from before that nobody had looked at is not taken for new.
+        """
+        artifacts, known = self.stage.artifacts, self.known
+        patterns = [artifact.pattern for artifact in artifacts]
+        if not known.continued_by(self.frozen.fingerprint):
+            return {"before": picture(artifacts, folder), "pictured": patterns}
+        if known.pictured is None or set(patterns) <= set(known.pictured):
+            return {}
+        more = picture(tuple(artifact for artifact in artifacts if artifact.pattern not in known.pictured), folder)
+        seen = picture(tuple(artifact for artifact in artifacts if artifact.pattern in known.pictured), folder)
+        return {
+            "before_more": {path: entry for path, entry in more.items() if path not in seen},
+            "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
+        }
 
     def _go(self, prepared: Prepared) -> StageEnd | Again:
         prepared.record["at"] = utc_text(wall())
