@@ -94,6 +94,17 @@ def is_locked_by_other(box: Box) -> bool:
     return subprocess.run(["flock", "-n", os.fspath(box.state / "lock"), "true"], check=False).returncode != 0
 
 
+def test_a_live_stage_is_not_redone_by_adopting_it(box: Box) -> None:
+    start_waiting(box)
+    box.kill_runner()
+    refused = box.onbox("chain", f"train={WAITS}", "--redo", "train")
+    assert refused.returncode == 75
+    assert "still alive" in refused.stderr
+    assert box.events("stage_redo") == []
+    (box.project / "go").touch()
+    assert box.wait_for_marker("CHAIN_DONE")
+
+
 def test_who_merely_looks_does_not_keep_the_chain_from_completing(box: Box) -> None:
     start_waiting(box, "eval=true")
     box.kill_runner()
