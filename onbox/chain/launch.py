@@ -158,8 +158,7 @@ def read_head(paths: RunPaths) -> RunHead | None:
 def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
     """The frozen stages, one at a time. Raises OSError, ValueError."""
     with open(paths.manifest, "rb") as file:
-        file.readline()
-        yield from parse_stages(file)
+        yield from parse_stages(file, parse_head(file.readline()).stage_count)
 
 
 def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | AlreadyDone:

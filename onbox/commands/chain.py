@@ -111,11 +111,16 @@ def run_chain_command(args: argparse.Namespace) -> int:
 def run_resume_command(args: argparse.Namespace) -> int:
     project = load_project_to_read(args.config)
     paths = existing_run(project, args.run)
-    head = read_head(paths)
+    try:
+        head = read_head(paths)
+        stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
+    except ValueError as error:
+        raise Trouble(
+            Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
+        ) from error
     assert head is not None
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value
-    stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
     kept = {key: value for key, value in head.data.items() if key not in ("schema", "stages")}
     return _start(args, Definition(paths, kept, stages, head.chain_fingerprint))
 

@@ -105,6 +105,18 @@ def test_a_live_stage_is_not_redone_by_adopting_it(box: Box) -> None:
     assert box.wait_for_marker("CHAIN_DONE")
 
 
+def test_a_definition_that_was_cut_off_is_not_taken_for_whole(box: Box) -> None:
+    assert box.onbox("chain", "train=test -e go", "eval=true").returncode == 1
+    (box.project / "go").touch()
+    lines = (box.state / "run.json").read_text().splitlines(keepends=True)
+    (box.state / "run.json").write_text("".join(lines[:2]))
+    for words in (("resume",), ("status",)):
+        result = box.onbox(*words)
+        assert (result.returncode, result.stdout) == (78, "")
+        assert "is damaged" in result.stderr
+    assert "CHAIN_DONE" not in box.markers
+
+
 def test_who_merely_looks_does_not_keep_the_chain_from_completing(box: Box) -> None:
     start_waiting(box, "eval=true")
     box.kill_runner()
