@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.holder import Holder
@@ -212,7 +213,12 @@ def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -
     def listen(record: Record) -> None:
         line = tell(record)
         if line:
-            print(line, flush=True)
+            try:
+                print(line, flush=True)
+            except OSError:  # nobody hears it (`| head`, a full disk): the chain goes on silently, its result counts
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, sys.stdout.fileno())
+                os.close(null)
 
     return run_chain(definition.paths, lock.lock_fd, listen=listen)
 

@@ -344,6 +344,12 @@ def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     box.wait_for_marker("CHAIN_DONE")
 
 
+def test_a_full_disk_behind_the_narration_harms_no_inline_chain(box: Box) -> None:
+    line = f"{sys.executable} -m onbox chain --inline train=true 'eval=exit 7' >/dev/full"
+    assert box.run_program(["sh", "-c", line]).returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "eval_FAILED", "train_DONE"]
+
+
 def test_a_reader_that_goes_away_hides_no_failure(box: Box) -> None:
     line = f"set -o pipefail; {sys.executable} -m onbox chain 'a=sleep 0.3; exit 7' | head -n 1"
     assert box.run_program(["bash", "-c", line]).returncode == 1
