@@ -144,6 +144,16 @@ def test_a_stage_knows_its_run_and_writes_unbuffered(box: Box) -> None:
     ]
 
 
+def test_variables_of_any_name_reach_the_stage_unchanged(box: Box) -> None:
+    own = {name: f"my {name}" for name in ("word", "words", "name", "code")}
+    box.onbox("chain", "a=env", "b=env", env={**box.env, **own})
+    for stage in ("a", "b"):
+        assert {f"{name}={value}" for name, value in own.items()} <= set(box.log(stage).splitlines())
+    (box.project / "onbox.toml").write_text("[run.env]\nname = 'bob'\nzeta = '1'\n[stages.c]\ncmd = 'env'\n")
+    box.onbox("chain", "--run", "digits")
+    assert {"name=bob", "zeta=1"} <= set(box.log("c").splitlines())
+
+
 def test_secrets_reach_the_stage_and_nothing_else(box: Box) -> None:
     (box.project / "key").write_text("hunter2-in-a-file\n")
     (box.project / "onbox.toml").write_text(
@@ -342,6 +352,13 @@ def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     assert len(done.stdout.splitlines()) == 1
     assert "Traceback" not in done.stderr
     box.wait_for_marker("CHAIN_DONE")
+
+
+def test_a_narrow_encoding_harms_nothing(box: Box) -> None:
+    env = {**box.env, "PYTHONIOENCODING": "ascii"}
+    for words in (("chain", "a=true"), ("chain", "--inline", "b=true"), ("status",)):
+        result = box.onbox(*words, env=env)
+        assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_a_full_disk_behind_the_narration_harms_no_inline_chain(box: Box) -> None:
