@@ -317,6 +317,12 @@ def test_stop_gives_the_stage_time_to_save(box: Box) -> None:
     assert ran(box) == ["begins", "saved"]
 
 
+def test_stop_takes_any_grace(box: Box) -> None:
+    start_waiting(box)
+    assert box.onbox("stop", "--grace", "100000000").returncode == 0
+    assert box.status()["state"] == "stopped"
+
+
 def test_stop_ends_a_stage_whose_runner_is_gone(box: Box) -> None:
     start_waiting(box, "eval=echo eval >>ran")
     box.kill_runner()
