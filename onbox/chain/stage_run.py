@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from onbox.contract.readings import observed
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
-from onbox.system.files import remove_file
+from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.process import end_tree, find_tree, wait_for_ends
 from onbox.triage.evidence import End, classify_end
 
@@ -179,8 +180,9 @@ class StageRun:
             return
         evidence = look_at_stage(self.ctx.paths, self.frozen, self.history, chain_open=self.chain_was_open)
         if plan_stage(evidence).action is Action.START and not evidence.slot_exists:
-            prepared = self._prepare(Again(1, resume=False))
-            self._ahead = prepared if isinstance(prepared, Prepared) else None
+            with suppress(StateNotWritten):  # no room: told when its turn comes, after the marker before it has landed
+                prepared = self._prepare(Again(1, resume=False))
+                self._ahead = prepared if isinstance(prepared, Prepared) else None
 
     def call_off(self) -> None:
         """Undo `prepare_ahead`."""
