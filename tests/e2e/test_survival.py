@@ -117,6 +117,12 @@ def test_a_definition_that_was_cut_off_is_not_taken_for_whole(box: Box) -> None:
     assert "CHAIN_DONE" not in box.markers
 
 
+def test_without_links_beside_the_logs_a_stage_still_runs(box: Box) -> None:
+    (box.state / "logs" / "train.log").mkdir(parents=True)
+    assert box.onbox("chain", "train=true").returncode == 0
+    assert box.events("attempt_adopted") == []
+
+
 def test_who_merely_looks_does_not_keep_the_chain_from_completing(box: Box) -> None:
     start_waiting(box, "eval=true")
     box.kill_runner()
