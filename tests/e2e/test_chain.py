@@ -144,6 +144,21 @@ def test_a_stage_knows_its_run_and_writes_unbuffered(box: Box) -> None:
     ]
 
 
+def test_a_secret_that_no_variable_can_hold_is_named(box: Box) -> None:
+    (box.project / "secret").write_bytes(b"a\0b")
+    (box.project / "onbox.toml").write_text("[run.env]\nA_TOKEN = 'file:secret'\n[stages.a]\ncmd = 'true'\n")
+    assert box.onbox("chain", "--run", "digits").returncode == 1
+    assert "NUL" in box.marker("a_FAILED")["reason"]
+
+
+def test_a_folder_is_no_log_to_wait_for(box: Box) -> None:
+    (box.project / "logs").mkdir()
+    wait = 'wait_for = { log = "logs", regex = "ready", timeout = "1s" }'
+    (box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = 'true'\n{wait}\n")
+    assert box.onbox("chain").returncode == 1
+    assert "did not appear" in box.marker("a_FAILED")["reason"]
+
+
 def test_variables_of_any_name_reach_the_stage_unchanged(box: Box) -> None:
     own = {name: f"my {name}" for name in ("word", "words", "name", "code")}
     box.onbox("chain", "a=env", "b=env", env={**box.env, **own})
