@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ def entry() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken
             _open_null(number, name)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
     sys.exit(main(sys.argv[1:]))
 
 

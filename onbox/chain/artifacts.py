@@ -103,8 +103,10 @@ def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any]) -> Look:
 
 
 def _is_new(found: Found, before: Mapping[str, Any]) -> bool:
-    known = before.get(found.path)
-    if known is not None:
-        return bool(list(known) != [found.inode, found.mtime_ns, found.size_bytes])
+    entry = [found.inode, found.mtime_ns, found.size_bytes]
+    if found.path in before:
+        return entry != list(before[found.path]) and entry not in before.values()
+    if entry in before.values():
+        return False  # a file from before under another of its names: a link to it was removed or moved
     newest = before.get("")
     return newest is None or found.ctime_ns > newest

@@ -50,6 +50,8 @@ def resolve(name: str, value: str, environ: Mapping[str, str], folder: str) -> s
             raise VariableMissing(f"env {name}: {path} cannot be read ({error.strerror})") from error
         if text is None:
             raise VariableMissing(f"env {name}: there is no file {path}")
+        if b"\0" in text:
+            raise VariableMissing(f"env {name}: {path} holds a NUL byte, which no variable can")
         return os.fsdecode(text).rstrip("\r\n")
     return value
 

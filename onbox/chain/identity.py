@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 GIT_SECONDS = 5.0
+WHOLE = 1 << 50  # bytes: what is written back must not have been cut
 
 
 def freeze_git(paths: RunPaths, project: str) -> None:
     """Look at the project's git state and write it into run.json's head. What cannot be looked at says why."""
     git = look_at_git(project)
-    text = read_file(paths.manifest)
+    text = read_file(paths.manifest, WHOLE)
     if text is None:
         return
     head = dict(parse_head(text.split(b"\n", 1)[0]).data) | {"git": git}

@@ -24,29 +24,32 @@ GO = b"go\n"
 # The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
 # What the configuration sets comes as ONBOX_SET_<name> and is put in its place for the command only, so that a runner
 # started from here has the environment that the first one had.
+# Its own variables begin with onbox_: one of a name that the caller exports would reach the command changed.
 # Whether the runner lives is asked by writing into a pipe that only the runner can read: that fails for a runner of
 # which but a zombie is left, where `kill -0` would not (in many containers nobody reaps).
 KEEPER_SCRIPT = f"""
-read -r word <&{GO_FD} || exit 0
+read -r onbox_word <&{GO_FD} || exit 0
 exec {GO_FD}<&-
 trap : HUP INT QUIT TERM USR1 USR2 ALRM
 echo "keeper $$" >&{SLOT_FD}
 cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}
-words=$2
+onbox_words=$2
 shift 2
 resume() {{ exec "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" </dev/null >/dev/null 2>&1 {LIFE_FD}>&- {SLOT_FD}>&-; }}
 run_stage() {{
-  shift "$words"
-  for name in $ONBOX_SETS; do eval "export $name=\"\\$ONBOX_SET_$name\"; unset ONBOX_SET_$name"; done
+  shift "$onbox_words"
+  for onbox_name in $ONBOX_SETS; do
+    eval "export $onbox_name=\"\\$ONBOX_SET_$onbox_name\"; unset ONBOX_SET_$onbox_name"
+  done
   unset ONBOX_SETS
   exec "$@"
 }}
 (run_stage "$@") {LIFE_FD}>&-
-code=$?
-echo "exit $code" >&{SLOT_FD}
+onbox_code=$?
+echo "exit $onbox_code" >&{SLOT_FD}
 trap '' PIPE
 {{ echo . >&{LIFE_FD}; }} 2>/dev/null || resume "$@"
-exit "$code"
+exit "$onbox_code"
 """
 
 RESUME_WORDS = 9

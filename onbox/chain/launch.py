@@ -158,8 +158,7 @@ def read_head(paths: RunPaths) -> RunHead | None:
 def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
     """The frozen stages, one at a time. Raises OSError, ValueError."""
     with open(paths.manifest, "rb") as file:
-        file.readline()
-        yield from parse_stages(file)
+        yield from parse_stages(file, parse_head(file.readline()).stage_count)
 
 
 def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | AlreadyDone:
@@ -264,8 +263,8 @@ def _conflict(
     """What is in the way of one stage, the user's word taken into account. to_run: the first stage that will run."""
     name = frozen.stage.name
     marker = evidence.marker if isinstance(evidence.marker, Marker) else None
-    if action is Action.REFUSE_LIVE:
-        return Conflict(frozen, action, marker, "")
+    if action is Action.REFUSE_LIVE or (action is Action.ADOPT and name in wishes.redo):
+        return Conflict(frozen, Action.REFUSE_LIVE, marker, "")
     if name in wishes.accept_done:
         return None if evidence.marker is not None else Conflict(frozen, action, None, "there is no such file")
     if name in wishes.redo:

@@ -51,6 +51,11 @@ class Evidence(NamedTuple):
         return self.slot is not None and self.slot.attempt == self.history.attempts
 
     @property
+    def awaits_landing(self) -> bool:
+        """The slot is that of the journaled verdict; that of a later attempt says that its marker was removed."""
+        return self.slot_exists and (self.slot is None or self.slot.attempt <= self.history.attempts)
+
+    @property
     def same_command(self) -> bool:
         started = self.history.started
         return started is None or started.get("fingerprint") in (None, self.fingerprint)
@@ -85,8 +90,9 @@ PLAN: tuple[Row, ...] = (
     ),
     Row("marker-other-command", lambda e: isinstance(e.marker, Marker), Action.REFUSE_STALE),
     Row("marker-invalid", lambda e: isinstance(e.marker, Invalid), Action.REFUSE_INVALID),
-    Row("marker-not-landed", lambda e: e.history.last == Event.STAGE_DONE and e.slot_exists, Action.LAND),
+    Row("marker-not-landed", lambda e: e.history.last == Event.STAGE_DONE and e.awaits_landing, Action.LAND),
     Row("marker-removed", lambda e: e.history.last == Event.STAGE_DONE, Action.START),
+    Row("redo-asked-for", lambda e: e.history.last == Event.STAGE_REDO, Action.START),
     Row("unfinished-other-command", lambda e: not e.same_command, Action.START),
     Row("failure-not-told", lambda e: e.history.last == Event.STAGE_FAILED and e.chain_open, Action.FINISH_FAILURE),
     Row("failed-before", lambda e: e.history.last == Event.STAGE_FAILED, Action.START),

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import onbox
 from onbox.chain.environment import runner_environment
-from onbox.chain.holder import clear_holder, write_holder
+from onbox.chain.holder import write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.system.files import StateNotWritten
-from onbox.system.lock import LockUnsupported, try_lock
+from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, close_others, high, start_detached
 
 if TYPE_CHECKING:
@@ -68,22 +68,26 @@ def serve() -> int:
 
 def take_over() -> int:
     """A keeper found its runner dead: start a new one, if nobody else did and the chain has not been ended."""
-    from onbox.chain.replay import replay  # noqa: PLC0415 - only here
+    from onbox.chain.launch import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
+    from onbox.chain.replay import replay  # noqa: PLC0415
     from onbox.contract.events import parse_events  # noqa: PLC0415
     from onbox.system.journal import read_lines  # noqa: PLC0415
 
     paths = RunPaths(sys.argv[2])
+    if not os.path.exists(paths.journal):
+        return Exit.STOPPED  # the run's state was removed: nothing is made anew in its place
     try:
-        lock_fd = try_lock(paths.lock)
+        lock = take_lock(paths)  # patient: who merely looks at the run (`onbox status`) holds the lock for an instant
     except (StateNotWritten, LockUnsupported) as error:
         _report(str(error))
         return Exit.STATE_NOT_WRITTEN
-    if lock_fd is None:
+    except (HolderUnknown, StillAlive):
         return Exit.ANOTHER_RUNNER
-    clear_holder(lock_fd)
+    if not isinstance(lock, Taken):
+        return Exit.ANOTHER_RUNNER
     if not replay(parse_events(read_lines(paths.journal))).open:
         return Exit.STOPPED
-    start_runner(paths.root, high(lock_fd), high(os.open(os.devnull, os.O_WRONLY)))
+    start_runner(paths.root, high(lock.lock_fd), high(os.open(os.devnull, os.O_WRONLY)))
     return Exit.DONE
 
 

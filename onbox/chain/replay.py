@@ -17,8 +17,9 @@ class StageHistory(NamedTuple):
 
     attempts: number of the newest attempt. last: the last event that decides, one of Event.ATTEMPT_STARTED,
     STAGE_DONE, STAGE_FAILED, STAGE_INTERRUPTED, STAGE_RETRYING, STAGE_REDO. started: the newest attempt's start record.
-    A *series* are the attempts since the stage was last done, given up or redone: `retries` of it are used up, and
-    `before` is what the artifacts looked like when it began ({} = none existed).
+    A *series* are the attempts of one command since the stage was last done, given up or redone: `retries` of it are
+    used up, and `before` is what the artifacts looked like when it began ({} = none existed). pictured: the patterns of
+    the artifacts that `before` tells of; None: not known (of an earlier writer).
     """
 
     attempts: int = 0
@@ -27,6 +28,11 @@ class StageHistory(NamedTuple):
     ended: Record | None = None
     before: dict[str, Any] | None = None
     retries: int = 0
+    pictured: tuple[str, ...] | None = None
+
+    def continued_by(self, fingerprint: object) -> bool:
+        """Whether an attempt of a command with this fingerprint belongs to the same series."""
+        return self.before is not None and (self.started or {}).get("fingerprint") in (None, fingerprint)
 
 
 class History:
@@ -65,9 +71,16 @@ def _attempt(known: StageHistory, record: Record) -> int:
 
 
 def _started(known: StageHistory, record: Record) -> StageHistory:
-    before = known.before if known.before is not None else record.get("before", {})
-    return known._replace(
-        attempts=_attempt(known, record), last=Event.ATTEMPT_STARTED, started=record, ended=None, before=before
+    patterns = record.get("pictured")
+    pictured = tuple(patterns) if isinstance(patterns, list) else None
+    if known.continued_by(record.get("fingerprint")):
+        more = record.get("before_more")
+        before, retries = {**(known.before or {}), **(more if isinstance(more, dict) else {})}, known.retries
+        pictured = pictured or known.pictured
+    else:
+        before, retries = record.get("before", {}), 0
+    return StageHistory(
+        _attempt(known, record), Event.ATTEMPT_STARTED, record, None, before, retries=retries, pictured=pictured
     )
 
 

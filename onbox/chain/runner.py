@@ -70,7 +70,7 @@ class Runner:
         """Read the frozen definition and the journal. Raises StateNotWritten, OSError, ValueError."""
         file = open(paths.manifest, "rb")  # noqa: SIM115 - kept open: this run's stages come from this very file
         head = parse_head(file.readline())
-        self.stages = parse_stages(file)
+        self.stages = parse_stages(file, head.stage_count)
         self.history: History = replay(parse_events(read_lines(paths.journal)))
         self.boot = boot_id()
         entry = look_up(os.getpid())

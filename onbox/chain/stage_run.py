@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import Look, look_at, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
@@ -14,14 +15,14 @@ from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
 from onbox.chain.waiting import Awaited
-from onbox.chain.watching import watch_attempt
+from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
-from onbox.system.files import remove_file
+from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.process import end_tree, find_tree, wait_for_ends
 
 if TYPE_CHECKING:
@@ -107,9 +108,15 @@ class StageRun:
         if action is Action.JUDGE:
             self._begin_sampling()
             self.ctx.sampler.recall()
-            return self._after(self._end_seen_by_nobody(evidence))
+            ended = self._end_seen_by_nobody(evidence)
+            self._end_leftovers()
+            return self._after(ended)
         if action is Action.ADOPT:
             return self._adopt(evidence)
+        if (
+            evidence.slot_locked
+        ):  # its command has ended, or this would not be the way: what it left must not meet the next
+            self._end_leftovers()
         if action is Action.START_AGAIN:
             return Again(self.known.attempts, bool((self.known.started or {}).get("resume")))
         if action is Action.RESTART:
@@ -143,6 +150,11 @@ class StageRun:
             wait_for_ends(identities, 3600.0, wake_fd=signals.wake_fd, urged=lambda: signals.stops > 0)
         return True
 
+    def _end_leftovers(self) -> None:
+        """End what the newest attempt's command left behind when it ended while no runner watched."""
+        number = self.known.attempts
+        end_tree(None, attempt_assignment(self.ctx.head.run_id, self.stage.name, number), LEFTOVER_GRACE_SECONDS)
+
     def _finish_failure(self) -> StageEnd:
         data = self.ledger.land_again(Event.STAGE_FAILED)
         self.reason, self.failure_class = str(data.get("reason", "")), data.get("failure_class")
@@ -168,8 +180,9 @@ class StageRun:
             return
         evidence = look_at_stage(self.ctx.paths, self.frozen, self.history, chain_open=self.chain_was_open)
         if plan_stage(evidence).action is Action.START and not evidence.slot_exists:
-            prepared = self._prepare(Again(1, resume=False))
-            self._ahead = prepared if isinstance(prepared, Prepared) else None
+            with suppress(StateNotWritten):  # no room: told when its turn comes, after the marker before it has landed
+                prepared = self._prepare(Again(1, resume=False))
+                self._ahead = prepared if isinstance(prepared, Prepared) else None
 
     def call_off(self) -> None:
         """Undo `prepare_ahead`."""
@@ -191,13 +204,29 @@ class StageRun:
             log=f"logs/{self.stage.name}.{again.number}.log",
             oom_kills=self.ctx.sampler.baseline(),
         )
-        if self.known.before is None:
-            try:
-                record["before"] = picture(self.stage.artifacts, folder)
-            except OSError as error:
-                detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
-                return Ended(None, None, "not_started", 0.0, detail)
+        try:
+            record |= self._picture(folder)
+        except OSError as error:
+            detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
+            return Ended(None, None, "not_started", 0.0, detail)
         return prepare_attempt(self.ctx, self.frozen, record)
+
+    def _picture(self, folder: str) -> dict[str, Any]:
+        """What the start record tells of the artifacts: all when a series begins; later only those that were configured
+        since, so that a file from before that nobody had looked at is not taken for new.
+        """
+        artifacts, known = self.stage.artifacts, self.known
+        patterns = [artifact.pattern for artifact in artifacts]
+        if not known.continued_by(self.frozen.fingerprint):
+            return {"before": picture(artifacts, folder), "pictured": patterns}
+        if known.pictured is None or set(patterns) <= set(known.pictured):
+            return {}
+        more = picture(tuple(artifact for artifact in artifacts if artifact.pattern not in known.pictured), folder)
+        seen = picture(tuple(artifact for artifact in artifacts if artifact.pattern in known.pictured), folder)
+        return {
+            "before_more": {path: entry for path, entry in more.items() if path not in seen},
+            "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
+        }
 
     def _go(self, prepared: Prepared) -> StageEnd | Again:
         prepared.record["at"] = utc_text(wall())

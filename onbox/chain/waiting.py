@@ -36,7 +36,10 @@ class Awaited:
             self.searched_bytes = 0  # rotated or cut: a new file
         if size == self.searched_bytes:
             return False
-        if find_in_log(self.path, self.regex, max(0, self.searched_bytes - OVERLAP_BYTES)) is not None:
-            return True
+        try:
+            if find_in_log(self.path, self.regex, max(0, self.searched_bytes - OVERLAP_BYTES)) is not None:
+                return True
+        except OSError:  # a folder, or not ours to read: that may still change
+            return False
         self.searched_bytes = size
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.holder import Holder
@@ -113,11 +114,16 @@ def run_chain_command(args: argparse.Namespace) -> int:
 def run_resume_command(args: argparse.Namespace) -> int:
     project = load_project_to_read(args.config)
     paths = existing_run(project, args.run)
-    head = read_head(paths)
+    try:
+        head = read_head(paths)
+        stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
+    except ValueError as error:
+        raise Trouble(
+            Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
+        ) from error
     assert head is not None
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value
-    stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
     kept = {key: value for key, value in head.data.items() if key not in ("schema", "stages")}
     return _start(args, Definition(paths, kept, stages, head.chain_fingerprint))
 
@@ -209,7 +215,12 @@ def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -
     def listen(record: Record) -> None:
         line = tell(record)
         if line:
-            print(line, flush=True)
+            try:
+                print(line, flush=True)
+            except OSError:  # nobody hears it (`| head`, a full disk): the chain goes on silently, its result counts
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, sys.stdout.fileno())
+                os.close(null)
 
     return run_chain(definition.paths, lock.lock_fd, listen=listen)
 

@@ -29,7 +29,7 @@ def describe_conflicts(paths: RunPaths, conflicts: Conflicts) -> str:
 def _describe(paths: RunPaths, conflict: Conflict) -> list[str]:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:
-        return [f"stage {name}: another command of it is still alive; end it with `onbox stop`, or let it finish"]
+        return [f"stage {name}: a command of it is still alive; end it with `onbox stop`, or let it finish"]
     ways = [f"  keep the result:  --accept-done {name}", f"  run it again:     --redo {name}"]
     if conflict.marker is None:
         return [f"stage {name}: {paths.done(name)} is no marker of a finished stage: {conflict.reason}", *ways]

@@ -76,8 +76,12 @@ def parse_head(first_line: bytes) -> RunHead:
     )
 
 
-def parse_stages(lines: Iterable[bytes]) -> Iterator[FrozenStage]:
-    """The stages of a run.json, from the lines behind its first, one at a time."""
+def parse_stages(lines: Iterable[bytes], wanted: int | None = None) -> Iterator[FrozenStage]:
+    """The stages of a run.json, from the lines behind its first, one at a time.
+
+    wanted: how many there are by its head. Raises ValueError where there are not so many: a chain that was cut off must
+    not be taken for a whole one.
+    """
     position = 0
     for line in lines:
         text = line.strip().removesuffix(b",")
@@ -85,3 +89,5 @@ def parse_stages(lines: Iterable[bytes]) -> Iterator[FrozenStage]:
             position += 1
             data = json.loads(text)
             yield FrozenStage(stage_from_dict(data), str(data["fingerprint"]), position)
+    if wanted is not None and position != wanted:
+        raise ValueError(f"run.json: its head tells of {wanted} stages, and {position} are there")

@@ -17,6 +17,7 @@ from onbox.system.clock import monotonic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+LONGEST_POLL_SECONDS = 86400.0  # poll(2) takes no more than 24 days
 BOOT_ID_FILE = "proc/sys/kernel/random/boot_id"
 
 
@@ -214,7 +215,7 @@ def _wait_one(identity: Identity, timeout_seconds: float, wake_fd: int | None) -
         return
     try:
         poller.register(fd, select.POLLIN)
-        poller.poll(max(1.0, timeout_seconds * 1000))
+        poller.poll(max(1.0, min(timeout_seconds, LONGEST_POLL_SECONDS) * 1000))
     finally:
         os.close(fd)
 

@@ -144,6 +144,31 @@ def test_a_stage_knows_its_run_and_writes_unbuffered(box: Box) -> None:
     ]
 
 
+def test_a_secret_that_no_variable_can_hold_is_named(box: Box) -> None:
+    (box.project / "secret").write_bytes(b"a\0b")
+    (box.project / "onbox.toml").write_text("[run.env]\nA_TOKEN = 'file:secret'\n[stages.a]\ncmd = 'true'\n")
+    assert box.onbox("chain", "--run", "digits").returncode == 1
+    assert "NUL" in box.marker("a_FAILED")["reason"]
+
+
+def test_a_folder_is_no_log_to_wait_for(box: Box) -> None:
+    (box.project / "logs").mkdir()
+    wait = 'wait_for = { log = "logs", regex = "ready", timeout = "1s" }'
+    (box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = 'true'\n{wait}\n")
+    assert box.onbox("chain").returncode == 1
+    assert "did not appear" in box.marker("a_FAILED")["reason"]
+
+
+def test_variables_of_any_name_reach_the_stage_unchanged(box: Box) -> None:
+    own = {name: f"my {name}" for name in ("word", "words", "name", "code")}
+    box.onbox("chain", "a=env", "b=env", env={**box.env, **own})
+    for stage in ("a", "b"):
+        assert {f"{name}={value}" for name, value in own.items()} <= set(box.log(stage).splitlines())
+    (box.project / "onbox.toml").write_text("[run.env]\nname = 'bob'\nzeta = '1'\n[stages.c]\ncmd = 'env'\n")
+    box.onbox("chain", "--run", "digits")
+    assert {"name=bob", "zeta=1"} <= set(box.log("c").splitlines())
+
+
 def test_secrets_reach_the_stage_and_nothing_else(box: Box) -> None:
     (box.project / "key").write_text("hunter2-in-a-file\n")
     (box.project / "onbox.toml").write_text(
@@ -342,6 +367,19 @@ def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     assert len(done.stdout.splitlines()) == 1
     assert "Traceback" not in done.stderr
     box.wait_for_marker("CHAIN_DONE")
+
+
+def test_a_narrow_encoding_harms_nothing(box: Box) -> None:
+    env = {**box.env, "PYTHONIOENCODING": "ascii"}
+    for words in (("chain", "a=true"), ("chain", "--inline", "b=true"), ("status",)):
+        result = box.onbox(*words, env=env)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_full_disk_behind_the_narration_harms_no_inline_chain(box: Box) -> None:
+    line = f"{sys.executable} -m onbox chain --inline train=true 'eval=exit 7' >/dev/full"
+    assert box.run_program(["sh", "-c", line]).returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "eval_FAILED", "train_DONE"]
 
 
 def test_a_reader_that_goes_away_hides_no_failure(box: Box) -> None:

@@ -37,6 +37,32 @@ def test_no_done_when(box: Box, line: str, settings: str, expected: str) -> None
     assert not (box.project / "downstream").exists()
 
 
+def test_an_artifact_added_within_a_series_must_be_new_too(box: Box) -> None:
+    (box.project / "old.csv").write_text("of last month")
+    stage = "[stages.train]\ncmd = 'bash -c \"echo x >a; test -e go || exec sleep 100\"'\n"
+    (box.project / "onbox.toml").write_text(stage + 'artifacts = ["a"]\n')
+    box.onbox("chain", "-d", "--launch-check", "0")
+    box.wait_for_file("a")
+    box.onbox("stop", "--now")
+    (box.project / "go").touch()
+    (box.project / "onbox.toml").write_text(stage + 'artifacts = ["a", "old.csv"]\n')
+    assert box.onbox("chain").returncode == 1
+    assert box.marker("train_FAILED")["findings"][0]["gate"] == "artifact old.csv"
+
+
+def test_files_of_an_earlier_command_do_not_count_for_another(box: Box) -> None:
+    artifacts = 'artifacts = ["a"]\n'
+    (box.project / "onbox.toml").write_text(
+        "[stages.train]\ncmd = 'bash -c \"echo x >a; exec sleep 100\"'\n" + artifacts
+    )
+    box.onbox("chain", "-d", "--launch-check", "0")
+    box.wait_for_file("a")
+    box.onbox("stop", "--now")
+    (box.project / "onbox.toml").write_text("[stages.train]\ncmd = 'true'\n" + artifacts)
+    assert box.onbox("chain").returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "train_FAILED"]
+
+
 def test_done_when_everything_holds(box: Box) -> None:
     (box.project / "old.bin").write_text("from an earlier run")
     (box.project / "onbox.toml").write_text(

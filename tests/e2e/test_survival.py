@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shlex
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -90,6 +92,54 @@ def test_a_stage_that_ended_unwatched_is_not_run_again(box: Box) -> None:
 
 def is_locked_by_other(box: Box) -> bool:
     return subprocess.run(["flock", "-n", os.fspath(box.state / "lock"), "true"], check=False).returncode != 0
+
+
+def test_a_live_stage_is_not_redone_by_adopting_it(box: Box) -> None:
+    start_waiting(box)
+    box.kill_runner()
+    refused = box.onbox("chain", f"train={WAITS}", "--redo", "train")
+    assert refused.returncode == 75
+    assert "still alive" in refused.stderr
+    assert box.events("stage_redo") == []
+    (box.project / "go").touch()
+    assert box.wait_for_marker("CHAIN_DONE")
+
+
+def test_a_definition_that_was_cut_off_is_not_taken_for_whole(box: Box) -> None:
+    assert box.onbox("chain", "train=test -e go", "eval=true").returncode == 1
+    (box.project / "go").touch()
+    lines = (box.state / "run.json").read_text().splitlines(keepends=True)
+    (box.state / "run.json").write_text("".join(lines[:2]))
+    for words in (("resume",), ("status",)):
+        result = box.onbox(*words)
+        assert (result.returncode, result.stdout) == (78, "")
+        assert "is damaged" in result.stderr
+    assert "CHAIN_DONE" not in box.markers
+
+
+def test_without_links_beside_the_logs_a_stage_still_runs(box: Box) -> None:
+    (box.state / "logs" / "train.log").mkdir(parents=True)
+    assert box.onbox("chain", "train=true").returncode == 0
+    assert box.events("attempt_adopted") == []
+
+
+def test_who_merely_looks_does_not_keep_the_chain_from_completing(box: Box) -> None:
+    start_waiting(box, "eval=true")
+    box.kill_runner()
+    with (box.state / "lock").open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)  # as `onbox status` does, but for longer
+        (box.project / "go").touch()
+        wait_until(lambda: "exit 0" in (box.state / "markers" / ".train.slot").read_text(), "the stage to end")
+        time.sleep(0.5)  # what the keeper does meanwhile leaves no trace
+    assert box.wait_for_marker("CHAIN_DONE")
+
+
+def test_what_an_unwatched_stage_left_behind_is_ended(box: Box) -> None:
+    start_waiting(box, "eval=true", line="sleep 300 & echo $! >left; " + WAITS)
+    box.kill_runner()
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    assert not is_running(int((box.project / "left").read_text()))
 
 
 def test_runner_and_keeper_killed_the_command_is_waited_for(box: Box) -> None:
@@ -271,6 +321,12 @@ def test_stop_gives_the_stage_time_to_save(box: Box) -> None:
     start_waiting(box, line=line)
     assert box.onbox("stop").returncode == 0
     assert ran(box) == ["begins", "saved"]
+
+
+def test_stop_takes_any_grace(box: Box) -> None:
+    start_waiting(box)
+    assert box.onbox("stop", "--grace", "100000000").returncode == 0
+    assert box.status()["state"] == "stopped"
 
 
 def test_stop_ends_a_stage_whose_runner_is_gone(box: Box) -> None:

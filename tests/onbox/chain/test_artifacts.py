@@ -36,6 +36,18 @@ def test_a_file_that_was_not_there_before_is_new(tmp_path: Path) -> None:
     assert names(look_at(BEST, str(tmp_path), before)) == (["best.npz"], [], [])
 
 
+def test_an_old_file_is_old_under_each_of_its_names(tmp_path: Path) -> None:
+    artifact = Artifact("*.npz", is_glob=True)
+    (tmp_path / "epoch_1.npz").write_text("old")
+    (tmp_path / "epoch_2.npz").write_text("older")
+    (tmp_path / "best.npz").symlink_to("epoch_1.npz")
+    before = picture((artifact,), str(tmp_path))
+    (tmp_path / "best.npz").unlink()
+    assert look_at(artifact, str(tmp_path), before).new == ()
+    (tmp_path / "best.npz").symlink_to("epoch_2.npz")
+    assert look_at(artifact, str(tmp_path), before).new == ()
+
+
 def test_an_untouched_file_is_old(tmp_path: Path) -> None:
     (tmp_path / "best.npz").write_bytes(b"w")
     before = picture((BEST,), str(tmp_path))

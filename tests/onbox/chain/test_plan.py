@@ -68,6 +68,7 @@ CASES: list[tuple[str, Action, Evidence]] = [
     ("marker-not-landed", Action.LAND, seen(DONE, in_slot=slot(code=0))),
     ("marker-not-landed", Action.LAND, seen(DONE, slot_exists=True)),
     ("marker-removed", Action.START, seen(DONE)),
+    ("marker-removed", Action.START, seen(DONE, in_slot=slot(attempt=2, keeper=None))),
     (
         "unfinished-other-command",
         Action.START,
@@ -93,7 +94,8 @@ CASES: list[tuple[str, Action, Evidence]] = [
     ("cut-off", Action.RESTART, seen(STARTED, slot_exists=True)),
     ("cut-off", Action.RESTART, seen(history(Event.ATTEMPT_STARTED, attempts=2), in_slot=slot(attempt=1, code=0))),
     ("new", Action.START, seen()),
-    ("new", Action.START, seen(REDO)),
+    ("redo-asked-for", Action.START, seen(REDO)),
+    ("redo-asked-for", Action.START, seen(REDO, in_slot=slot(code=0))),
     ("new", Action.START, seen(in_slot=slot(keeper=None))),
 ]
 

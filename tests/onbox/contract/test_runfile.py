@@ -27,6 +27,12 @@ def read(text: bytes) -> list[FrozenStage]:
     return list(parse_stages(text.splitlines(keepends=True)[1:]))
 
 
+def test_missing_stages_are_no_end() -> None:
+    text = render_runfile({**HEAD, "stage_count": 2}, [(Stage("a", "true"), "f")])
+    with pytest.raises(ValueError, match="2 stages, and 1"):
+        list(parse_stages(text.splitlines(keepends=True)[1:], 2))
+
+
 def test_head_and_stages_are_read_back_as_written() -> None:
     text = render_runfile(HEAD, STAGES)
     head = parse_head(text.split(b"\n", 1)[0])
