@@ -113,9 +113,8 @@ class StageRun:
             return self._after(ended)
         if action is Action.ADOPT:
             return self._adopt(evidence)
-        if (
-            evidence.slot_locked
-        ):  # its command has ended, or this would not be the way: what it left must not meet the next
+        if evidence.slot_locked:
+            # Its command has ended, or this would not be the way: what it left must not meet the next attempt.
             self._end_leftovers()
         if action is Action.START_AGAIN:
             return Again(self.known.attempts, bool((self.known.started or {}).get("resume")))
