@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onbox.cli_parser import build_parser
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import Damaged
 from onbox.errors import Trouble
 from onbox.redact import redact
 from onbox.system.files import StateNotWritten
@@ -58,6 +59,8 @@ def main(argv: Sequence[str]) -> int:
         return int(Exit.DONE)
     except KeyboardInterrupt:
         return _say(Exit.STOPPED, "interrupted; a running chain goes on")
+    except Damaged as error:
+        return _say(Exit.CONFIG, f"{error}; `onbox chain` writes it anew, or move the run's directory away")
     except OSError as error:
         return _say(Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}")
     except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback

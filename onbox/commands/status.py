@@ -32,6 +32,7 @@ example:
 """
 SHOWN_STAGES = 30
 LATE_HEARTBEATS = 4
+LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
 
 
 def add(subparsers: Any) -> None:
@@ -218,8 +219,9 @@ def _shown(stages: tuple[StageView, ...]) -> tuple[StageView, ...]:
 def _stage_line(stage: StageView) -> str:
     parts = [f"  {stage.state.value:<12} {stage.name}"]
     marker = stage.marker or {}
-    if marker.get("duration_seconds") is not None:
-        parts.append(format_duration(float(marker["duration_seconds"])))
+    seconds = marker.get("duration_seconds")
+    if isinstance(seconds, int | float) and 0 <= seconds < LONGEST_SECONDS:
+        parts.append(format_duration(float(seconds)))
     if stage.attempts > 1:
         parts.append(f"attempt {stage.attempts}")
     if marker.get("ended_at"):

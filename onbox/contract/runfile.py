@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
+class Damaged(ValueError):
+    """A run.json that is none: edited by hand, or cut off. The text says what is wrong with it."""
+
+
+_ODD = (ValueError, TypeError, KeyError, AttributeError, AssertionError, OverflowError, RecursionError)
+
+
 class FrozenStage(NamedTuple):
     """A stage as frozen, with the fingerprint of its command and its place in the chain (from 1)."""
 
@@ -54,16 +61,28 @@ def _join(head: Mapping[str, Any], stages: str) -> bytes:
 
 
 def parse_head(first_line: bytes) -> RunHead:
-    """The head of a run.json, from its first line. Raises ValueError saying all that is missing."""
+    """The head of a run.json, from its first line. Raises Damaged saying all that is missing."""
+    try:
+        return _parse_head(first_line)
+    except Damaged:
+        raise
+    except _ODD as error:
+        raise Damaged(f"run.json: its head cannot be understood ({error})") from error
+
+
+def _parse_head(first_line: bytes) -> RunHead:
     opening, cut, _ = first_line.decode("ascii", "replace").rpartition(', "stages": [')
     if not cut:
-        raise ValueError("run.json: its first line is not the beginning of a run's definition")
+        raise Damaged("run.json: its first line is not the beginning of a run's definition")
     data = json.loads(opening + "}")
     wanted = ("run", "run_id", "project", "chain_fingerprint", "stage_count")
     missing = [key for key in wanted if key not in data]
     if missing:
-        raise ValueError("run.json lacks " + ", ".join(missing))
+        raise Damaged("run.json lacks " + ", ".join(missing))
     kept = data.get("settings") or {}
+    odd = [key for key in wanted[:-1] if not isinstance(data[key], str)]
+    if odd:
+        raise Damaged("run.json: no text in " + ", ".join(odd))
     settings = RunSettings(**{key: float(value) for key, value in kept.items() if key in RunSettings._fields})
     return RunHead(
         run=data["run"],
@@ -79,7 +98,7 @@ def parse_head(first_line: bytes) -> RunHead:
 def parse_stages(lines: Iterable[bytes], wanted: int | None = None) -> Iterator[FrozenStage]:
     """The stages of a run.json, from the lines behind its first, one at a time.
 
-    wanted: how many there are by its head. Raises ValueError where there are not so many: a chain that was cut off must
+    wanted: how many there are by its head. Raises Damaged where there are not so many: a chain that was cut off must
     not be taken for a whole one.
     """
     position = 0
@@ -87,7 +106,17 @@ def parse_stages(lines: Iterable[bytes], wanted: int | None = None) -> Iterator[
         text = line.strip().removesuffix(b",")
         if text.startswith(b'{"name"'):
             position += 1
-            data = json.loads(text)
-            yield FrozenStage(stage_from_dict(data), str(data["fingerprint"]), position)
+            yield _parse_stage(text, position)
     if wanted is not None and position != wanted:
-        raise ValueError(f"run.json: its head tells of {wanted} stages, and {position} are there")
+        raise Damaged(f"run.json: its head tells of {wanted} stages, and {position} are there")
+
+
+def _parse_stage(text: bytes, position: int) -> FrozenStage:
+    try:
+        data = json.loads(text)
+        frozen = FrozenStage(stage_from_dict(data), str(data["fingerprint"]), position)
+    except _ODD as error:
+        raise Damaged(f"run.json: its stage {position} cannot be understood ({error})") from error
+    if not isinstance(frozen.stage.name, str):
+        raise Damaged(f"run.json: its stage {position} has no name")
+    return frozen

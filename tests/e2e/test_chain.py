@@ -369,6 +369,14 @@ def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     box.wait_for_marker("CHAIN_DONE")
 
 
+@pytest.mark.parametrize("value", ["x", float("nan"), float("inf"), [], True])
+def test_an_odd_duration_in_a_marker_stops_no_reader(box: Box, value: object) -> None:
+    box.onbox("chain", "a=true")
+    marker = {**box.marker("a_DONE"), "duration_seconds": value}
+    (box.state / "markers" / "a_DONE").write_text(json.dumps(marker))
+    assert box.onbox("status").returncode == 0
+
+
 def test_a_narrow_encoding_harms_nothing(box: Box) -> None:
     env = {**box.env, "PYTHONIOENCODING": "ascii"}
     for words in (("chain", "a=true"), ("chain", "--inline", "b=true"), ("status",)):

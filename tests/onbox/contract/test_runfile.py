@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onbox.contract.manifest import RunSettings, Stage
-from onbox.contract.runfile import FrozenStage, parse_head, parse_stages, render_runfile, replace_head
+from onbox.contract.runfile import Damaged, FrozenStage, parse_head, parse_stages, render_runfile, replace_head
 from tests.onbox.contract.test_manifest import PLAIN, WHOLE
 
 HEAD: dict[str, Any] = {
@@ -31,6 +31,26 @@ def test_missing_stages_are_no_end() -> None:
     text = render_runfile({**HEAD, "stage_count": 2}, [(Stage("a", "true"), "f")])
     with pytest.raises(ValueError, match="2 stages, and 1"):
         list(parse_stages(text.splitlines(keepends=True)[1:], 2))
+
+
+@pytest.mark.parametrize("value", [None, "x", float("inf"), [], {}, [[]], -1, True])
+@pytest.mark.parametrize("field", ["run", "stage_count", "settings", "project"])
+def test_an_odd_head_is_damaged_or_read(field: str, value: Any) -> None:
+    text = render_runfile({**HEAD, field: value}, STAGES)
+    try:
+        head = parse_head(text.split(b"\n", 1)[0])
+    except Damaged:
+        return
+    assert isinstance(head.run, str)
+    assert isinstance(head.stage_count, int)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"name": []', b'{"name": "a", "cmd": "b"}', b'{"name": 1, "cmd": "b", "fingerprint": 1}']
+)
+def test_an_odd_stage_is_damaged(line: bytes) -> None:
+    with pytest.raises(Damaged):
+        list(parse_stages([line]))
 
 
 def test_head_and_stages_are_read_back_as_written() -> None:
