@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
+    from onbox.notify.courier import Courier
     from onbox.system.journal import Journal
 
 STATUS_SCHEMA = 1
@@ -23,7 +24,8 @@ STATUS_SCHEMA = 1
 
 class Recorder:
     """The run's journal and its status. `listen` gets every record after it was journaled (the inline narration);
-    `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there.
+    `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there. `courier` puts notices into
+    the outbox before any of these hear of it; None: nobody is to be told.
     """
 
     def __init__(
@@ -34,12 +36,14 @@ class Recorder:
         *,
         listen: Callable[[Record], None] | None = None,
         bell_fd: int | None = None,
+        courier: Courier | None = None,
     ) -> None:
         self.paths = paths
         self._journal = journal
         self._about = about
         self._listen = listen
         self._bell_fd = bell_fd
+        self._courier = courier
         self._untold: list[Record] = []
         self._state: dict[str, Any] = {}
 
@@ -62,6 +66,8 @@ class Recorder:
 
     def _announce(self) -> None:
         told, self._untold = self._untold, []
+        if self._courier is not None:
+            self._courier.enqueue(told)
         for record in told:
             if self._listen is not None:
                 self._listen(record)
@@ -83,6 +89,8 @@ class Recorder:
     def refresh(self, **changes: Any) -> None:
         """Write the status again with some fields changed: the heartbeat."""
         self._state.update(changes)
+        if self._courier is not None:
+            self._state.update(self._courier.beat())
         status = {"schema": STATUS_SCHEMA, "at": utc_text(wall()), **self._about, **self._state}
         with suppress(StateNotWritten):
             replace_file(self.paths.status, json.dumps(status).encode("ascii") + b"\n", durable=False)

@@ -15,6 +15,7 @@ from onbox.commands.project import Project, run_names
 from onbox.contract.config import run_name_from
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.contract.targets import notify_to_dict
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
 from onbox.system.lock import is_locked
@@ -67,17 +68,15 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defini
         "environment": {name: os.environ[name] for name in FROZEN_VARIABLES if name in os.environ},
         "git": {"unknown": "not looked yet"},
     }
+    if project.config.notify.targets:
+        head["notify"] = notify_to_dict(project.config.notify)
     return Definition(paths, head, pairs, fingerprint)
 
 
 def _tell_what_is_not_done(project: Project) -> None:
     """Tables that are checked but that no part of this version acts on: better said than found out at 3 a.m."""
     config = project.config
-    idle = [
-        name
-        for name, used in (("notify", config.notify.urls), ("triage", config.triage), ("progress", config.progress))
-        if used
-    ]
+    idle = [name for name, used in (("triage", config.triage), ("progress", config.progress)) if used]
     if idle:
         tables = ", ".join(f"[{name}]" for name in idle)
         print(
