@@ -21,6 +21,7 @@ COMMAND_MODULES = {
     "stats": "stats",
     "logs": "logs",
     "stages": "stages",
+    "notify": "notify",
     "completion": "completion",
 }
 

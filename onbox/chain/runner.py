@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from onbox.notify.courier import Courier
 
 
+SEE_OFF_SECONDS = 0.9
+
+
 class ChainEnd(NamedTuple):
     """How a chain ended, as told by its last record, its marker and its exit code."""
 
@@ -116,6 +119,11 @@ class Runner:
         self._close_chain(end, monotonic() - began)
         self.ctx.sampler.close()
         return end.exit
+
+    def see_off(self) -> None:
+        """Where the whole container ends with this process: give the deliverer a moment, and no more."""
+        if self.courier is not None:
+            self.courier.wait(SEE_OFF_SECONDS)
 
     def next_stage(self, *, chain_was_open: bool) -> StageRun | None:
         frozen = next(self.stages, None)

@@ -1,7 +1,7 @@
 """Everything else: `apprise+<URL of apprise>`, through the extra `onbox[apprise]`.
 
 Source: github.com/caronc/apprise. Its result is believed as it stands, which for some services means "HTTP 200";
-those of which it is known to be wrong (measured: DingTalk, Feishu, Lark, WeCom) have formats of their own and are refused.
+those of which it is known to be wrong (measured: DingTalk, Feishu, Lark, WeCom) have formats of their own here.
 """
 
 from __future__ import annotations

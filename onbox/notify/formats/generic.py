@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.notices import notice_to_dict
+from onbox.contract.notices import notice_from_dict, notice_to_dict
 from onbox.notify.schedule import judge_status
 from onbox.notify.signing import webhook_headers
 from onbox.notify.wire import JSON_HEADERS, Ask, Format, Outgoing, render_json
-from onbox.notify.words import text
+from onbox.notify.words import clip, text
 
 if TYPE_CHECKING:
     from onbox.contract.notices import Notice
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LIMIT_BYTES = 20_000
 TEXT_LIMIT_BYTES = 1500
 LOG_LIMIT = 4000
+CLIP_BYTES = 200
 # What gives way when it is too long, in this order.
 _DROPPED = ("log_tail", "resources", "proof", "reason", "remedy")
 
@@ -41,8 +42,15 @@ def build(ask: Ask) -> Outgoing:
             shorter[field] = notice.log_tail[-LOG_LIMIT:]
         notice = notice._replace(**shorter)
         body = render_json(payload(notice))
+    if len(body) > LIMIT_BYTES:
+        body = render_json(payload(notice_from_dict(_clipped(notice))))
     headers = webhook_headers(notice.id, int(ask.now), body, ask.secret)
     return Outgoing(ask.url, {**JSON_HEADERS, "Idempotency-Key": notice.id, **headers}, body)
+
+
+def _clipped(notice: Notice) -> dict[str, Any]:
+    """Every text cut short: names that nobody gives, but that must not make a message too long to send."""
+    return {key: clip(one, CLIP_BYTES) if isinstance(one, str) else one for key, one in notice._asdict().items()}
 
 
 FORMAT = Format(

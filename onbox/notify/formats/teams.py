@@ -1,8 +1,8 @@
 """Microsoft Teams, through a workflow ("When a Teams webhook request is received"); the retired connectors too.
 
 Source: learn.microsoft.com "Create incoming webhooks with Workflows" (202 when the request was taken) and "Create and
-send messages" (28 kB, four requests a second; a connector answers 200 with the body `1`, and 200 with a text that begins
-"Webhook message delivery failed" when Teams itself refused).
+send messages" (28 kB, four requests a second; a connector answers 200 with the body `1`, and 200 with a text that
+begins "Webhook message delivery failed" when Teams itself refused).
 """
 
 from __future__ import annotations
