@@ -139,12 +139,12 @@ def run_flush(args: argparse.Namespace) -> int:
     dead = outbox.names(paths.dead) if args.dead else []
     for name in dead:
         outbox.revive(name)
-    mine = deliver(paths, os.environ, Life(args.limit, 0.0, at_once=True))
+    mine = deliver(paths, os.environ, Life(args.limit, 0.0, at_once=True, patience_seconds=args.limit))
     seen = survey(paths)
     if args.json:
         print(json.dumps({"schema": 1, "flushed_here": mine, **seen}, indent=2))
     else:
-        print("delivered now" if mine else "another deliverer is at work on it")
+        print("done" if mine else "another deliverer is at work and did not make way")
         _print_targets(seen)
     return Exit.DONE if not seen["pending_total"] else Exit.FAILED
 

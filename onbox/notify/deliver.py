@@ -21,13 +21,14 @@ from onbox.notify.courier import Courier
 from onbox.notify.group import hold_seconds
 from onbox.notify.outbox import Message, Name, Outbox
 from onbox.notify.targets import read_standing, write_next_due
+from onbox.notify.turn import Wish, nobody_asks, take_turn
 from onbox.notify.worker import Left, Worker
 from onbox.system.clock import pause, wall
 from onbox.system.files import StateNotWritten
-from onbox.system.lock import LockUnsupported, is_locked, try_lock
+from onbox.system.lock import LockUnsupported, is_locked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from onbox.contract.runfile import RunHead
     from onbox.contract.targets import Target
@@ -40,20 +41,25 @@ LOG_LIMIT_BYTES = 65536
 
 
 class Life(NamedTuple):
-    """How long a deliverer works and lingers, in seconds. at_once: back-offs are cut short."""
+    """How long a deliverer works and lingers, in seconds. at_once: back-offs are cut short. patience_seconds: how long it
+    waits for another one to make way; 0: it leaves the work to that one.
+    """
 
     seconds: float = LIFE_SECONDS
     linger_seconds: float = LINGER_SECONDS
     at_once: bool = False
+    patience_seconds: float = 0.0
 
 
 def main(argv: Sequence[str]) -> int:
     """The deliverer's main. Its output is the outbox's `.log`: only what went wrong, never a secret."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     paths = RunPaths(argv[0])
+    wish = Wish()
+    wish.heed()
     try:
         _shorten_log()
-        deliver(paths, os.environ, Life())
+        deliver(paths, os.environ, Life(), asked_to_end=wish)
     except (OSError, StateNotWritten, LockUnsupported, ValueError) as error:
         print(f"onbox deliverer: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
@@ -66,18 +72,20 @@ def _shorten_log() -> None:
             os.ftruncate(2, 0)
 
 
-def deliver(paths: RunPaths, environ: Mapping[str, str], life: Life) -> bool:
+def deliver(
+    paths: RunPaths, environ: Mapping[str, str], life: Life, *, asked_to_end: Callable[[], bool] = nobody_asks
+) -> bool:
     """Deliver what is due. False: another deliverer is at work. Raises OSError, StateNotWritten, LockUnsupported."""
     end = wall() + life.seconds
     outbox = Outbox(paths)
     outbox.make()
     left: set[Name] | None = None
-    while left is None or (wall() < end and not left.issuperset(outbox.pending())):
-        lock_fd = try_lock(f"{paths.outbox}/.lock")
+    while left is None or (wall() < end and not asked_to_end() and not left.issuperset(outbox.pending())):
+        lock_fd = take_turn(paths, patience_seconds=life.patience_seconds)
         if lock_fd is None:
             return left is not None
         try:
-            left = _Round(paths, environ, end, life).run()
+            left = _Round(paths, environ, end, life, asked_to_end).run()
         finally:
             os.close(lock_fd)
     return True
@@ -86,8 +94,11 @@ def deliver(paths: RunPaths, environ: Mapping[str, str], life: Life) -> bool:
 class _Round:
     """From taking the lock to letting it go."""
 
-    def __init__(self, paths: RunPaths, environ: Mapping[str, str], end: float, life: Life) -> None:
+    def __init__(
+        self, paths: RunPaths, environ: Mapping[str, str], end: float, life: Life, asked_to_end: Callable[[], bool]
+    ) -> None:
         self.paths, self.environ, self.end, self.life = paths, environ, end, life
+        self.asked_to_end = asked_to_end
         self.outbox = Outbox(paths)
         self.head = _read_head(paths)
         self.notify = notify_from_dict(self.head.data.get("notify")) if self.head else Notify()
@@ -101,11 +112,11 @@ class _Round:
         idle_since = wall()
         while True:
             self._reap()
-            started = self._start_workers()
+            started = not self.asked_to_end() and self._start_workers()
             now = wall()
             if self.workers or started:
                 idle_since = now
-            elif now - idle_since >= self.life.linger_seconds or now >= self.end:
+            elif now - idle_since >= self.life.linger_seconds or now >= self.end or self.asked_to_end():
                 break
             pause(LOOK_SECONDS)
         left = self.outbox.pending()
@@ -161,6 +172,7 @@ class _Round:
             folder=folder,
             end=self.end,
             at_once=self.life.at_once,
+            asked_to_end=self.asked_to_end,
         )
         try:
             return worker.run()

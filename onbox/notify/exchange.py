@@ -46,8 +46,7 @@ def exchange(outgoing: Outgoing, seconds: float) -> Answer | NoAnswer:
 
 def _be_the_child(outgoing: Outgoing, seconds: float, writing: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who is asked to make way brings this try to its end
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def tell(**words: Any) -> None:

@@ -22,6 +22,7 @@ from onbox.notify.schedule import (
 from onbox.notify.signing import BadSecret
 from onbox.notify.table import format_of
 from onbox.notify.targets import NotSet, Resolved, Standing, read_standing, resolve_target, write_standing
+from onbox.notify.turn import nobody_asks
 from onbox.notify.wire import Answer, Ask, NoAnswer, Outcome, Unusable, Verdict
 from onbox.redact import printable, redact
 from onbox.system.clock import parse_utc, pause, utc_text, wall
@@ -98,10 +99,12 @@ class Worker:
         folder: str,
         end: float,
         at_once: bool = False,
+        asked_to_end: Callable[[], bool] = nobody_asks,
     ) -> None:
         self.paths, self.target, self.pace = paths, target, pace
         self.environ, self.folder, self.end = environ, folder, end
         self.outbox = Outbox(paths)
+        self.asked_to_end = asked_to_end
         self.standing = read_standing(paths, target.name)
         self._delivered: set[str] = set()  # names that could not even be moved: the disk is full
         if at_once:
@@ -110,7 +113,7 @@ class Worker:
     def run(self) -> Left:
         """Work off the queue."""
         self._give_up_old()
-        while (now := wall()) < self.end:
+        while (now := wall()) < self.end and not self.asked_to_end():
             step = self._next(now)
             if step is None:
                 return Left.EMPTY
