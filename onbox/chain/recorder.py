@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.events import render_event
+from onbox.contract.events import Event, render_event
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, replace_file
 
@@ -44,6 +44,7 @@ class Recorder:
         self._listen = listen
         self._bell_fd = bell_fd
         self._courier = courier
+        self._notices_held = False
         self._untold: list[Record] = []
         self._state: dict[str, Any] = {}
 
@@ -68,6 +69,7 @@ class Recorder:
         told, self._untold = self._untold, []
         if self._courier is not None:
             self._courier.enqueue(told)
+            self._tell_of_trouble(self._courier)
         for record in told:
             if self._listen is not None:
                 self._listen(record)
@@ -78,6 +80,16 @@ class Recorder:
                 pass  # the viewer has not yet heard the earlier ones; one byte is enough to wake it
             except OSError:
                 self._bell_fd = None  # the viewer is gone; nobody else listens
+
+    def _tell_of_trouble(self, courier: Courier) -> None:
+        """Journal once that notices cannot be written down, and once that they can again. Never fails."""
+        if bool(courier.trouble) == self._notices_held:
+            return
+        self._notices_held = bool(courier.trouble)
+        event = Event.NOTICES_HELD if courier.trouble else Event.NOTICES_WRITTEN
+        record = {"at": utc_text(wall()), "event": event, "reason": courier.trouble}
+        with suppress(StateNotWritten):  # the same disk, most likely; the status says it, too
+            self._journal.append(render_event(record), sync=False)
 
     def show(self, **state: Any) -> None:
         """Replace the status. Its file is only a view: when it cannot be written, the run goes on and the reader
@@ -91,6 +103,7 @@ class Recorder:
         self._state.update(changes)
         if self._courier is not None:
             self._state.update(self._courier.beat())
+            self._tell_of_trouble(self._courier)
         status = {"schema": STATUS_SCHEMA, "at": utc_text(wall()), **self._about, **self._state}
         with suppress(StateNotWritten):
             replace_file(self.paths.status, json.dumps(status).encode("ascii") + b"\n", durable=False)

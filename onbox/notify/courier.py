@@ -166,7 +166,7 @@ class Courier:
         if waiting and (due is None or wall() >= due):
             self.kick()
         self._reap()
-        return {"undelivered": waiting, **({"notify_trouble": self.trouble} if self.trouble else {})}
+        return {"undelivered": waiting, "notify_trouble": self.trouble}
 
     def wait(self, seconds: float) -> None:
         """Give a deliverer that was just started so long: for a process with which the whole container ends."""

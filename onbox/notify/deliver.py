@@ -22,7 +22,7 @@ from onbox.notify.group import hold_seconds
 from onbox.notify.outbox import Message, Name, Outbox
 from onbox.notify.targets import read_standing, write_next_due
 from onbox.notify.turn import Wish, nobody_asks, take_turn
-from onbox.notify.worker import Left, Worker
+from onbox.notify.worker import Left, Terms, Worker
 from onbox.system.clock import pause, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, is_locked
@@ -41,8 +41,8 @@ LOG_LIMIT_BYTES = 65536
 
 
 class Life(NamedTuple):
-    """How long a deliverer works and lingers, in seconds. at_once: back-offs are cut short. patience_seconds: how long it
-    waits for another one to make way; 0: it leaves the work to that one.
+    """How long a deliverer works and lingers, in seconds. at_once: back-offs are cut short. patience_seconds: how long
+    it waits for another one to make way; 0: it leaves the work to that one.
     """
 
     seconds: float = LIFE_SECONDS
@@ -164,16 +164,9 @@ class _Round:
 
     def _work(self, target: Target) -> Left:
         folder = self.head.project if self.head else self.paths.root
-        worker = Worker(
-            self.paths,
-            target,
-            self.notify.pace,
-            environ=self.environ,
-            folder=folder,
-            end=self.end,
-            at_once=self.life.at_once,
-            asked_to_end=self.asked_to_end,
-        )
+        life = self.life
+        terms = Terms(self.notify.pace, self.environ, folder, self.end, life.at_once, self.asked_to_end)
+        worker = Worker(self.paths, target, terms)
         try:
             return worker.run()
         except Exception as error:  # noqa: BLE001 - one sick target must not stop the rest; texts may hold secrets

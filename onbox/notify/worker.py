@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import random
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.notify.exchange import exchange
+from onbox.notify.exchange import exchange, preload
 from onbox.notify.group import Send, Wait, next_step
 from onbox.notify.mask import mask_url
 from onbox.notify.outbox import KEPT_PENDING, Damaged, Message, Outbox
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.2
 REASON_LIMIT = 300
+TRIM_EVERY = 50
 
 
 class Left(IntEnum):
@@ -84,41 +85,40 @@ def with_log_tail(notice: Notice, target: Target) -> Notice:
     return notice._replace(log_tail=redact(whole).strip() or None)
 
 
-class Worker:
-    """The queue of one target. end: when to leave off, in seconds since the epoch. at_once: the first try does not wait
-    for the back-off of earlier ones (a person asked).
+class Terms(NamedTuple):
+    """What a worker works under. folder: where relative `file:` references begin. end: when to leave off, in seconds
+    since the epoch. at_once: the first try does not wait for the back-off of earlier ones (a person asked).
     """
 
-    def __init__(
-        self,
-        paths: RunPaths,
-        target: Target,
-        pace: Pace,
-        *,
-        environ: Mapping[str, str],
-        folder: str,
-        end: float,
-        at_once: bool = False,
-        asked_to_end: Callable[[], bool] = nobody_asks,
-    ) -> None:
-        self.paths, self.target, self.pace = paths, target, pace
-        self.environ, self.folder, self.end = environ, folder, end
+    pace: Pace
+    environ: Mapping[str, str]
+    folder: str
+    end: float
+    at_once: bool = False
+    asked_to_end: Callable[[], bool] = nobody_asks
+
+
+class Worker:
+    """The queue of one target."""
+
+    def __init__(self, paths: RunPaths, target: Target, terms: Terms) -> None:
+        self.paths, self.target, self.terms = paths, target, terms
         self.outbox = Outbox(paths)
-        self.asked_to_end = asked_to_end
         self.standing = read_standing(paths, target.name)
         self._delivered: set[str] = set()  # names that could not even be moved: the disk is full
-        if at_once:
+        self._finished = 0
+        if terms.at_once:
             self.standing = self.standing._replace(not_before=0.0, last_key=())
 
     def run(self) -> Left:
         """Work off the queue."""
         self._give_up_old()
-        while (now := wall()) < self.end and not self.asked_to_end():
+        while (now := wall()) < self.terms.end and not self.terms.asked_to_end():
             step = self._next(now)
             if step is None:
                 return Left.EMPTY
             if isinstance(step, Wait):
-                if step.until > self.end:
+                if step.until > self.terms.end:
                     return Left.BEYOND
                 pause(min(step.until - now, LOOK_SECONDS))
                 continue
@@ -163,7 +163,7 @@ class Worker:
         return True
 
     def _try(self, step: Send) -> None:
-        resolved = resolve_target(self.target, self.environ, self.folder)
+        resolved = resolve_target(self.target, self.terms.environ, self.terms.folder)
         channel = format_of(resolved.url, self.target.format)
         now = wall()
         allowed = rate_allows(channel.rate, self.standing.recent, now)
@@ -173,7 +173,8 @@ class Worker:
             return
         group = tuple(name.text for name in step.names)
         self._keep(self.standing._replace(group=group), durable=len(group) > 1 and group != self.standing.group)
-        verdict = try_once(step.notice, resolved, self.pace.attempt_seconds)
+        preload(resolved.url)
+        verdict = try_once(step.notice, resolved, self.terms.pace.attempt_seconds)
         recent = remember(channel.rate, self.standing.recent, wall())
         self.standing = self.standing._replace(recent=recent, status=verdict.status, reason=verdict.reason)
         self._note(step, verdict)
@@ -186,7 +187,7 @@ class Worker:
         elif verdict.outcome is Outcome.NEVER or (unclear and tries >= UNCLEAR_TRIES):
             self._finish(step, self.paths.dead, verdict, tries)
         else:
-            delay = next_try(self.pace, tries, verdict.retry_after_seconds, random.random())  # noqa: S311 - jitter
+            delay = next_try(self.terms.pace, tries, verdict.retry_after_seconds, random.random())  # noqa: S311 - jitter
             self._keep(self.standing._replace(tries=tries, not_before=wall() + delay))
 
     def _finish(self, step: Send, folder: str, verdict: Verdict, tries: int) -> None:
@@ -202,6 +203,9 @@ class Worker:
                 self.outbox.finish(member, folder, end)
             except StateNotWritten:
                 self._delivered.add(member.name.text)
+        self._finished += len(step.members)
+        if self._finished % TRIM_EVERY < len(step.members):
+            self.outbox.trim()
         key = step.notice.key
         repeats = self.standing.repeats + 1 if key == self.standing.last_key else 1
         fresh = Standing(shown_url=self.standing.shown_url, format=self.standing.format, recent=self.standing.recent)
@@ -223,7 +227,7 @@ class Worker:
             if not isinstance(message, Message):
                 continue
             age = wall() - (parse_utc(message.enqueued_at) or wall())
-            if place >= excess and age <= self.pace.give_up_seconds:
+            if place >= excess and age <= self.terms.pace.give_up_seconds:
                 return
             why = f"more than {KEPT_PENDING} were waiting" if place < excess else f"not delivered within {age:.0f} s"
             last = f"; the last try: {self.standing.reason}" if self.standing.reason else ""

@@ -34,10 +34,11 @@ def server() -> Iterator[FaultServer]:
     made.close()
 
 
-def configure(
-    box: Box, more: str = "", *, stages: str = "[stages.a]\ncmd = 'true'\n", urls: str = "'env:HOOK'"
-) -> None:
-    text = f"[run]\ngrace = '1s'\nsample_every = '200ms'\n{stages}[notify]\nurls = [{urls}]\n{QUICK}{more}"
+STAGE = "[stages.a]\ncmd = 'true'\n"
+
+
+def configure(box: Box, more: str = "", *, stages: str = STAGE, urls: str = "'env:HOOK'", pace: str = QUICK) -> None:
+    text = f"[run]\ngrace = '1s'\nsample_every = '200ms'\n{stages}[notify]\nurls = [{urls}]\n{pace}{more}"
     (box.project / "onbox.toml").write_text(text)
 
 
@@ -202,11 +203,13 @@ def test_an_outbox_that_cannot_be_written_is_said_and_fails_nothing(box: Box, se
     (box.project / "go").touch()
     assert chain.wait(30) == 0
     wait_until(lambda: len(server.acknowledged) == 3, "the rest")
+    assert "in the way" not in str(box.events("notices_held")[0]["reason"])
+    assert box.events("notices_held")[0]["reason"].startswith("cannot write")
 
 
 def test_hundreds_of_notices_through_a_bad_receiver(box: Box, server: FaultServer) -> None:
     box.env["HOOK"] = server.url()
-    configure(box)
+    configure(box, pace="attempt_timeout = '1s'\nbackoff = '1ms'\nbackoff_limit = '5ms'\n")
     assert box.onbox("chain").returncode == 0
     wait_until(lambda: is_quiet(box), "delivery")
     server.acknowledged.clear()
@@ -295,14 +298,15 @@ def test_a_deliverer_killed_at_any_step_loses_nothing(box: Box, server: FaultSer
         words = [sys.executable, str(DIE_AT), str(at), when, str(count), "notify", "flush"]
         subprocess.run(words, cwd=box.project, env=box.env, capture_output=True, timeout=60, check=False)
         wait_until(lambda: not deliverers(box), "orphans to end")
-        if at % 8 == 0 or count.exists():
+        if at % 4 == 0 or count.exists():
             again = box.onbox("notify", "flush")
             assert again.returncode == 0, f"{when} {at}: {again.stdout}{again.stderr}"
             seen = Counter(one.json()["data"]["id"] for one in server.acknowledged)
             assert {one.notice.id for one in batch} <= set(seen), f"{when} {at}"
-        if count.exists() and is_quiet(box):
-            assert at > 10, "the sweep saw too few steps to mean anything"
+        # The worker of the target goes on counting where its parent was when it was forked.
+        if count.exists() and at > int(count.read_text()) + 40:
             return
+        count.unlink(missing_ok=True)
 
 
 def deliverers(box: Box) -> list[int]:
@@ -335,7 +339,7 @@ def test_a_runner_killed_at_any_step_tells_everything(tmp_path: Path, server: Fa
             (one.json()["data"]["event"], one.json()["data"]["at"]) for one in server.acknowledged
         }, f"killed {when} {at}"
         box.end_everything()
-        if count.exists():
+        if count.exists() and int(count.read_text()) < at:  # it had no such step: the sweep is through
             return
 
 
