@@ -98,7 +98,7 @@ class FaultServer:
             special(connection, request)
             return
         status, headers, body = ANSWERS[fault] if fault in ANSWERS else (int(fault), {}, b"")
-        if 200 <= status < 300:
+        if 200 <= status < 300 and not fault.endswith("_refused"):
             self.acknowledged.append(request)
         connection.sendall(render(status, headers, body))
 

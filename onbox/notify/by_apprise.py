@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import warnings
 from typing import TYPE_CHECKING
 
 from onbox.notify.formats.exotic import PREFIX
@@ -19,6 +20,7 @@ def send_by_apprise(
     outgoing: Outgoing, _seconds: float, _heard: Callable[[int, str | None], None]
 ) -> Answer | NoAnswer:
     """Raises Unusable, ImportError."""
+    warnings.simplefilter("ignore")  # nobody reads them here
     import apprise  # noqa: PLC0415 - an extra
 
     logging.disable(logging.CRITICAL)  # its messages may hold the URL

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.notices import Notice, notice_from_dict, notice_to_dict
 from onbox.contract.targets import Target, target_from_dict, target_to_dict
+from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders, read_file, remove_file, replace_file, sync_folder
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 FILE_LIMIT_BYTES = 1 << 18
+LEFTOVER_SECONDS = 3600.0  # no write takes so long
 KEPT_SENT, KEPT_DEAD, KEPT_PENDING = 200, 200, 1000  # files per target
 SUFFIX = ".json"
 
@@ -160,7 +162,11 @@ class Outbox:
         )
 
     def trim(self) -> None:
-        """Keep sent/ and dead/ within their counts, per target, the newest ones. Raises StateNotWritten."""
+        """Keep sent/ and dead/ within their counts, per target, the newest ones, and remove what writers left half done
+        when they died. Raises StateNotWritten.
+        """
+        for folder in (self.paths.outbox, self.paths.sent, self.paths.dead):
+            _remove_leftovers(folder)
         for folder, kept in ((self.paths.sent, KEPT_SENT), (self.paths.dead, KEPT_DEAD)):
             counts: dict[str, int] = {}
             for name in reversed(self.names(folder)):
@@ -170,3 +176,18 @@ class Outbox:
 
     def _path(self, folder: str, name: Name) -> str:
         return f"{folder}/{name.text}"
+
+
+def _remove_leftovers(folder: str) -> None:
+    with os.scandir(folder) as entries:
+        old = [one.path for one in entries if ".tmp" in one.name and _age_seconds(one) > LEFTOVER_SECONDS]
+    for path in old:
+        remove_file(path)
+
+
+def _age_seconds(entry: os.DirEntry[str]) -> float:
+    """0 for one that is gone already."""
+    try:
+        return wall() - entry.stat(follow_symlinks=False).st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -8,7 +8,7 @@ became of the message, whether the sender's own report is right, and how long it
     ok       delivered, and said so            kept     not delivered, said so, and will be tried again
     refused  not delivered, said so for good   LIE      not delivered, but exit code 0
     LOST     not delivered, said so, and gone  HANG     no end within the limit
-    false    delivered, but reported as failed
+    false    delivered, but reported as failed   followed   posted to another host that the receiver named
 """
 
 from __future__ import annotations
@@ -154,13 +154,15 @@ def by_onbox(url: str, fault: Fault, limit: float) -> Result:
         return result._replace(kept=kept, dead=dead)
 
 
-def judge(result: Result, delivered: int) -> str:
+def judge(fault: Fault, result: Result, delivered: int) -> str:
     if result.exit_code is None:
         return "HANG"
     if result.kept:
         return "kept" if not delivered else "false"
     if result.dead:
         return "refused"
+    if delivered and fault.path == "redirect_other":
+        return "followed"
     if delivered:
         return ("ok" if result.exit_code == 0 else "false") + (f", {delivered} copies" if delivered > 1 else "")
     return "LIE" if result.exit_code == 0 else "LOST"
@@ -186,7 +188,7 @@ def bench_faults(senders: dict[str, Callable[[str, Fault, float], Result]], limi
             if fault.path in ("huge", "drip_body"):
                 taken = len(server.received)
             server.close()
-            verdict = judge(result, taken)
+            verdict = judge(fault, result, taken)
             good[name] += verdict.split(",")[0] in ("ok", "kept", "refused")
             cells.append(f"{verdict} {result.seconds:.1f}s")
         print(f"{fault.name:<32}" + "".join(f"{cell:>22}" for cell in cells), flush=True)

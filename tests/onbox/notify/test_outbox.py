@@ -88,3 +88,13 @@ def test_old_ends_are_trimmed_but_never_the_newest(box: Outbox, monkeypatch: pyt
     box.trim()
     assert [name.offset for name in box.names(box.paths.sent)] == [7, 8, 9]
     assert box.floor("hook") == 9
+
+
+def test_what_a_dead_writer_left_half_done_is_removed_later(box: Outbox) -> None:
+    old, young = f"{box.paths.outbox}/{message(1).name.text}.tmp77", f"{box.paths.sent}/{message(2).name.text}.tmp78"
+    for path in (old, young):
+        with open(path, "wb") as file:
+            file.write(b"{")
+    os.utime(old, (1, 1))
+    box.trim()
+    assert (os.path.exists(old), os.path.exists(young)) == (False, True)
