@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
 
-_BOOT = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[2:]))"
-)
+_BOOT = "import sys; sys.path[0] = sys.argv[1]; from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[2:]))"
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 
 def deliverer_words(root: str) -> tuple[str, ...]:
-    """The argv of a deliverer. With site-packages, for `requests`; the run directory is all that it is told."""
+    """The argv of a deliverer; the run directory is all that it is told. With site-packages, for `requests`, the user's
+    own too (`pip install --user`): not -I, but -E, and the working directory is taken off the path.
+    """
     package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
-    return (sys.executable, "-I", "-X", "utf8", "-c", _BOOT, package_root, root)
+    return (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, package_root, root)
 
 
 def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:

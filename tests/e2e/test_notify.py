@@ -86,6 +86,17 @@ def test_a_refusing_gate_is_told(box: Box, server: FaultServer) -> None:
     assert "disk_free" in server.acknowledged[0].json()["data"]["reason"]
 
 
+def test_a_stalled_stage_and_a_signal_of_the_system_are_told(box: Box, server: FaultServer) -> None:
+    box.env["HOOK"] = server.url()
+    stages = "[stages.a]\ncmd = 'sleep 60'\nstall_after = '500ms'\n"
+    configure(box, "on = ['stalled', 'interrupted', 'stopped']\n", stages=stages)
+    box.start("chain")
+    wait_until(lambda: told(server) == ["stalled"], "the word that it stalled")
+    assert server.acknowledged[0].json()["data"]["reason"].startswith("no sign of life for")
+    os.kill(box.runner_pid(), signal.SIGTERM)
+    wait_until(lambda: told(server) == ["stalled", "interrupted"], "the word that it was interrupted")
+
+
 @pytest.mark.parametrize("fault", ["hang", "500", "drip_headers", "down"])
 def test_the_chain_ends_as_fast_as_without(box: Box, server: FaultServer, fault: str) -> None:
     box.env["HOOK"] = f"http://127.0.0.1:{free_port()}/x" if fault == "down" else server.url(fault)

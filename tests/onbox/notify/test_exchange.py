@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+import requests
 
 from onbox.contract.targets import Target
 from onbox.notify.exchange import exchange
 from onbox.notify.mask import mask_url
-from onbox.notify.post import route_of
+from onbox.notify.post import loopback_adapter, route_of
 from onbox.notify.targets import Resolved
 from onbox.notify.wire import NoAnswer, Outcome, Outgoing, Unusable, Verdict
 from onbox.notify.worker import try_once
@@ -146,10 +148,34 @@ def test_only_https_and_this_machine_are_allowed(url: str) -> None:
 def test_a_name_that_claims_to_be_this_machine_must_lead_there() -> None:
     assert route_of("http://localhost:1/x").loopback
     assert route_of("http://[::1]:1/x").loopback
-    from onbox.notify.post import loopback_adapter
-
     pool = loopback_adapter().poolmanager.connection_from_url("http://localhost:9")
     assert pool.ConnectionCls.__name__ == "LoopbackConnection"
+
+
+def own_address() -> str | None:
+    """An address of this machine that is not loopback; None if it has none. Nothing is sent (UDP)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        address: str = probe.getsockname()[0]
+        return None if address.startswith("127.") else address
+
+
+def test_the_address_that_is_connected_to_counts() -> None:
+    address = own_address()
+    if address is None:
+        pytest.skip("no address but loopback")
+    with socket.create_server((address, 0)) as listener:
+        session = requests.Session()
+        session.trust_env = False
+        session.mount("http://", loopback_adapter())
+        with pytest.raises(OSError, match="not this machine"):
+            session.post(f"http://{address}:{listener.getsockname()[1]}/x", data=b"secret", timeout=5)
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(100) == b"", "not a byte was sent"
 
 
 def test_proxies_are_not_asked_for_this_machine(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
