@@ -171,11 +171,16 @@ class FaultServer:
     def _do_get_only(self, connection: socket.socket, request: Received) -> None:
         connection.sendall(render(200 if request.method == "GET" else 405, {}, b""))
 
+    def _do_bad_headers(self, connection: socket.socket, request: Received) -> None:
+        """urllib3 logs the whole URL of such an answer (to nobody, unless somebody listens)."""
+        connection.sendall(BAD_HEADERS)
+
     def _do_echo(self, connection: socket.socket, request: Received) -> None:
         """An error page that quotes the URL, as some do."""
         connection.sendall(render(404, {}, f"no such hook: {request.path}".encode()))
 
 
+BAD_HEADERS = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nno colon here\r\nConnection: close\r\n\r\n"
 ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "retry_seconds": (429, {"Retry-After": "1"}, b""),
     "retry_hour": (429, {"Retry-After": "3600"}, b""),

@@ -50,6 +50,9 @@ def _be_the_child(outgoing: Outgoing, seconds: float, writing: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who is asked to make way brings this try to its end
     signal.setitimer(signal.ITIMER_REAL, seconds)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):  # what a library prints may hold the URL
+        os.dup2(null, fd)
 
     def tell(**words: Any) -> None:
         os.write(writing, json.dumps(words).encode("ascii") + b"\n")

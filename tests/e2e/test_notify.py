@@ -237,9 +237,9 @@ def test_hundreds_of_notices_through_a_bad_receiver(box: Box, server: FaultServe
 
 def test_no_secret_is_left_anywhere(box: Box, server: FaultServer) -> None:
     box.env |= {"HOOK": server.url("echo"), "SLOW": server.url("hang"), "WRONG": f"http://example.com/{CANARY}"}
-    box.env["SECRET"] = f"whsec_{CANARY}"
+    box.env |= {"SECRET": f"whsec_{CANARY}", "ODD": server.url("bad_headers")}
     more = "[notify.targets.signed]\nurl = 'env:SLOW'\nsecret = 'env:SECRET'\n"
-    configure(box, more, urls="'env:HOOK', 'env:SLOW', 'env:WRONG'")
+    configure(box, more, urls="'env:HOOK', 'env:SLOW', 'env:WRONG', 'env:ODD'")
     shown = [box.onbox("chain")]
     seen = box.run_program(["ps", "axww", "-o", "args"]).stdout
     actions = (["list"], ["list", "--json"], ["test"], ["test", "--json"], ["flush", "--limit", "2"])

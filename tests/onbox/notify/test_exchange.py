@@ -105,6 +105,12 @@ def test_an_error_page_that_quotes_the_url_leaks_nothing(server: FaultServer) ->
     assert CANARY not in verdict.reason
 
 
+def test_what_libraries_print_is_dropped(server: FaultServer, capfd: pytest.CaptureFixture[str]) -> None:
+    assert attempt(server.url("bad_headers")).outcome is DELIVERED
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == ("", "")
+
+
 def test_nobody_listens() -> None:
     assert attempt(f"http://127.0.0.1:{free_port()}/{CANARY}") == Verdict(LATER, "connection refused")
 
