@@ -13,6 +13,7 @@ import struct
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,14 +58,19 @@ class FaultServer:
             self._tls.load_cert_chain(*tls)
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._acceptor.start()
 
     def url(self, fault: str = "200") -> str:
         scheme = "https" if self._tls else "http"
         return f"{scheme}://127.0.0.1:{self.port}/{fault}/{CANARY}"
 
     def close(self) -> None:
+        """The acceptor ends before its descriptor is closed: else it might accept for the next one of that number."""
         self.closing.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the acceptor
+        self._acceptor.join(10)
         self._listener.close()
 
     # -- one connection

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 LIFE_SECONDS = 900.0
 LINGER_SECONDS = 2.0
+NICENESS = 10  # the training goes first
 LOOK_SECONDS = 0.1
 PARKED_SECONDS = 600.0  # what cannot be delivered from here is looked at again so much later
 LOG_LIMIT_BYTES = 65536
@@ -54,6 +55,7 @@ class Life(NamedTuple):
 def main(argv: Sequence[str]) -> int:
     """The deliverer's main. Its output is the outbox's `.log`: only what went wrong, never a secret."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.nice(NICENESS)
     paths = RunPaths(argv[0])
     wish = Wish()
     wish.heed()
