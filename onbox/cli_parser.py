@@ -23,6 +23,7 @@ COMMAND_MODULES = {
     "triage": "triage",
     "progress": "progress",
     "stages": "stages",
+    "notify": "notify",
     "completion": "completion",
 }
 

@@ -105,6 +105,7 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.CHAIN_STOPPED: _chain_ended("stopped"),
     Event.CHAIN_INTERRUPTED: _chain_ended("interrupted"),
     Event.GATE_REFUSED: _chain_ended("REFUSED"),
+    Event.NOTICES_HELD: lambda r: ("held", f"notifications: {r.get('reason')}"),
 }
 
 

@@ -100,7 +100,10 @@ def run_chain(
     try:
         runner = Runner(paths, resume_words(paths.root), listen=listen, bell_fd=bell_fd)
         write_holder(lock_fd, runner.holder())
-        return int(runner.run())
+        code = int(runner.run())
+        if bell_fd is None:
+            runner.see_off()
+        return code
     except StateNotWritten as error:
         _report(f"{error}. Nothing was marked done by this; {error.way_on}, then: onbox resume", bell_fd)
         return Exit.STATE_NOT_WRITTEN

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.events import render_event
+from onbox.contract.events import Event, render_event
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, replace_file
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
+    from onbox.notify.courier import Courier
     from onbox.system.journal import Journal
 
 STATUS_SCHEMA = 1
@@ -23,7 +24,8 @@ STATUS_SCHEMA = 1
 
 class Recorder:
     """The run's journal and its status. `listen` gets every record after it was journaled (the inline narration);
-    `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there.
+    `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there. `courier` puts notices into
+    the outbox before any of these hear of it; None: nobody is to be told.
     """
 
     def __init__(
@@ -34,12 +36,15 @@ class Recorder:
         *,
         listen: Callable[[Record], None] | None = None,
         bell_fd: int | None = None,
+        courier: Courier | None = None,
     ) -> None:
         self.paths = paths
         self._journal = journal
         self._about = about
         self._listen = listen
         self._bell_fd = bell_fd
+        self._courier = courier
+        self._notices_held = False
         self._untold: list[Record] = []
         self._state: dict[str, Any] = {}
 
@@ -62,6 +67,9 @@ class Recorder:
 
     def _announce(self) -> None:
         told, self._untold = self._untold, []
+        if self._courier is not None:
+            self._courier.enqueue(told)
+            self._tell_of_trouble(self._courier)
         for record in told:
             if self._listen is not None:
                 self._listen(record)
@@ -73,6 +81,16 @@ class Recorder:
             except OSError:
                 self._bell_fd = None  # the viewer is gone; nobody else listens
 
+    def _tell_of_trouble(self, courier: Courier) -> None:
+        """Journal once that notices cannot be written down, and once that they can again. Never fails."""
+        if bool(courier.trouble) == self._notices_held:
+            return
+        self._notices_held = bool(courier.trouble)
+        event = Event.NOTICES_HELD if courier.trouble else Event.NOTICES_WRITTEN
+        record = {"at": utc_text(wall()), "event": event, "reason": courier.trouble}
+        with suppress(StateNotWritten):  # the same disk, most likely; the status says it, too
+            self._journal.append(render_event(record), sync=False)
+
     def show(self, **state: Any) -> None:
         """Replace the status. Its file is only a view: when it cannot be written, the run goes on and the reader
         sees by its age that it is old.
@@ -83,6 +101,9 @@ class Recorder:
     def refresh(self, **changes: Any) -> None:
         """Write the status again with some fields changed: the heartbeat."""
         self._state.update(changes)
+        if self._courier is not None:
+            self._state.update(self._courier.beat())
+            self._tell_of_trouble(self._courier)
         status = {"schema": STATUS_SCHEMA, "at": utc_text(wall()), **self._about, **self._state}
         with suppress(StateNotWritten):
             replace_file(self.paths.status, json.dumps(status).encode("ascii") + b"\n", durable=False)

@@ -25,6 +25,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
+from onbox.contract.targets import notify_from_dict
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.journal import Journal, read_lines
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 
     from onbox.chain.checks import Finding
     from onbox.contract.events import Record
+    from onbox.contract.runfile import RunHead
+    from onbox.notify.courier import Courier
+
+
+SEE_OFF_SECONDS = 0.9
 
 
 class ChainEnd(NamedTuple):
@@ -77,9 +83,10 @@ class Runner:
         self.me = entry.identity if entry else Identity(os.getpid(), 0)
         me = {**self.me._asdict(), "boot_id": self.boot, "host": os.uname().nodename}
         about = {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
-        recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd)
-        signals = Signals()
         environ = dict(os.environ)
+        self.courier = _courier(paths, head, environ)
+        recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd, courier=self.courier)
+        signals = Signals()
         self.ctx = Context(
             paths,
             head,
@@ -123,6 +130,11 @@ class Runner:
         self.ctx.sampler.close()
         return end.exit
 
+    def see_off(self) -> None:
+        """Where the whole container ends with this process: give the deliverer a moment, and no more."""
+        if self.courier is not None:
+            self.courier.wait(SEE_OFF_SECONDS)
+
     def next_stage(self, *, chain_was_open: bool) -> StageRun | None:
         frozen = next(self.stages, None)
         return None if frozen is None else StageRun(self.ctx, frozen, self.history, chain_was_open=chain_was_open)
@@ -142,6 +154,7 @@ class Runner:
             "pid": os.getpid(),
             "boot_id": self.boot,
             "onbox": __version__,
+            "notify": [target.name for target in self.courier.targets] if self.courier else [],
         }
         # Not flushed by itself: the first attempt's start, or the chain's end, is flushed right after it.
         self.ctx.recorder.note(record, sync=False)
@@ -182,6 +195,15 @@ class Runner:
             land_marker(paths.slot(CHAIN), paths.failed(CHAIN), data)
         self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
         remove_file(paths.stop_request)
+
+
+def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
+    """Who tells people; None when nobody is to be told. Loaded only then: half a megabyte."""
+    if not notify_from_dict(head.data.get("notify")).targets:
+        return None
+    from onbox.notify.courier import Courier  # noqa: PLC0415
+
+    return Courier(paths, head, environ)
 
 
 class _Following:

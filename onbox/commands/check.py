@@ -75,7 +75,12 @@ def gather(config: str | None) -> Facts:
         config_path=project.config_path or "",
         config_errors=errors,
         stages=stages,
-        notify=project.config.notify.urls,
+        notify=[
+            reference
+            for target in project.config.notify.targets
+            for reference in (target.url, target.secret)
+            if reference is not None
+        ],
         paths=paths,
         environ=os.environ,
         snapshot=take_snapshot(find_groups(), touched, None, look_remote=look_once),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 from onbox import __version__
@@ -15,6 +14,7 @@ from onbox.commands.project import Project, run_names
 from onbox.contract.config import run_name_from
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.contract.targets import notify_to_dict
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
 from onbox.system.lock import is_locked
@@ -48,7 +48,6 @@ def refuse_renamed(project: Project) -> None:
 def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Definition:
     """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
     _refuse_crlf(project, stages)
-    _tell_what_is_not_done(project)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
     fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
     head = {
@@ -69,18 +68,9 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defini
         "triage": [dict(row) for row in project.config.triage],
         "git": {"unknown": "not looked yet"},
     }
+    if project.config.notify.targets:
+        head["notify"] = notify_to_dict(project.config.notify)
     return Definition(paths, head, pairs, fingerprint)
-
-
-def _tell_what_is_not_done(project: Project) -> None:
-    """Tables that are checked but that no part of this version acts on: better said than found out at 3 a.m."""
-    config = project.config
-    idle = [name for name, used in (("notify", config.notify.urls),) if used]
-    if idle:
-        tables = ", ".join(f"[{name}]" for name in idle)
-        print(
-            f"onbox: note: {tables} of {project.config_path} is read but not acted on by this version", file=sys.stderr
-        )
 
 
 def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:

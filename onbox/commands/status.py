@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import RunView, StageView, log_look, look_at_run
@@ -112,9 +113,22 @@ def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
         "project": head.project,
         "host": head.data.get("host"),
         "git": head.data.get("git"),
+        "notifications": _notifications(paths, view),
         "journal_damaged_lines": view.unreadable_lines,
         "next_command": next_command(view),
     }
+
+
+def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
+    """Counts, per target and in all; {} when nobody is told of this run."""
+    if not view.head.data.get("notify") and not os.path.isdir(paths.outbox):
+        return {}
+    from onbox.notify.survey import summary, survey  # noqa: PLC0415 - only where there is somebody to tell
+
+    seen = survey(paths)
+    trouble = view.status.get("notify_trouble") if view.runner_alive else None
+    told = " · ".join(filter(None, (trouble, summary(seen))))
+    return {**seen, "trouble": trouble, "summary": told or None}
 
 
 def _is_late(view: RunView) -> bool:
@@ -181,6 +195,8 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
     if data["resources"]:
         lines.append(f"  box      {resource_text(data['resources'])}")
     lines.append(f"  markers  {data['markers']}")
+    if data["notifications"].get("summary"):
+        lines.append(f"  notify   {data['notifications']['summary']}")
     if view.unreadable_lines:
         lines.append(f"  journal  {view.unreadable_lines} damaged lines were passed over")
     if data["next_command"]:

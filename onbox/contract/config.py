@@ -1,6 +1,7 @@
 """onbox.toml: from plain data to a `Config`, or *every* error of the file at once. Pure.
 
-Open `config_stages.py` for [stages.*] and [gates], `config_values.py` for what single values mean.
+Open `config_stages.py` for [stages.*] and [gates], `config_notify.py` for [notify], `config_values.py` for what single
+values mean.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from onbox.contract import config_values as values
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
+from onbox.contract.config_notify import NOTIFY_KEYS, TARGET_KEYS, read_notify
 from onbox.contract.config_stages import (
     ARTIFACT_KEYS,
     CHECKPOINT_KEYS,
@@ -28,8 +30,11 @@ from onbox.contract.config_stages import (
 from onbox.contract.manifest import Gates, RunSettings, Stage
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
+from onbox.contract.targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
 
 __all__ = [
+    "DEFAULT_NOTIFY_EVENTS",
+    "NOTIFY_EVENTS",
     "Config",
     "ConfigError",
     "ConfigErrors",
@@ -50,7 +55,8 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "gates": GATES_KEYS,
         "gates.gpu": GPU_KEYS,
         "gates.checkpoints": CHECKPOINT_KEYS,
-        "notify": ("urls", "on"),
+        "notify": NOTIFY_KEYS,
+        "notify.targets.*": TARGET_KEYS,
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
         "boxes.*": ("host", "project", "backend", "recover", "watch"),
@@ -60,29 +66,11 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-NOTIFY_EVENTS = (
-    "stage_done",
-    "stage_failed",
-    "stalled",
-    "chain_done",
-    "chain_failed",
-    "gate_refused",
-    "interrupted",
-    "stopped",
-)
-DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[:6]  # who stops a chain or a machine knows it
 BACKENDS = ("ssh", "local", "slurm", "ray", "iris")
 RECOVERIES = ("never", "resume")
 
 Plain = Mapping[str, object]
 _NOTHING: Plain = MappingProxyType({})
-
-
-class Notify(NamedTuple):
-    """Whom to tell (each `env:NAME` or `file:PATH`, which hold the URL), and of which events."""
-
-    urls: tuple[str, ...] = ()
-    on: tuple[str, ...] = DEFAULT_NOTIFY_EVENTS
 
 
 class Config(NamedTuple):
@@ -130,7 +118,7 @@ def parse_config(
         env=merge_env(run_env, {}),
         gates=gates,
         stages=read_stages(file.values.get("stages", {}), shared, errors),
-        notify=_read_notify(_sub_table(file, "notify")),
+        notify=read_notify(_sub_table(file, "notify")),
         boxes=_read_boxes(file),
         patrol=_read_patrol(_sub_table(file, "patrol")),
         ssh=_read_ssh(_sub_table(file, "ssh")),
@@ -152,13 +140,6 @@ def _read_settings(run: Table) -> RunSettings:
         sample_every_seconds=run.read("sample_every", values.positive_duration, default.sample_every_seconds),
         grace_seconds=run.read("grace", values.duration, default.grace_seconds),
     )
-
-
-def _read_notify(table: Table) -> Notify:
-    urls = table.read_list("urls", values.secret_reference, 'a list such as ["env:ONBOX_WEBHOOK"]', secret=True)
-    parse = values.one_of(NOTIFY_EVENTS, "an event to tell of")
-    on = table.read_list("on", parse, 'a list such as ["stage_failed", "chain_done"]')
-    return Notify(urls, on if "on" in table else DEFAULT_NOTIFY_EVENTS)
 
 
 # -- triage and progress: checked here, used where logs are read

@@ -39,6 +39,8 @@ class Event:
     CHAIN_FAILED = "chain_failed"
     CHAIN_STOPPED = "chain_stopped"
     CHAIN_INTERRUPTED = "chain_interrupted"
+    NOTICES_HELD = "notices_held"
+    NOTICES_WRITTEN = "notices_written"
 
 
 CHAIN_ENDS = frozenset(

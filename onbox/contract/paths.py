@@ -49,6 +49,20 @@ class RunPaths(NamedTuple):
     def logs(self) -> str:
         return f"{self.root}/logs"
 
+    @property
+    def outbox(self) -> str:
+        """Notices that are not delivered yet, one file per notice and target; dotted names are the deliverer's own."""
+        return f"{self.root}/outbox"
+
+    @property
+    def sent(self) -> str:
+        return f"{self.root}/sent"
+
+    @property
+    def dead(self) -> str:
+        """Notices that will not be delivered, each with the reason."""
+        return f"{self.root}/dead"
+
     def done(self, stage: str) -> str:
         return f"{self.root}/markers/{stage}_DONE"
 

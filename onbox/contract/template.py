@@ -77,12 +77,29 @@ cmd = "python eval.py"
 # and scratch beside them. What lies below path already counts as a part of the checkpoints.
 #checkpoints = { path = "ckpt", size = "4GB", keep = 3, scratch = "10GB", files = 1 }
 
-# Who is told.
+# Who is told, and of what. Messages that cannot be delivered are kept and tried again.
 #[notify]
-# Where to: each "env:NAME" or "file:PATH", which hold the URL. Default: nowhere
+# Where to: each "env:NAME" or "file:PATH", which hold the URL; the format is known by the URL. Default: nowhere
 #urls = ["env:ONBOX_WEBHOOK"]
 # Of which events. Default: these; there are "interrupted" and "stopped", too
 #on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused"]
+# How long one try may take, whatever the other side does. Default: "20s"
+#attempt_timeout = "20s"
+# How long to wait before the second try; twice as long each time, up to the limit. Defaults: "2s" and "60s"
+#backoff = "2s"
+#backoff_limit = "60s"
+# What could not be delivered for so long is put aside as dead. Default: "7d"
+#give_up = "7d"
+
+# A target with settings of its own, under a name of your choice. secret: signs the message. format: "generic", "slack",
+# "discord", "teams", "feishu", "lark", "dingtalk", "wecom", "telegram", "ntfy", "healthchecks", "email" or "apprise".
+# on: default as in [notify]. attach_log: so much of the end of the stage's log goes along, without secrets. Default: 0
+#[notify.targets.team]
+#url = "env:TEAM_WEBHOOK"
+#format = "feishu"
+#on = ["stage_failed", "chain_done"]
+#secret = "env:TEAM_SECRET"
+#attach_log = "4KB"
 
 # How far a run is, where its log does not say it in a common form.
 #[progress]

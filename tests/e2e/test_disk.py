@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import Box, wait_until
+from tests.fault_server import FaultServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,3 +139,23 @@ def test_no_number_of_inodes_leads_to_a_false_done(small_box: Box, disk: SmallDi
     disk.give_inodes()
     assert small_box.onbox("chain", *STAGES).returncode == 0
     assert told(small_box) == ["train", "eval"]
+
+
+def test_notices_that_found_no_inode_are_not_lost(small_box: Box, disk: SmallDisk) -> None:
+    server = FaultServer()
+    small_box.env["HOOK"] = server.url()
+    notify = "[notify]\nurls = ['env:HOOK']\n"
+    line = "'until test -e $GO; do sleep 0.02; done'"
+    (small_box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = {line}\n[stages.b]\ncmd = 'true'\n{notify}")
+    chain = small_box.start("chain")
+    small_box.wait_for_event("attempt_started")
+    disk.take_inodes()
+    Path(small_box.env["GO"]).touch()
+    assert chain.wait(30) == 74, "there is no room for the second stage"
+    assert server.received == []
+    disk.give_inodes()
+    assert small_box.onbox("resume").returncode == 0
+    wait_until(lambda: len(server.acknowledged) >= 3, "delivery")
+    told_of = [(one.json()["data"]["event"], one.json()["data"].get("stage")) for one in server.acknowledged]
+    assert told_of == [("stage_done", "a"), ("stage_done", "b"), ("chain_done", None)]
+    server.close()

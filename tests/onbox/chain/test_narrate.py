@@ -11,9 +11,10 @@ from onbox.contract.events import Event
 
 AT = "2026-11-21T05:11:20.123Z"
 SECRET = "hf_" + "a" * 24
-SILENT = {Event.ATTEMPT_ENDED}
+SILENT = {Event.ATTEMPT_ENDED, Event.NOTICES_WRITTEN}
 
 TOLD: list[tuple[str, str, dict[str, Any]]] = [
+    ("chain        held         notifications: cannot write x", Event.NOTICES_HELD, {"reason": "cannot write x"}),
     ("chain        started      2 stages · runner pid 7", Event.CHAIN_STARTED, {"stages": 2, "pid": 7}),
     ("chain        started      1 stage · runner pid 7", Event.CHAIN_STARTED, {"stages": 1, "pid": 7}),
     (

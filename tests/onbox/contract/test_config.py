@@ -16,6 +16,7 @@ from onbox.contract.config import (
     run_name_from,
 )
 from onbox.contract.manifest import Amount, Artifact, Gates, GpuGate, Retry, RunSettings, Stage, WaitFor
+from onbox.contract.targets import Target, notify_from_dict, notify_to_dict
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -118,7 +119,8 @@ def test_an_empty_file_holds_the_defaults() -> None:
     assert config == Config("folder")
     assert (config.state_dir, config.stages) == (".onbox", ())
     assert config.settings == RunSettings(30.0, 30.0)
-    assert config.notify == Notify((), DEFAULT_NOTIFY_EVENTS)
+    assert config.notify == Notify()
+    assert Target("hook", "env:HOOK").on == DEFAULT_NOTIFY_EVENTS
 
 
 def test_a_whole_stage_is_read() -> None:
@@ -171,9 +173,38 @@ def test_tables_for_other_layers_are_kept_read_only() -> None:
 
 
 def test_notify_takes_references_and_events() -> None:
-    assert read(WHOLE).notify == Notify(("env:ONBOX_WEBHOOK", "file:~/hook"), ("chain_done",))
-    assert read(f"[notify]\non = {list(NOTIFY_EVENTS)}").notify.on == NOTIFY_EVENTS
-    assert read("[notify]\non = []").notify.on == ()
+    on = ("chain_done",)
+    expected = (Target("ONBOX_WEBHOOK", "env:ONBOX_WEBHOOK", on), Target("hook", "file:~/hook", on))
+    assert read(WHOLE).notify.targets == expected
+    urls = "[notify]\nurls = ['env:A']\n"
+    assert read(f"{urls}on = {list(NOTIFY_EVENTS)}").notify.targets[0].on == NOTIFY_EVENTS
+    assert read(f"{urls}on = []").notify.targets[0].on == ()
+
+
+def test_a_named_target_has_settings_of_its_own() -> None:
+    text = """
+        [notify]
+        on = ["chain_done"]
+        attempt_timeout = "5s"
+        [notify.targets.team]
+        url = "env:TEAM"
+        format = "feishu"
+        secret = "file:~/secret"
+        attach_log = "4KB"
+        [notify.targets.boss]
+        url = "env:BOSS"
+        on = ["chain_failed"]
+    """
+    notify = read(text).notify
+    team = Target("team", "env:TEAM", ("chain_done",), "feishu", "file:~/secret", 4000)
+    assert notify.targets == (team, Target("boss", "env:BOSS", ("chain_failed",)))
+    assert notify.pace.attempt_seconds == 5.0
+    assert notify_from_dict(notify_to_dict(notify)) == notify
+
+
+def test_names_of_urls_do_not_collide() -> None:
+    names = [target.name for target in read("[notify]\nurls = ['file:a/b', 'file:a-b', 'file:a-b']").notify.targets]
+    assert names == ["a-b", "a-b-2"]
 
 
 @pytest.mark.parametrize(

@@ -330,3 +330,38 @@ def test_an_odd_key_is_shown_quoted_and_printable() -> None:
         parse_config({"run": {"a\x1b[2J\n" + "b" * 500: 1}}, default_name="x")
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 300
+
+
+def test_every_error_of_a_target_is_listed_and_no_secret_is_shown() -> None:
+    lines = lines_of("""
+        [notify]
+        urls = ["env:HOOK"]
+        backoff = "0s"
+        [notify.targets.HOOK]
+        url = "env:OTHER"
+        [notify.targets.team]
+        url = "https://hooks.example.com/hunter2"
+        secret = "hunter2"
+        format = "slak"
+        on = ["chain_dnoe"]
+        attach_log = "1MB"
+        colour = "red"
+        [notify.targets."bad name"]
+        """)
+    paths = [line.partition(": ")[0] for line in lines]
+    assert sorted(paths) == sorted(
+        [
+            "notify.backoff",
+            "notify.targets.HOOK",
+            "notify.targets.team.colour",
+            "notify.targets.team.url",
+            "notify.targets.team.secret",
+            "notify.targets.team.format",
+            "notify.targets.team.on[0]",
+            "notify.targets.team.attach_log",
+            'notify.targets."bad name"',
+            'notify.targets."bad name".url',
+        ]
+    )
+    assert "hunter2" not in "".join(lines)
+    assert any('did you mean "slack"?' in line for line in lines)

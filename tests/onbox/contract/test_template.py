@@ -9,6 +9,7 @@ import pytest
 
 from onbox.contract.config import KNOWN_KEYS, NOTIFY_EVENTS, Config, Notify, parse_config
 from onbox.contract.manifest import Gates, Retry, RunSettings, Stage
+from onbox.contract.targets import Target
 from onbox.contract.template import render_template
 from onbox.triage.classes import CLASSES
 
@@ -46,7 +47,8 @@ def test_defaults_are_shown_as_they_are() -> None:
     config = read(switched_on(render_template("digits")))
     assert config.settings == RunSettings()
     assert config.state_dir == Config("x").state_dir
-    assert config.notify.on == Notify().on
+    assert config.notify.targets[0].on == Target("x", "env:X").on
+    assert config.notify.pace == Notify().pace
 
 
 def test_no_line_is_lost_by_switching_on() -> None:

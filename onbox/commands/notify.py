@@ -1,0 +1,179 @@
+"""`onbox notify test|flush|list`: try the targets, deliver now, show what waits, went out and died."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.commands.project import add_config_option, existing_run, load_project, load_project_to_read
+from onbox.contract.exits import Exit
+from onbox.contract.notices import TEST_EVENT, Notice
+from onbox.contract.units import format_duration
+from onbox.errors import Trouble
+from onbox.notify.survey import survey
+from onbox.system.clock import parse_utc, utc_text, wall
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.commands.project import Project
+    from onbox.contract.targets import Target
+
+EXAMPLES = """\
+examples:
+  onbox notify test             send one test message to every target, and tell what each one said
+  onbox notify test team        to this target only
+  onbox notify list             what waits, what was delivered, what was given up and why
+  onbox notify flush            deliver now what waits (at most a minute)
+  onbox notify flush --dead     try once more what was given up: after the URL was corrected, say
+"""
+FLUSH_SECONDS = 60.0
+SHOWN = 20
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("notify", help="test, deliver and list notifications", epilog=EXAMPLES)
+    what = parser.add_subparsers(title="actions", metavar="ACTION", required=True, prog="onbox notify")
+    test = what.add_parser("test", help="send one test message to each target")
+    test.add_argument("targets", nargs="*", metavar="TARGET", help="names of targets (default: all)")
+    flush = what.add_parser("flush", help="deliver now what waits")
+    flush.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
+    flush.add_argument("--dead", action="store_true", help="try what was given up once more, too")
+    flush.add_argument(
+        "--limit", type=_seconds, default=FLUSH_SECONDS, metavar="SECONDS", help="how long at most (default: 60)"
+    )
+    listing = what.add_parser("list", help="what waits, what was sent, what was given up")
+    listing.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
+    for one, function in ((test, run_test), (flush, run_flush), (listing, run_list)):
+        add_config_option(one)
+        one.add_argument("--json", action="store_true", help="one JSON object")
+        one.set_defaults(function=function)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < 1e6:
+        raise ValueError(text)
+    return seconds
+
+
+# -- test
+
+
+def run_test(args: argparse.Namespace) -> int:
+    """0 if every target took it, 1 otherwise."""
+    project = load_project(args.config)
+    results = [_test_one(project, target) for target in _chosen(project, args.targets)]
+    well = all(result["outcome"] == "delivered" for result in results)
+    if args.json:
+        print(json.dumps({"schema": 1, "delivered": well, "targets": results}, indent=2))
+    else:
+        for result in results:
+            where = result["url"] or "?"
+            print(
+                f"{result['target']:<20} {result['format'] or '?':<12} {where}  {result['outcome']}: {result['reason']}"
+            )
+    return Exit.DONE if well else Exit.FAILED
+
+
+def _chosen(project: Project, names: list[str]) -> list[Target]:
+    targets = project.config.notify.targets
+    known = [target.name for target in targets]
+    if not targets:
+        raise Trouble(Exit.USAGE, '[notify] names no target; add for example: urls = ["env:ONBOX_WEBHOOK"]')
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise Trouble(Exit.USAGE, f"no target {', '.join(unknown)}; there are: {', '.join(known)}")
+    return [target for target in targets if not names or target.name in names]
+
+
+def _test_one(project: Project, target: Target) -> dict[str, Any]:
+    """What became of one test message, with the URL masked."""
+    from onbox.notify.mask import mask_url  # noqa: PLC0415 - what sends is loaded only here
+    from onbox.notify.signing import BadSecret  # noqa: PLC0415
+    from onbox.notify.table import format_of  # noqa: PLC0415
+    from onbox.notify.targets import NotSet, resolve_target  # noqa: PLC0415
+    from onbox.notify.wire import Unusable  # noqa: PLC0415
+    from onbox.notify.worker import try_once  # noqa: PLC0415
+
+    result: dict[str, Any] = {"target": target.name, "format": target.format, "url": None, "status": None}
+    began = wall()
+    try:
+        resolved = resolve_target(target, os.environ, project.folder)
+        result |= {"url": mask_url(resolved.url), "format": format_of(resolved.url, target.format).name}
+        verdict = try_once(_test_notice(project), resolved, project.config.notify.pace.attempt_seconds)
+        outcome, reason = verdict.outcome.name.lower(), verdict.reason
+        result |= {"status": verdict.status, "retry_after_seconds": verdict.retry_after_seconds}
+    except (NotSet, Unusable, BadSecret) as problem:
+        outcome, reason = "waits", str(problem)
+    words = {"later": "will be tried again", "never": "refused for good", "unclear": "unclear"}
+    result |= {"outcome": words.get(outcome, outcome), "reason": reason, "seconds": round(wall() - began, 3)}
+    return result
+
+
+def _test_notice(project: Project) -> Notice:
+    return Notice(
+        id=f"msg_test_{os.urandom(8).hex()}",
+        at=utc_text(wall()),
+        event=TEST_EVENT,
+        state="test",
+        run=project.config.run_name,
+        run_id="test",
+        project=project.folder,
+        host=os.uname().nodename,
+        reason="somebody typed: onbox notify test",
+    )
+
+
+# -- flush
+
+
+def run_flush(args: argparse.Namespace) -> int:
+    """0 if nothing waits afterwards, 1 otherwise."""
+    from onbox.notify.deliver import Life, deliver  # noqa: PLC0415 - what sends is loaded only here
+    from onbox.notify.outbox import Outbox  # noqa: PLC0415
+
+    paths = existing_run(load_project_to_read(args.config), args.run)
+    outbox = Outbox(paths)
+    dead = outbox.names(paths.dead) if args.dead else []
+    for name in dead:
+        outbox.revive(name)
+    mine = deliver(paths, os.environ, Life(args.limit, 0.0, at_once=True, patience_seconds=args.limit))
+    seen = survey(paths)
+    if args.json:
+        print(json.dumps({"schema": 1, "flushed_here": mine, **seen}, indent=2))
+    else:
+        print("done" if mine else "another deliverer is at work and did not make way")
+        _print_targets(seen)
+    return Exit.DONE if not seen["pending_total"] else Exit.FAILED
+
+
+# -- list
+
+
+def run_list(args: argparse.Namespace) -> int:
+    paths = existing_run(load_project_to_read(args.config), args.run)
+    seen = survey(paths, details=SHOWN)
+    if args.json:
+        print(json.dumps({"schema": 1, **seen}, indent=2))
+        return Exit.DONE
+    _print_targets(seen)
+    for folder in ("pending", "dead", "sent"):
+        for row in seen[folder]:
+            why = f" · {row['reason']}" if row.get("reason") else ""
+            print(f"  {folder:<8} {row['at'] or '?'} {row['target']:<16} {row['title']}{why}")
+    return Exit.DONE
+
+
+def _print_targets(seen: dict[str, Any]) -> None:
+    if not seen["targets"]:
+        print("nobody is told of this run: [notify] names no target")
+    for row in seen["targets"]:
+        line = f"{row['target']:<20} {row['format'] or '?':<12} {row['url'] or '?'}"
+        line += f"  {row['pending']} waiting, {row['sent']} sent, {row['dead']} dead"
+        if row["pending"]:
+            line += f" · {row['reason'] or 'not tried yet'}"
+            began = parse_utc(row["oldest_pending_at"] or "")
+            line += f" · oldest {format_duration(max(0.0, wall() - began))}" if began else ""
+        print(line)

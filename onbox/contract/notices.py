@@ -1,0 +1,201 @@
+"""What is told of a run: which journal record becomes a notice, and the notice as JSON. Pure.
+
+A notice is complete by itself: who reads it at night needs no access to the box to know what happened, where to look
+and what to type.
+"""
+
+from __future__ import annotations
+
+import binascii
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.events import Event
+from onbox.contract.targets import EVENTS_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onbox.contract.events import Record
+    from onbox.contract.runfile import RunHead
+
+SCHEMA = 1
+TEXT_LIMIT = 2000  # characters of one text in a notice
+TEST_EVENT = "test"
+
+_WORD_OF = {event: word for word, events in EVENTS_OF.items() for event in events}
+STOP_REASON = "stopped on request"
+
+
+class Notice(NamedTuple):
+    """One thing to tell. None: not known, or does not apply to this event.
+
+    id: made when it is written down, the same at every try. event: the word of `[notify] on`. state: of the stage or
+    chain afterwards, for people. proof: the line of the log (or the first finding) that proves what happened. times,
+    since: how many equal ones in a row this one stands for, and the time of the first. log: absolute path.
+    next_command: to be typed on the box; None when nothing is left to do.
+    """
+
+    id: str
+    at: str
+    event: str
+    state: str
+    run: str
+    run_id: str
+    project: str
+    host: str | None = None
+    stage: str | None = None
+    attempt: int | None = None
+    stages_total: int | None = None
+    exit_code: int | None = None
+    failure_class: str | None = None
+    remedy: str | None = None
+    proof: str | None = None
+    reason: str | None = None
+    progress: str | None = None
+    resources: dict[str, Any] | None = None
+    artifact_count: int | None = None
+    artifact_bytes: int | None = None
+    duration_seconds: float | None = None
+    log: str | None = None
+    log_tail: str | None = None
+    next_command: str | None = None
+    times: int = 1
+    since: str | None = None
+
+    @property
+    def key(self) -> tuple[str | None, ...]:
+        """Bad news of the same key in a row is one thing that happened again; good news is always told by itself."""
+        return (self.event, self.stage, self.failure_class) if self.is_bad else (self.id,)
+
+    @property
+    def is_bad(self) -> bool:
+        return self.event in ("stage_failed", "stalled", "chain_failed", "gate_refused", "interrupted")
+
+
+def word_of(record: Record) -> str | None:
+    """The word of `[notify] on` for a journal record; None if nobody is ever told of it."""
+    word = _WORD_OF.get(record["event"])
+    if record["event"] == Event.STAGE_INTERRUPTED and record.get("reason") in (STOP_REASON, "asked to stop"):
+        return None  # the end of the chain tells it
+    return word
+
+
+def notice_id(run_id: str, offset: int, line: bytes) -> str:
+    """The id of the notice of the journal line that begins at `offset`: nothing but the journal is needed to make it
+    again. No dots: a webhook's signature separates its fields with them (Standard Webhooks 1.0, "signature scheme").
+    """
+    return f"msg_{run_id.replace('.', '-')}_{offset}_{binascii.crc32(line):08x}"
+
+
+_STATES = {
+    "stage_done": "done",
+    "stage_failed": "FAILED",
+    "stalled": "STALLED",
+    "chain_done": "done",
+    "chain_failed": "FAILED",
+    "gate_refused": "REFUSED",
+    "interrupted": "interrupted",
+    "stopped": "stopped",
+    TEST_EVENT: "test",
+}
+
+# What a person types next; {stage} is the stage's name.
+_NEXT = {
+    "stage_failed": "onbox logs {stage} --run {run}",
+    "stalled": "onbox logs {stage} --run {run} -f",
+    "chain_failed": "onbox status {run}",
+    "gate_refused": "onbox resume {run}",
+    "interrupted": "onbox resume {run}",
+    "stopped": "onbox resume {run}",
+}
+
+
+def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice | None:
+    """The notice of a journal record; None if it is none to tell of. root: the run directory."""
+    word = word_of(record)
+    if word is None:
+        return None
+    chain = record.get("stage") in (None, "CHAIN")
+    stage = _text(record.get("stopped_at")) if chain else _text(record.get("stage"))
+    attempt = None if chain else _whole(record.get("attempt"))
+    return Notice(
+        id=id_,
+        at=str(record.get("at", "")),
+        event=word,
+        state=_STATES[word],
+        run=head.run,
+        run_id=head.run_id,
+        project=head.project,
+        host=_text(head.data.get("host")),
+        stage=stage,
+        attempt=attempt,
+        stages_total=head.stage_count,
+        exit_code=_whole(record.get("exit_code")),
+        failure_class=_text(record.get("failure_class")),
+        remedy=_text(record.get("remedy")),
+        proof=_proof(record),
+        reason=_reason(record),
+        progress=_progress(record),
+        resources=dict(record["resources"]) if isinstance(record.get("resources"), dict) else None,
+        artifact_count=_whole(record.get("artifact_count")),
+        artifact_bytes=_whole(record.get("artifact_bytes_total")),
+        duration_seconds=_number(record.get("duration_seconds")),
+        log=f"{root}/logs/{stage}.{attempt}.log" if stage and attempt else f"{root}/logs",
+        next_command=next_command(word, head.project, head.run, stage),
+    )
+
+
+def next_command(word: str, project: str, run: str, stage: str | None) -> str | None:
+    """Complete: it can be pasted into a shell on the box, wherever that stands."""
+    command = _NEXT.get(word)
+    if command is None:
+        return None
+    return f"cd {shlex.quote(project)} && " + " ".join(command.format(stage=stage or "", run=run).split())
+
+
+def _progress(record: Mapping[str, Any]) -> str | None:
+    """How far it was, as one text."""
+    progress = record.get("progress")
+    return _text(progress.get("text")) if isinstance(progress, dict) else _text(progress)
+
+
+def _proof(record: Mapping[str, Any]) -> str | None:
+    if record.get("proof"):
+        return _text(record["proof"])
+    return _text(record.get("last_line")) if record["event"] == Event.STAGE_FAILED else None
+
+
+def _reason(record: Mapping[str, Any]) -> str | None:
+    if record["event"] == Event.STAGE_STALLED:
+        return f"no sign of life for {_number(record.get('quiet_seconds')) or 0:.0f} s"
+    reason = _text(record.get("reason"))
+    findings = [one for one in record.get("findings") or () if isinstance(one, dict)]
+    if reason or not findings:
+        return reason
+    return _text("; ".join(f"{one.get('gate')}: {one.get('seen')}, wanted {one.get('wanted')}" for one in findings))
+
+
+def _text(value: object) -> str | None:
+    return str(value)[:TEXT_LIMIT] if value not in (None, "") else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def notice_to_dict(notice: Notice) -> dict[str, Any]:
+    """As JSON: `schema`, and every field that is known."""
+    return {"schema": SCHEMA, **{key: value for key, value in notice._asdict().items() if value is not None}}
+
+
+def notice_from_dict(data: Mapping[str, Any]) -> Notice:
+    """The inverse of `notice_to_dict`. Unknown fields are ignored; raises ValueError naming all that are missing."""
+    missing = [name for name in Notice._fields if name not in Notice._field_defaults and name not in data]
+    if missing:
+        raise ValueError("a notice lacks " + ", ".join(missing))
+    return Notice(**{key: value for key, value in data.items() if key in Notice._fields})

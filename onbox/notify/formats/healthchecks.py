@@ -1,0 +1,52 @@
+"""Healthchecks pings: the end of a chain is a success or a failure, all else is a line in the check's log.
+
+Source: healthchecks.io/docs/http_api (200 and `OK`; by UUID it answers 200 with `OK (not found)` and
+`OK (rate limited)`, too, which is neither; five a minute; body of 100 kB).
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from onbox.notify.schedule import judge_status
+from onbox.notify.wire import Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict
+from onbox.notify.words import text
+
+LIMIT_BYTES = 9000
+
+_ENDPOINTS = {"chain_done": "", "chain_failed": "/fail", "gate_refused": "/fail", "interrupted": "/fail"}
+
+
+def build(ask: Ask) -> Outgoing:
+    parts = urlsplit(ask.url)
+    path = parts.path.rstrip("/") + _ENDPOINTS.get(ask.notice.event, "/log")
+    body = text(ask.notice, LIMIT_BYTES).encode("utf-8", "replace")
+    return Outgoing(parts._replace(path=path).geturl(), {"Content-Type": "text/plain; charset=utf-8"}, body)
+
+
+def judge(answer: Answer, now: float) -> Verdict:
+    verdict = judge_status(answer, now)
+    said = answer.body.strip()
+    if verdict.outcome is not Outcome.DELIVERED or said == b"OK":
+        return verdict
+    if b"not found" in said:
+        return verdict._replace(outcome=Outcome.NEVER, reason=f"HTTP {answer.status}, but there is no such check")
+    if b"rate limited" in said:
+        reason = f"HTTP {answer.status}, but more than five pings a minute"
+        return Verdict(Outcome.LATER, reason, answer.status, 60.0)
+    return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, but the body is not `OK`")
+
+
+FORMAT = Format(
+    name="healthchecks",
+    title="Healthchecks",
+    hosts=("hc-ping.com",),
+    build=build,
+    judge=judge,
+    rate=Rate(5, 60.0),
+    limit="9 kB",
+    success="200 and the body `OK`",
+    signing="the URL is the secret",
+    source="healthchecks.io/docs/http_api",
+    setup="the check's ping URL; chain_done is a success, chain_failed, gate_refused and interrupted are failures",
+)

@@ -1,0 +1,119 @@
+"""When to try again, and when never: status codes, Retry-After, back-off, rate limits. Pure."""
+
+from __future__ import annotations
+
+import calendar
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.notify.wire import Answer, NoAnswer, Outcome, Rate, Verdict, parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onbox.contract.targets import Pace
+
+RETRY_AFTER_LIMIT_SECONDS = 86400.0  # a longer wish is taken for a day
+UNCLEAR_TRIES = 3
+RATE_MARGIN_SECONDS = 0.2  # clocks differ
+
+
+class Row(NamedTuple):
+    """One row of the table of status codes: first match wins."""
+
+    first: int
+    last: int
+    outcome: Outcome
+    meaning: str
+
+
+# RFC 9110 chapter 15 and RFC 6585; what is worth another try follows Standard Webhooks ("delivery").
+STATUS_TABLE: tuple[Row, ...] = (
+    Row(200, 299, Outcome.DELIVERED, "accepted"),
+    Row(300, 399, Outcome.NEVER, "redirected, which is not followed"),
+    Row(408, 408, Outcome.LATER, "the receiver timed out"),
+    Row(410, 410, Outcome.NEVER, "gone: the receiver wants no more messages"),
+    Row(421, 421, Outcome.LATER, "misdirected"),
+    Row(425, 425, Outcome.LATER, "too early"),
+    Row(429, 429, Outcome.LATER, "too many messages"),
+    Row(400, 499, Outcome.NEVER, "refused"),
+    Row(500, 599, Outcome.LATER, "the receiver is in trouble"),
+    Row(0, 999, Outcome.LATER, "no status that means anything"),
+)
+
+
+def judge_status(answer: Answer, now: float) -> Verdict:
+    """What the status alone says."""
+    row = next(row for row in STATUS_TABLE if row.first <= answer.status <= row.last)
+    retry = parse_retry_after(answer.retry_after, now) if row.outcome is Outcome.LATER else None
+    return Verdict(row.outcome, f"HTTP {answer.status}: {row.meaning}", answer.status, retry)
+
+
+Codes = dict[int, tuple[Outcome, str, "float | None"]]  # what a code means, and how long to leave the channel alone
+
+
+def judge_code(answer: Answer, now: float, names: tuple[str, ...], codes: Codes) -> Verdict:
+    """For channels that answer 200 with a number of their own in the body: 0 is success, and nothing else is.
+
+    names: the fields that may hold it. A code that is not in the table is a refusal.
+    """
+    verdict = judge_status(answer, now)
+    data = parse_object(answer.body) or {}
+    code = next((data[name] for name in names if name in data), None)
+    if not isinstance(code, int) or isinstance(code, bool):
+        if verdict.outcome is Outcome.DELIVERED:
+            reason = f"HTTP {answer.status}, but no `{names[0]}` in the answer"
+            return verdict._replace(outcome=Outcome.UNCLEAR, reason=reason)
+        return verdict
+    if code == 0:
+        return verdict
+    outcome, meaning, rest = codes.get(code, (Outcome.NEVER, "refused", None))
+    retry = rest if rest is not None else verdict.retry_after_seconds
+    return Verdict(outcome, f"HTTP {answer.status}, {names[0]} {code}: {meaning}", answer.status, retry)
+
+
+def judge_silence(silence: NoAnswer) -> Verdict:
+    """What no answer means."""
+    return Verdict(Outcome.NEVER if silence.permanent else Outcome.LATER, silence.why)
+
+
+def parse_retry_after(text: str | None, now: float) -> float | None:
+    """Retry-After (RFC 9110, 10.2.3) in seconds from `now`, both forms, at most a day; None if it says nothing.
+
+    A date in the past means now.
+    """
+    if text is None:
+        return None
+    plain = text.strip()
+    if plain.isascii() and plain.replace(".", "", 1).isdigit():
+        seconds = float(plain[:20])
+    else:
+        try:
+            seconds = calendar.timegm(time.strptime(plain, "%a, %d %b %Y %H:%M:%S GMT")) - now
+        except (ValueError, OverflowError):
+            return None
+    return min(max(0.0, seconds), RETRY_AFTER_LIMIT_SECONDS)
+
+
+def next_try(pace: Pace, tries: int, retry_after_seconds: float | None, chance: float) -> float:
+    """Seconds until the next try after `tries` in vain. chance: a random number between 0 and 1.
+
+    What the channel asked for counts as it stands; else it doubles up to the limit, and half of it is left to chance,
+    so that many boxes do not come back in step.
+    """
+    if retry_after_seconds is not None:
+        return retry_after_seconds
+    whole = min(pace.backoff_limit_seconds, pace.backoff_seconds * 2.0 ** min(tries - 1, 30))
+    return whole * (0.5 + 0.5 * chance)
+
+
+def rate_allows(rate: Rate | None, recent: Sequence[float], now: float) -> float:
+    """When the next message may go, after those sent at `recent` (seconds since the epoch, in order)."""
+    if rate is None or len(recent) < rate.messages:
+        return now
+    return max(now, recent[-rate.messages] + rate.seconds + RATE_MARGIN_SECONDS)
+
+
+def remember(rate: Rate | None, recent: Sequence[float], now: float) -> tuple[float, ...]:
+    """`recent` with one more, no longer than the rate needs."""
+    return () if rate is None else (*recent, now)[-rate.messages :]
