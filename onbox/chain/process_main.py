@@ -16,7 +16,7 @@ from onbox.chain.environment import runner_environment
 from onbox.chain.holder import write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
-from onbox.system.files import StateNotWritten
+from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, close_others, high, start_detached
 
@@ -99,6 +99,7 @@ def run_chain(
 
     try:
         runner = Runner(paths, resume_words(paths.root), listen=listen, bell_fd=bell_fd)
+        remove_file(paths.stop_request)  # an old one; whoever reads the holder from here on may leave a new one
         write_holder(lock_fd, runner.holder())
         code = int(runner.run())
         if bell_fd is None:

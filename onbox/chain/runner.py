@@ -142,7 +142,7 @@ class Runner:
     def _open_chain(self) -> None:
         paths, head = self.ctx.paths, self.ctx.head
         launch = self.history.launches + 1
-        for path in (paths.done(CHAIN), paths.failed(CHAIN), paths.stop_request):
+        for path in (paths.done(CHAIN), paths.failed(CHAIN)):
             remove_file(path)
         os.close(reserve_slot(paths, head.run_id, CHAIN, launch))
         record = {

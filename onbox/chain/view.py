@@ -20,6 +20,7 @@ from onbox.contract.units import format_duration
 from onbox.logs.tail import look_at_log
 from onbox.redact import printable, redact
 from onbox.system.clock import monotonic, parse_utc, wall
+from onbox.system.files import StateNotWritten
 from onbox.system.journal import read_lines
 from onbox.system.process import Identity, is_alive, open_pidfd
 
@@ -226,15 +227,23 @@ def _breathe(pidfd: int) -> None:
     poller.poll(BREATH_SECONDS * 1000)
 
 
-def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) -> None:
-    """Leave the wish, then wake the runner. grace_seconds None: the run's own. Raises StateNotWritten."""
+def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) -> bool:
+    """Leave the wish, then wake the runner. grace_seconds None: the run's own. False: the wish could not be written (a
+    full disk); the runner then ends its stage with the run's own grace and records an interruption.
+    """
     if grace_seconds is None:
         grace_seconds = configured_grace(paths)
-    write_request(paths.stop_request, StopRequest(grace_seconds))
+    left = True
+    try:
+        write_request(paths.stop_request, StopRequest(grace_seconds))
+    except StateNotWritten as error:
+        print(f"onbox: note: {error}: the stop will stand in the journal as an interruption", file=sys.stderr)
+        left = False
     if is_alive(runner):
         with suppress(ProcessLookupError):
             os.kill(runner.pid, signal.SIGTERM)
             os.kill(runner.pid, signal.SIGCONT)  # a stopped runner would hear it only when somebody continues it
+    return left
 
 
 def configured_grace(paths: RunPaths) -> float:

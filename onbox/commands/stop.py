@@ -78,7 +78,7 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
         raise Trouble(
             Exit.ANOTHER_RUNNER, f"the runner is on another host: {holder.host}, pid {holder.pid}; stop it there"
         )
-    ask_to_stop(paths, holder.identity, grace_seconds)
+    told = ask_to_stop(paths, holder.identity, grace_seconds)
     if not wait_for_ends([holder.identity], grace_seconds + KILL_PATIENCE_SECONDS):
         raise Trouble(Exit.INTERNAL, f"runner pid {holder.pid} did not end; see {paths.runner_log}")
     view = look_at_run(paths)
@@ -90,6 +90,9 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
             return _stop_orphan(paths, grace_seconds)
         finally:
             os.close(lock.lock_fd)
+    if not told and view is not None and view.state is RunState.INTERRUPTED:
+        print("stopped, recorded as interrupted; continue with: onbox resume")
+        return Exit.DONE
     if view is None or view.state is not RunState.STOPPED:
         state = view.state.value if view else "gone"
         print(f"the run had ended before the stop took effect: {state}")

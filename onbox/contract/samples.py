@@ -6,6 +6,7 @@ Also what of a stage's samples is worth keeping for ever: its peaks and lows.
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,8 +31,35 @@ def parse_samples(lines: Iterable[bytes]) -> list[Sample]:
         except (ValueError, RecursionError):
             continue
         if isinstance(sample, dict) and isinstance(sample.get("at"), str):
-            found.append(sample)
+            found.append({key: value for key, value in sample.items() if _is_sound(key, value)})
     return found
+
+
+_TEXTS = ("at", "stage")
+
+
+def _is_sound(key: str, value: Any) -> bool:
+    """Whether a field is of the shape that its readers count on; somebody may have edited the file."""
+    if key == "disks":
+        return isinstance(value, dict) and all(isinstance(room, list) and _is_room(room) for room in value.values())
+    if key == "gpus":
+        return isinstance(value, list) and all(isinstance(gpu, dict) for gpu in value)
+    if key in _TEXTS:
+        return isinstance(value, str)
+    return _is_number(value) or isinstance(value, dict)  # a dict: of a newer writer
+
+
+def _is_room(room: list[Any]) -> bool:
+    return (
+        len(room) == 4
+        and all(_is_number(one) for one in room[:2])
+        and all(one is None or _is_number(one) for one in room[2:])
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """A finite number; booleans are flags and count, too."""
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 class Peaks:

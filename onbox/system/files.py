@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from contextlib import suppress
 
 PRIVATE_FILE = 0o600
@@ -100,12 +101,16 @@ def replace_file(path: str, data: bytes, *, durable: bool = True) -> None:
 
 
 def read_file(path: str, limit: int = 1 << 26) -> bytes | None:
-    """The first `limit` bytes of a file; None if there is no such file. Other errors raise OSError."""
+    """The first `limit` bytes of a file; None if there is no such file. Other errors raise OSError, and so does a FIFO,
+    which would hang who reads it.
+    """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     try:
+        if stat.S_ISFIFO(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "it is a FIFO, not a file", path)
         parts = []
         while limit > 0 and (part := os.read(fd, min(limit, 1 << 20))):
             parts.append(part)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
+
+from tests.box import ONBOX
 
 if TYPE_CHECKING:
     from tests.box import Box
@@ -117,3 +120,21 @@ def test_a_waiting_chain_can_be_stopped(box: Box) -> None:
     assert box.onbox("stop").returncode == 0
     assert chain.wait(30) == 4
     assert box.status()["state"] == "stopped"
+
+
+def test_a_stop_goes_out_though_it_cannot_be_written_down(box: Box) -> None:
+    configure(box, "[stages.a]\ncmd = 'sleep 60'\n")
+    chain = box.start("chain")
+    box.wait_for_event("attempt_started")
+    stop = box.run_program(["bash", "-c", f"ulimit -f 0; {' '.join(ONBOX)} stop 2>&1 | cat"])
+    assert "recorded as interrupted" in stop.stdout
+    assert chain.wait(30) == 4
+    assert box.processes() == []
+
+
+def test_a_fifo_in_place_of_a_state_file_hangs_nobody(box: Box) -> None:
+    assert box.onbox("chain", "a=true").returncode == 0
+    marker = box.state / "markers" / "a_DONE"
+    marker.unlink()
+    os.mkfifo(marker)
+    assert box.onbox("status", timeout=20).returncode in (0, 74)

@@ -188,3 +188,21 @@ def test_stats_watch_ends_with_ctrl_c_and_no_traceback(box: Box) -> None:
     watching.send_signal(2)
     rest, _ = watching.communicate(timeout=30)
     assert "Traceback" not in rest
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '"disks":{"/":null}',
+        '"disks":{"/":["x",1,1,1]}',
+        '"disks":7',
+        '"cpu_seconds_total":"x"',
+        '"cpu_seconds_total":NaN',
+        '"oom_kills_total":null',
+        '"gpus":[1]',
+    ],
+)
+def test_an_edited_sample_costs_only_itself(box: Box, odd: str) -> None:
+    assert box.onbox("chain", "a=true").returncode == 0
+    (box.state / "samples.jsonl").write_text(f'{{"schema":1,"at":"2026-01-01T00:00:00.000Z",{odd}}}\n')
+    assert box.onbox("stats").returncode == 0
