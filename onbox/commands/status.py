@@ -7,9 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import RunView, StageView, log_look, look_at_run
+from onbox.chain.slots import read_marker
 from onbox.commands.project import add_config_option, existing_run, load_project_to_read, run_names
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
+from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
 from onbox.contract.units import format_duration, format_size
 from onbox.errors import Trouble
@@ -106,6 +108,7 @@ def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
         "stages": [_stage_data(stage) for stage in view.stages],
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
+        "failure": _failure(paths, view),
         "progress": view.status.get("progress") if view.runner_alive else None,
         "resources": view.status.get("resources") if view.runner_alive else None,
         "markers": paths.markers,
@@ -129,6 +132,31 @@ def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
     trouble = view.status.get("notify_trouble") if view.runner_alive else None
     told = " · ".join(filter(None, (trouble, summary(seen))))
     return {**seen, "trouble": trouble, "summary": told or None}
+
+
+FAILURE_KEYS = ("failure_class", "confidence", "proof", "proof_line_number", "where", "remedy", "signature", "progress")
+
+
+def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
+    """Why the stage at which the chain ended has failed, from its marker; None if none has."""
+    failed = next((stage.name for stage in view.stages if stage.state is StageState.FAILED), None)
+    marker = read_marker(paths.failed(failed)) if failed is not None else None
+    if not isinstance(marker, Marker):
+        return None
+    return {"stage": failed, **{key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}}
+
+
+def _failure_lines(failure: Mapping[str, Any]) -> list[str]:
+    """Class, proof and remedy, each as far as they are known."""
+    place = "".join(f" · {failure[key]}" for key in ("where",) if key in failure)
+    lines = [f"  class    {failure.get('failure_class')} (confidence {failure.get('confidence', '?')}){place}"]
+    if "proof" in failure:
+        number = failure.get("proof_line_number")
+        lines.append(f"  proof    {'' if number is None else f'line {number}: '}{failure['proof']}")
+    if isinstance(failure.get("progress"), dict):
+        lines.append(f"  progress {failure['progress'].get('text')}")
+    lines.append(f"  remedy   {failure.get('remedy')}")
+    return [redact(printable(line)) for line in lines]
 
 
 def _is_late(view: RunView) -> bool:
@@ -179,6 +207,7 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
     ]
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
+    lines += _failure_lines(data["failure"]) if data["failure"] else []
     lines += [_stage_line(stage) for stage in _shown(view.stages)]
     lines.append(f"  runner   {_runner_text(view)}")
     if data["waiting_for"]:

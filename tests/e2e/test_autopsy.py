@@ -102,3 +102,12 @@ def test_no_room_and_no_inodes_are_told_apart(box: Box, tmp_path: Path, expected
         assert fail(box, TRAINING + code, settings)["failure_class"] == expected
     finally:
         subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def test_status_tells_class_proof_and_remedy(box: Box) -> None:
+    fail(box, TRAINING + "config = {}\nconfig['lr']\n")
+    text = box.onbox("status").stdout
+    assert "class    code_error (confidence high)" in text
+    assert "KeyError: 'lr'" in text.split("\n  proof ", 1)[1].splitlines()[0]
+    assert "remedy   Stop;" in text
+    assert box.status()["failure"]["failure_class"] == "code_error"
