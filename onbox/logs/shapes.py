@@ -134,7 +134,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bare-leading",
         ("/", "oss"),
-        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?=[\s:|,-]+.*loss)",
+        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)(?=[\s:|,-]+.*loss)",
         "a counter that begins the line, and a loss",
         "custom loops",
         "1200/20000 loss: 0.31",

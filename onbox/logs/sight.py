@@ -22,6 +22,7 @@ from onbox.logs.words import (
     NOT_A_COUNTER,
     NOT_PROGRESS,
     TRAINING,
+    UNIT_WORD,
     UNITS,
 )
 
@@ -39,8 +40,14 @@ _FOR_MAX = re.compile(
 )
 
 
+_DONE_COUNT = re.compile(
+    r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
+    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
+)
+
+
 class Sight(NamedTuple):
-    """A counter on one line. kind: `train`, `val` or `aux`. maximum: None if not shown, or shown rounded. beside_epoch:
+    """A counter on one line. kind: `train`, `val`, `aux`, or `done`: how many things are done, without a maximum. maximum: None if not shown, or shown rounded. beside_epoch:
     an epoch stands on the same line. made: a display made for progress (a bar), not words of a log line.
     eta, elapsed: seconds, of this counter, None if not shown.
     """
@@ -84,6 +91,8 @@ def read_line(text: str) -> Seen:
         if not count.rounded and count.value > 0:
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     sights = _together(bars, labelled)
+    if not sights:
+        sights = _done_count(rest)
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
@@ -111,6 +120,15 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     whole = not isinstance(epoch.current, float) and not epoch.inner  # 3.0 is how far, not which
     others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
+
+
+def _done_count(text: str) -> list[Sight]:
+    """`Done 196 tasks`: how many, without a maximum."""
+    found = _DONE_COUNT.search(text)
+    if not found:
+        return []
+    count, unit = parse_count(found[1]), UNITS[found[2].lower()]
+    return [Sight(f"done {unit}", unit, "done", count.value, None, count.rounded, "done-count")]
 
 
 # -- bars and other displays made for progress
@@ -273,6 +291,8 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        if before.endswith("/") and match["max"] is None:
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each
         role = _role(_label_words(before), word[0].lower(), match)
         count = parse_count(match["current"])
         if role == "maximum" and not count.rounded and count.value > 0 and float(count.value).is_integer():

@@ -43,9 +43,10 @@ NOT_A_COUNTER = frozenset(
     " freq frequency interval best last resume resumed resuming since ago skip skipped decay patience seed ckpt"
     " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
-    " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown".split()
+    " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
+    " prolog prologue epilog epilogue setup preflight bootstrap install installing build docker deploy boot provisioning recipe wizard".split()
 )
-MAXIMUM = frozenset("max maximum total num n nb number target final train training tot of planned expected".split())
+MAXIMUM = frozenset("max maximum total num n nb number target final train training tot planned expected".split())
 # ... but these, though they begin like one, are the counter itself.
 COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "train_step", "training_step",
                             "train_iteration", "training_iteration", "train_epoch", "training_epoch", "train_iter",
