@@ -200,7 +200,9 @@ def _finished(track: Track, pick: Pick) -> bool | None:
         return True  # 4.98G/4.98G
     if pick.maximum is None and inner is not None and inner.maximum is not None:
         # Between two epochs, and nobody said how many there are.
-        busy = any(other.kind == "val" and other.last > inner.last and _is_open(other) for other in track.counters.values())
+        busy = any(
+            other.kind == "val" and other.last > inner.last and _is_open(other) for other in track.counters.values()
+        )
         return False if inner.current < inner.maximum or busy else None
     if pick.maximum is None and (counter.eta == 0 or (track.percent == 100 and track.percent_line >= counter.last)):
         return None

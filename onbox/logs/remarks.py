@@ -72,6 +72,7 @@ ENDED = re.compile(
     r"|wandb\S* (?:\S+ )?view run .{1,80} at:|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s*[:=]\s*(?:false|no|0))|\bafter \d+ (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
+    r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 CRASHED = re.compile(
@@ -80,7 +81,7 @@ CRASHED = re.compile(
 )
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
-    "stop", "succe", "converged", "after ", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
+    "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
     "preempted", "interrupt", "exit", "killed", "abort",
 )  # fmt: skip
 
