@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import Progress
-from onbox.logs.words import INNER_UNITS, STEP_UNITS
+from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 
 if TYPE_CHECKING:
     from onbox.logs.track import Counter, Track
@@ -40,7 +40,7 @@ def choose(track: Track, configured_max: int | None) -> Progress:
         epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
         loss=track.loss if counter.kind == "train" and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
-        percent=track.percent if maximum is None and track.percent_line >= counter.last else None,
+        percent=track.percent if maximum is None and inner is None and track.percent_line >= counter.last else None,
         finished=_finished(track, pick._replace(maximum=maximum)),
         inner_current=inner.current if inner else None,
         inner_max=inner.maximum if inner else None,
@@ -67,11 +67,16 @@ def _pick(track: Track) -> Pick | None:
     counters = current or everything
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
-                         (("aux", "val"), counters)):  # fmt: skip
-        pick = _pick_of(track, [counter for counter in among if counter.kind in kinds])
+                         (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
+        pick = _pick_of(track, [counter for counter in among if counter.kind in kinds and _is_counting(track, counter)])
         if pick is not None:
             return pick
     return None
+
+
+def _is_counting(track: Track, counter: Counter) -> bool:
+    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark."""
+    return counter.kind != "done" or counter.current > counter.minimum or counter.last == track.ended
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
@@ -83,6 +88,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     inner = max(inside, key=lambda counter: counter.last) if inside else None
     if inner is not None and epoch is not None and inner.last < epoch.changed:
         inner = None
+    whole = [counter for counter in whole if not _is_earlier_stage(counter, whole + epochs)]
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter))
@@ -147,6 +153,17 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
     return epoch.maximum is not None and not _agrees(counter, epoch)
 
 
+def _is_earlier_stage(counter: Counter, others: list[Counter]) -> bool:
+    """Whether a counter of things (samples, files) was complete before the counter of the work itself began."""
+    if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
+        return False
+    return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)
+
+
+def _is_open(counter: Counter) -> bool:
+    return counter.maximum is not None and counter.current < counter.maximum
+
+
 def _agrees(counter: Counter, epoch: Counter) -> bool:
     """Whether step and epoch can be two views of one run: 1880/2400 in epoch 8/10 can, 1/75 in epoch 4/50 cannot."""
     assert counter.maximum
@@ -172,10 +189,21 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     if track.crashed > max(track.ended, counter.changed):
         return False
     if track.ended >= counter.changed and track.ended > track.started:
-        return True
+        # Said before, and the counter went on: a remark of each step, which tells nothing.
+        return None if track.ended_before and not counter.resets else True
+    if pick.maximum is not None and counter.current > pick.maximum:
+        return None
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if complete:
         return inner is None or inner.maximum is None or inner.current >= inner.maximum
+    if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:
+        return True  # 4.98G/4.98G
+    if pick.maximum is None and inner is not None and inner.maximum is not None:
+        # Between two epochs, and nobody said how many there are.
+        busy = any(
+            other.kind == "val" and other.last > inner.last and _is_open(other) for other in track.counters.values()
+        )
+        return False if inner.current < inner.maximum or busy else None
     if pick.maximum is None and (counter.eta == 0 or (track.percent == 100 and track.percent_line >= counter.last)):
         return None
     return False

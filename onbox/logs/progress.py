@@ -27,7 +27,8 @@ _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for 
 _TRACES = (
     b"0/0", b"0 / 0", b"0/ ", b"0%", b" of 0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
-    b"resum", b"stop",
+    b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
+    b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0",
     b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:",
     b"://", b"run",
     b"|   ", b"#  ",
@@ -36,6 +37,8 @@ _ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
 _DIGITS = b"0123456789"
 ALIKE_STEP = 8
 _VERDICTS_BYTES = 1 << 21
+FALLS_SELDOM = 4  # a number that falls in more than every fourth line is no counter
+_INTEGER = re.compile(rb"\d+")
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
 _MOVES = re.compile(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
 _ESCAPES = re.compile(
@@ -67,6 +70,9 @@ class ProgressReader:
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
         self._judged_bytes = 0  # size of the verdicts, roughly
+        self._numbers: list[bytes] = []  # of the last line with a trace
+        self._falls: list[int] = []  # how often each of them fell among the alike lines
+        self._skipped = b""  # the alike line before, if it was not read
         self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
 
     def state(self) -> dict[str, Any]:
@@ -77,6 +83,9 @@ class ProgressReader:
             "pending": self._pending.decode("latin-1"),
             "form": self._form,
             "alike": self._alike,
+            "numbers": [number.decode() for number in self._numbers],
+            "falls": list(self._falls),
+            "skipped": self._skipped.decode("latin-1"),
         }
 
     @classmethod
@@ -85,6 +94,9 @@ class ProgressReader:
         reader._track = Track.from_state(state["track"])
         reader._links = Links.from_state(state["links"])
         reader._form, reader._alike = state["form"], state["alike"]
+        reader._numbers = [number.encode() for number in state["numbers"]]
+        reader._falls = list(state["falls"])
+        reader._skipped = state["skipped"].encode("latin-1")
         reader._pending = state["pending"].encode("latin-1")
         return reader
 
@@ -165,8 +177,7 @@ class ProgressReader:
 
     def _plain(self, data: bytes, following: bytes) -> None:
         """Lines that nothing overwrites: those with a trace are read. Of many in a row that differ in their digits
-        only,
-        the first, the last and every eighth.
+        only, the first, the last, every eighth (later every 64th), and those where a counter falls back.
         """
         verdicts = self._verdicts
         lines = data.split(b"\n")
@@ -176,11 +187,7 @@ class ProgressReader:
         for at, folded in enumerate(folds[:-1]):
             wanted = verdicts[folded]
             if wanted:
-                form = lines[at].translate(None, _DIGITS)
-                self._alike = self._alike + 1 if (mark := crc32(form)) == self._form else 0
-                self._form = mark
-                if not self._alike % ALIKE_STEP or form != lines[at + 1].translate(None, _DIGITS) or self._regex:
-                    self._text(lines[at])
+                self._alike_line(lines[at], lines[at + 1])
             elif (self._track.table and _ROW.match(folded)) or self._regex:
                 self._text(lines[at])
 
@@ -196,6 +203,43 @@ class ProgressReader:
         traces = [trace for trace in _TRACES if trace in text]
         for folded in new:
             verdicts[folded] = any(trace in folded for trace in traces) if traces else False
+
+    def _alike_line(self, line: bytes, following: bytes) -> None:
+        """A line with a trace: read, unless it goes on as the alike lines before it did."""
+        form = line.translate(None, _DIGITS)
+        mark = crc32(form)
+        if mark != self._form or self._regex or len(line) > TEXT_LIMIT:
+            self._form, self._alike, self._skipped = mark, 0, b""
+            self._numbers = _INTEGER.findall(line[:TEXT_LIMIT])
+            self._falls = [0] * len(self._numbers)
+            self._text(line)
+            return
+        self._alike += 1
+        fallen = self._has_fallen(line)
+        if fallen and self._skipped:
+            self._text(self._skipped)
+        step = ALIKE_STEP if self._alike < ALIKE_STEP**2 else ALIKE_STEP**2
+        if not fallen and self._alike % step and form == following.translate(None, _DIGITS):
+            self._skipped = line
+        else:
+            self._skipped = b""
+            self._text(line)
+
+    def _has_fallen(self, line: bytes) -> bool:
+        """Whether a number that otherwise rises from line to line fell: a counter may have begun anew."""
+        numbers, before, falls = _INTEGER.findall(line), self._numbers, self._falls
+        self._numbers = numbers
+        if len(numbers) != len(falls) or len(numbers) != len(before):  # `.5` after `0.5`
+            self._falls = [0] * len(numbers)
+            return True
+        if numbers == before:
+            return False
+        fallen = False
+        for at, (now, then) in enumerate(zip(numbers, before, strict=True)):
+            if now != then and (len(now) < len(then) or (len(now) == len(then) and now < then)):
+                falls[at] += 1
+                fallen = fallen or FALLS_SELDOM * falls[at] <= self._alike + FALLS_SELDOM
+        return fallen
 
     def _text(self, raw: bytes) -> None:
         if len(raw) > 2 * TEXT_LIMIT:

@@ -64,12 +64,15 @@ STARTED = re.compile(
 )
 ENDED = re.compile(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study|download)\b"
-    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over|succeeded)\b(?!\s*(?:with value|at 0))"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W*$)|succeeded)\b(?!\s*(?:with value|at 0))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
     r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.*(?:counter|patience|/\d| of \d))|\d+ epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop|\bfinal model saved"
     r"|wandb\S* (?:\S+ )?view run .{1,80} at:|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
+    r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s*[:=]\s*(?:false|no|0))|\bafter \d+ (?:iterations|epochs|steps|rounds)\s*[:.]"
+    r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
+    r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 CRASHED = re.compile(
@@ -78,7 +81,7 @@ CRASHED = re.compile(
 )
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
-    "stop", "succe", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
+    "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
     "preempted", "interrupt", "exit", "killed", "abort",
 )  # fmt: skip
 

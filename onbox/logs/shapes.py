@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onbox.logs.numbers import COUNT
 from onbox.logs.words import UNIT_WORD
 
-_OF = r"(?:/|of(?![a-z])|out of)"
+_OF = r"(?:/|(?:of|von|sur)(?![a-z])|out of)"
 _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
 
 
@@ -116,6 +116,31 @@ SHAPES: tuple[Shape, ...] = (
         "iter 1,240 / 20,000 (6.20%)",
     ),
     _shape(
+        "two-brackets",
+        ("][", "/"),
+        rf"^\s*\[\s*(?P<epoch>\d+)\s*/\s*(?P<epochs>\d+)\s*\]\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*\]",
+        "epoch, then the batches inside it, both in brackets",
+        "PyTorch's DCGAN example, custom GAN loops",
+        "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
+    ),
+    _shape(
+        "current-total",
+        ("total",),
+        rf"(?<![a-z_])(?:current|completed|done|finished|processed)[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
+        rf"[\"']?total[\"']?\s*[:=]\s*(?P<max>{COUNT})(?![\w.])",
+        "a counter and its maximum as two neighbouring fields",
+        "JSON lines and logfmt of services and renderers",
+        '{"progress": {"current": 41, "total": 120}}',
+    ),
+    _shape(
+        "cjk",
+        ("/",),
+        rf"(?:[轮步代次数度]\s*[:：]?|第)\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese
+        "a counter beside the Chinese word for step, round or iteration",
+        "custom loops",
+        "训练步数: 410/2000",
+    ),
+    _shape(
         "leading-bracket",
         ("/",),
         rf"^\s*[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*[\])](?=\s+\S)",
@@ -134,7 +159,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bare-leading",
         ("/", "oss"),
-        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?=[\s:|,-]+.*loss)",
+        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)(?=[\s:|,-]+.*loss)",
         "a counter that begins the line, and a loss",
         "custom loops",
         "1200/20000 loss: 0.31",
@@ -161,9 +186,11 @@ SHAPES: tuple[Shape, ...] = (
 
 # behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
 WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
-BEFORE_EPOCH = re.compile(r"(?<![\w.])(\d+)epoch:")  # ESPnet: 12epoch:train:1501-1600batch
+# ESPnet: 12epoch:train:1501-1600batch; [e:12]
+BEFORE_EPOCH = re.compile(r"(?<![\w.])(\d+)epoch:|\[[eE][:=]\s?(\d+)\]")
 COUNTED = re.compile(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count))?\.?[\"')\]]*(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count|seen|done|processed|completed))?\.?[\"')\]]*"
+    r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     r"(?P<sep>\s*(?:\.{2,}|->|[:=#|])?\s*)[\[(\"'#]*\s*"
     rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]*[a-z])(?P<close>\s*[\])]?)(?:\s*{_OF}\s*\[?(?P<max>{COUNT}|\?))?"
 )

@@ -22,6 +22,7 @@ from onbox.logs.words import (
     NOT_A_COUNTER,
     NOT_PROGRESS,
     TRAINING,
+    UNIT_WORD,
     UNITS,
 )
 
@@ -39,8 +40,15 @@ _FOR_MAX = re.compile(
 )
 
 
+_DONE_COUNT = re.compile(
+    r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
+    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
+)
+
+
 class Sight(NamedTuple):
-    """A counter on one line. kind: `train`, `val` or `aux`. maximum: None if not shown, or shown rounded. beside_epoch:
+    """A counter on one line. kind: `train`, `val`, `aux`, or `done`: how many things are done, without a maximum.
+    maximum: None if not shown, or shown rounded. beside_epoch:
     an epoch stands on the same line. made: a display made for progress (a bar), not words of a log line.
     eta, elapsed: seconds, of this counter, None if not shown.
     """
@@ -84,6 +92,8 @@ def read_line(text: str) -> Seen:
         if not count.rounded and count.value > 0:
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     sights = _together(bars, labelled)
+    if not sights:
+        sights = _done_count(rest)
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
@@ -111,6 +121,15 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
     others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
+
+
+def _done_count(text: str) -> list[Sight]:
+    """`Done 196 tasks`: how many, without a maximum."""
+    found = _DONE_COUNT.search(text)
+    if not found:
+        return []
+    count, unit = parse_count(found[1]), UNITS[found[2].lower()]
+    return [Sight(f"done {unit}", unit, "done", count.value, None, count.rounded, "done-count")]
 
 
 # -- bars and other displays made for progress
@@ -175,7 +194,7 @@ def _bar_sight(display: Display) -> Sight | None:
         elapsed=_clock(_group(match, "elapsed")),
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
-        inner=shape.id in ("keras", "train-bracket", "loss-bracket") or bool(desc_fraction),
+        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket") or bool(desc_fraction),
     )
 
 
@@ -266,14 +285,18 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
     maxima: list[tuple[str, int]] = []
     before_epoch = BEFORE_EPOCH.search(text)
     if before_epoch:
-        sights.append(Sight("epoch", "epoch", "train", int(before_epoch[1]), None, False, "labelled"))
+        sights.append(
+            Sight("epoch", "epoch", "train", int(before_epoch[1] or before_epoch[2]), None, False, "labelled")
+        )
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
-        role = _role(_label_words(before), word[0].lower(), match)
+        if before.endswith("/") and match["max"] is None:
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each
+        role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
         count = parse_count(match["current"])
         if role == "maximum" and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
@@ -287,8 +310,8 @@ def _label_words(before: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(found[0])] if found else []
 
 
-def _role(words: list[str], unit: str, match: re.Match[str]) -> str:
-    """counter, maximum, or nothing. unit: the word as it stands there."""
+def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
+    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if match["max"] is not None:
@@ -304,7 +327,7 @@ def _role(words: list[str], unit: str, match: re.Match[str]) -> str:
         return "counter" if "|" in match["sep"] else "maximum"
     if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() else ""
-    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith("."):
+    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""
     return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
 

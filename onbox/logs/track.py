@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from onbox.logs.numbers import COUNT, parse_count
 from onbox.logs.remarks import turn_of
@@ -51,6 +52,8 @@ class Track:
         self.line = 0
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
+        self.ended_form = 0  # checksum of the letters of the last line that tells of an end
+        self.ended_before = False  # the same was told before, and a counter went on
         self.crashed = 0
         self.loss: float | str | None = None
         self.loss_line = 0
@@ -85,12 +88,21 @@ class Track:
         if turn == "started":
             self.started, self.table = self.line, None
         elif turn == "ended":
-            self.ended = self.line
+            self._end(text)
         elif turn == "crashed":
             self.crashed = self.line
-        self.take(self._tabled(text) or read_line(text))
-        if percent is not None:
+        seen = self._tabled(text) or read_line(text)
+        self.take(seen)
+        if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _end(self, text: str) -> None:
+        form = crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
+        again = form == self.ended_form and self.ended > self.started
+        self.ended_before = again and (
+            self.ended_before or any(counter.changed > self.ended for counter in self.counters.values())
+        )
+        self.ended, self.ended_form = self.line, form
 
     def _tabled(self, text: str) -> Seen | None:
         """What a row of a table shows, if the lines before were its head; None for all other lines."""

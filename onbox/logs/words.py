@@ -9,7 +9,8 @@ UNITS = {
     "epoch": "epoch", "epochs": "epoch", "ep": "epoch", "epoche": "epoch",
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
-    "update": "update", "updates": "update", "up": "update",
+    "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter",
+    "upd": "update", "update": "update", "updates": "update", "up": "update",
     "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
     "estimator": "round", "generation": "generation", "gen": "generation", "episode": "episode",
@@ -31,7 +32,8 @@ INNER_UNITS = frozenset({"batch", "sample", "image", "minibatch"})
 LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "timestep", "generation", "episode"})
 LONE_WORDS = frozenset({
     "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
-    "timestep", "timesteps", "generation", "episode", "globalstep",
+    "timestep", "timesteps", "generation", "episode", "globalstep", "tick",
+    "upd", "epoche", "schritt",
 })  # fmt: skip
 
 _UNIT_WORDS = "|".join(sorted(UNITS, key=len, reverse=True))
@@ -43,9 +45,10 @@ NOT_A_COUNTER = frozenset(
     " freq frequency interval best last resume resumed resuming since ago skip skipped decay patience seed ckpt"
     " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
-    " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown".split()
+    " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
+    " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
-MAXIMUM = frozenset("max maximum total num n nb number target final train training tot of planned expected".split())
+MAXIMUM = frozenset("max maximum total num n nb number target final train training tot planned expected".split())
 # ... but these, though they begin like one, are the counter itself.
 COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "train_step", "training_step",
                             "train_iteration", "training_iteration", "train_epoch", "training_epoch", "train_iter",
