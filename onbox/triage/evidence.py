@@ -72,6 +72,7 @@ EVIDENCE: tuple[Row, ...] = (
     Row("interrupted", lambda e: e.signal == signal.SIGINT, "user_interrupt", "signal(7): SIGINT comes from a person"),
     Row("asked-to-end", lambda e: e.signal in _ASKED_TO_END, "preempted", "schedulers announce a reclaim by SIGTERM"),
     Row("temporary", lambda e: e.exit_code == 75, "network_blip", "sysexits.h EX_TEMPFAIL: try again later"),
+    Row("timeout-tool", lambda e: e.exit_code == 124, "time_limit", "timeout(1): 124 when the time is over"),
     Row("no-permission", lambda e: e.exit_code in (77, 126), "permission_error", "sysexits.h EX_NOPERM; sh(1): 126"),
     Row("no-command", lambda e: e.exit_code in (66, 127), "config_error", "sh(1): 127; the keeper: cwd is missing"),
     Row("usage", lambda e: e.exit_code in (2, 64, 78), "config_error", "argparse and sysexits.h EX_USAGE, EX_CONFIG"),

@@ -6,6 +6,15 @@ from onbox.triage.rows import ASKED, REASON, Row
 
 LIMITS: tuple[Row, ...] = (
     Row(
+        "timeout-tool",
+        "time_limit",
+        REASON,
+        "sending signal",
+        r"^timeout: sending signal \w+ to command",
+        "timeout(1) of coreutils with --verbose",
+        "timeout: sending signal TERM to command 'bash'",
+    ),
+    Row(
         "time-limit",
         "time_limit",
         REASON,

@@ -60,10 +60,11 @@ SPACE: tuple[Row, ...] = (
         "disk_full",
         CAUSE,
         "pytorchstreamwriter|unexpected pos|iostream error|file write failed|inline_container",
-        r"PytorchStreamWriter failed|unexpected pos \d+ vs|basic_ios::clear: iostream error"
+        r"^(?!.*(?:permission denied|read-only file|no such file)).*(?:PytorchStreamWriter failed|unexpected pos \d+ vs"
+        r"|basic_ios::clear: iostream error"
         r"|inline_container\.cc:\d+\].{0,60}(?:write|fail)"
-        r"|file write failed",
-        "PyTorch serialization on a full disk",
+        r"|file write failed)",
+        "PyTorch serialization on a full disk; its own reason (strerror) goes first",
         "RuntimeError: [enforce fail at inline_container.cc:595] . unexpected pos 64 vs 0",
     ),
     Row(

@@ -33,6 +33,7 @@ CASES = [
     ("asked-to-end", "preempted", killed(12)),
     ("asked-to-end", "preempted", killed(24)),
     ("temporary", "network_blip", exited(75)),
+    ("timeout-tool", "time_limit", exited(124)),
     ("no-permission", "permission_error", exited(77)),
     ("no-permission", "permission_error", exited(126)),
     ("no-command", "config_error", exited(127)),
