@@ -5,6 +5,7 @@ Source: RFC 5321 (4.2.1: 2yz done, 4yz try again, 5yz never), RFC 5322 (Message-
 
 from __future__ import annotations
 
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -25,7 +26,7 @@ def recipients(url: str) -> tuple[str, list[str]]:
     for address in (sender, *readers):
         try:
             Address(addr_spec=address)
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, MessageError) as error:
             raise Unusable("its query must say from=ADDRESS and to=ADDRESS[,ADDRESS…]") from error
     if not readers:
         raise Unusable("its query says no to=ADDRESS")
