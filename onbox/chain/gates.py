@@ -46,7 +46,7 @@ def check_gates(gates: Gates, root: str, folder: str, sight: Sight) -> list[Find
     if gates.gpu is not None:
         findings += judge_gpus(gates.gpu, sight.gpus())
     if gates.checkpoints is not None:
-        path = os.path.normpath(os.path.join(folder, gates.checkpoints.path))
+        path = os.path.realpath(os.path.join(folder, os.path.expanduser(gates.checkpoints.path)))
         findings += _check_checkpoints(gates.checkpoints, path, sight)
     return findings
 
@@ -80,10 +80,10 @@ def judge_room(gates: Gates, path: str, room: Room) -> list[Finding]:
 
 
 def judge_memory(amount: Amount, memory: MemoryReading) -> list[Finding]:
-    """Free is what the limit leaves beside the working set, and never more than the machine has available."""
+    """Free is what the limit leaves beside what is held (page cache gives way), and never more than the machine has."""
     if isinstance(memory.limit_bytes, Unseen):
         return [Finding("memory_free", f"could not look ({memory.limit_bytes.why})", "a readable limit")]
-    limit, used = observed(memory.limit_bytes), observed(memory.working_set_bytes)
+    limit, used = observed(memory.limit_bytes), observed(memory.held_bytes)
     available, total = observed(memory.host.available_bytes), observed(memory.host.total_bytes)
     within = None if limit is None or used is None else max(0, limit - used)
     known = [free for free in (within, available) if free is not None]
@@ -133,7 +133,8 @@ def _check_checkpoints(gate: CheckpointGate, path: str, sight: Sight) -> list[Fi
     room = disks if isinstance(disks, Absent | Unseen) else disks[0].room
     if isinstance(room, Absent | Unseen):
         return [Finding("checkpoints", f"could not look at {path} ({room.why})", "a readable file system")]
-    return judge_checkpoints(gate, path, room, *sight.present(path))
+    # Without a folder of their own, what lies there is the project, and no checkpoint.
+    return judge_checkpoints(gate, path, room, *((0, 0) if gate.path == "." else sight.present(path)))
 
 
 def judge_checkpoints(
@@ -158,20 +159,34 @@ def judge_checkpoints(
 
 
 def bytes_present(folder: str) -> tuple[int, int]:
-    """Bytes on disk and number of files below a folder; (0, 0) if there is none. Bounded; what cannot be read counts
-    as not there, which can only make the gate stricter.
+    """Bytes on disk and number of files below a folder, on its own file system, a file of several names once; (0, 0) if
+    there is none. Bounded; what cannot be read counts as not there, which can only make the gate stricter.
     """
-    count = size = 0
-    for place, _, names in os.walk(folder):
+    size, seen = 0, set()
+    try:
+        device = os.stat(folder).st_dev
+    except OSError:
+        return 0, 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if _is_on(os.path.join(place, name), device)]
         for name in names:
             try:
-                size += os.lstat(os.path.join(place, name)).st_blocks * 512
+                found = os.lstat(os.path.join(place, name))
             except OSError:
                 continue
-            count += 1
-            if count >= WALK_LIMIT:
-                return size, count
-    return size, count
+            if found.st_ino not in seen:
+                seen.add(found.st_ino)
+                size += found.st_blocks * 512
+            if len(seen) >= WALK_LIMIT:
+                return size, len(seen)
+    return size, len(seen)
+
+
+def _is_on(folder: str, device: int) -> bool:
+    try:
+        return os.lstat(folder).st_dev == device
+    except OSError:
+        return False
 
 
 def _wanted(amount: Amount, total: int) -> float:

@@ -343,7 +343,11 @@ class StageRun:
         from onbox.chain.sight import sight_of  # noqa: PLC0415
 
         folder = self.ctx.folder(self.stage)
-        self.findings = tuple(check_gates(self.stage.gates, self.ctx.paths.root, folder, sight_of(self.ctx.environ)))
+        self.findings = tuple(
+            check_gates(
+                self.stage.gates, self.ctx.paths.root, folder, sight_of({**self.ctx.environ, **dict(self.stage.env)})
+            )
+        )
         if not self.findings:
             return None
         self.reason, self.failure_class = "; ".join(map(str, self.findings)), None

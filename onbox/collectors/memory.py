@@ -26,11 +26,12 @@ class HostMemory(NamedTuple):
 
 
 class MemoryReading(NamedTuple):
-    """Memory at the level whose limit binds (or at the process's own group, where there is no limit). version: of the
-    cgroup tree; 0: the process is in none, and every field but `host` says why.
+    """Memory at the level that has the least room below its limit (or at the process's own group, where there is no
+    limit). version: of the cgroup tree; 0: the process is in none, and every field but `host` says why.
 
     working_set: current less the file pages that can be dropped at once (inactive_file), as the kubelet counts it.
-    held: what cannot be dropped without swap: anonymous memory, shared memory (tmpfs, /dev/shm) and the kernel's own.
+    held: current less all page cache and what else the kernel can give back: what a new process cannot have. Shared
+    memory (tmpfs, /dev/shm) is part of it: it cannot be dropped without swap.
     peak: of the group's whole life. oom_kills_total: of the process's own group, since it was made.
     """
 
@@ -54,7 +55,7 @@ class _Files(NamedTuple):
     peak: str
     swap: str
     inactive_file: str
-    held: tuple[str, ...]
+    reclaimable: tuple[str, ...]
 
 
 _FILES = {
@@ -64,7 +65,7 @@ _FILES = {
         "memory.peak",
         "memory.swap.current",
         "inactive_file",
-        ("anon", "shmem", "slab_unreclaimable", "kernel_stack", "pagetables", "sock"),
+        ("inactive_file", "active_file", "slab_reclaimable"),
     ),
     1: _Files(
         "memory.usage_in_bytes",
@@ -72,7 +73,7 @@ _FILES = {
         "memory.max_usage_in_bytes",
         "memory.memsw.usage_in_bytes",
         "total_inactive_file",
-        ("total_rss", "total_shmem"),
+        ("total_inactive_file", "total_active_file"),
     ),
 }
 
@@ -111,7 +112,7 @@ def read_memory(group: Maybe[Group], root: str = "/") -> MemoryReading:
         limit_bytes=limit,
         current_bytes=current,
         working_set_bytes=working_set(current, key_of(stat, names.inactive_file, f"{level}/memory.stat")),
-        held_bytes=held(stat, names.held, level),
+        held_bytes=held(current, stat, names.reclaimable, level),
         peak_bytes=read_int(f"{level}/{names.peak}"),
         swap_bytes=_swap(group.version, level, current),
         oom_kills_total=read_oom_kills(group.version, group.own),
@@ -127,13 +128,21 @@ def working_set(current: Maybe[int], inactive_file: Maybe[int]) -> Maybe[int]:
     return max(0, current - inactive_file)  # two files, read one after the other
 
 
-def held(stat: Maybe[str], names: tuple[str, ...], level: str) -> Maybe[int]:
-    """The sum of the keys that there are; the first one (anonymous memory) must be there."""
-    anonymous = key_of(stat, names[0], f"{level}/memory.stat")
-    if isinstance(anonymous, Absent | Unseen):
-        return anonymous
+def held(current: Maybe[int], stat: Maybe[str], reclaimable: tuple[str, ...], level: str) -> Maybe[int]:
+    """Current less the reclaimable keys that there are; the first one must be there."""
+    first = key_of(stat, reclaimable[0], f"{level}/memory.stat")
+    for seen in (current, first):
+        if isinstance(seen, Absent | Unseen):
+            return seen
     keys = parse_keys(observed(stat) or "")
-    return sum(keys.get(name, 0) for name in names)
+    return max(0, (observed(current) or 0) - sum(keys.get(name, 0) for name in reclaimable))
+
+
+def _room(version: int, level: str, limit: float) -> float:
+    """What a level has left below its limit; without any usage to read, all of it."""
+    names = _FILES[version]
+    used = held(read_int(f"{level}/{names.current}"), read_text(f"{level}/memory.stat"), names.reclaimable, level)
+    return limit - (observed(used) or 0)
 
 
 def _swap(version: int, level: str, current: Maybe[int]) -> Maybe[int]:
@@ -144,7 +153,9 @@ def _swap(version: int, level: str, current: Maybe[int]) -> Maybe[int]:
 
 
 def _binding_limit(group: Group, host: HostMemory) -> tuple[str, Maybe[int]]:
-    """The level to read at, and its limit. Levels that are unreadable are told of only if no other limit was seen."""
+    """The level to read at, the one with the least room, and its limit: a wider limit may be nearly used up by others.
+    Levels that are unreadable are told of only if no other limit was seen.
+    """
     found: list[tuple[str, float]] = []
     trouble: Unseen | None = None
     for index, level in enumerate(group.levels):
@@ -155,11 +166,10 @@ def _binding_limit(group: Group, host: HostMemory) -> tuple[str, Maybe[int]]:
             found.append((level, limit))
     hidden = _hidden_limit(group) if group.version == 1 else None
     best = tightest(found)
-    if hidden is not None and (best is None or hidden < best[1]):
-        best = (
-            group.own,
-            hidden,
-        )  # set above what can be seen: usage up there is unknown, ours is the nearest there is
+    if len(found) > 1:
+        best = min(found, key=lambda pair: _room(group.version, *pair))
+    if hidden is not None and (best is None or all(hidden < limit for _, limit in found)):
+        best = (group.own, hidden)  # set above what can be seen: our own usage is the nearest there is
     total = observed(host.total_bytes)
     if best is not None and (total is None or best[1] <= total):
         return best[0], int(best[1])

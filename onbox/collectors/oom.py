@@ -111,7 +111,9 @@ class KillWatch:
             lost += [] if top in seen else [top]
             self._latest |= seen
         for level, of_version in self._elsewhere.items():
-            self._latest |= _count(of_version, level)
+            seen = _count(of_version, level)
+            lost += [] if level in seen else [level]
+            self._latest |= seen
         return lost
 
     def _since(self, level: str, count: int) -> int:

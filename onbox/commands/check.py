@@ -86,7 +86,7 @@ def gather(config: str | None) -> Facts:
         snapshot=take_snapshot(find_groups(), touched, None, look_remote=look_once),
         gpus=read_once(),
         xids=read_xids(),
-        sight=sight_of(os.environ),
+        sight=sight_of,
     )
 
 

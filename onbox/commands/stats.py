@@ -85,6 +85,15 @@ def add(subparsers: Any) -> None:
 
 
 def run_stats(args: argparse.Namespace) -> int:
+    try:
+        return _run(args)
+    except KeyboardInterrupt:
+        if not args.watch:
+            raise
+        return Exit.DONE  # the way out of --watch
+
+
+def _run(args: argparse.Namespace) -> int:
     subject = find_subject(args)
     earlier = None
     while True:
@@ -99,11 +108,11 @@ def run_stats(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, picture: Picture) -> None:
     if args.json:
-        print(json.dumps(as_data(picture), indent=None if args.watch else 2))
+        print(json.dumps(as_data(picture), indent=None if args.watch else 2), flush=True)
     elif args.prometheus:
         from onbox.commands.stats_prometheus import render_metrics  # noqa: PLC0415 - only for this form
 
-        print(render_metrics(as_data(picture)), end="")
+        print(render_metrics(as_data(picture)), end="", flush=True)
     else:
         from onbox.commands.stats_text import render_picture  # noqa: PLC0415 - only for this form
 
@@ -154,7 +163,7 @@ def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     samples = _samples(subject)
     gpus = read_once()
     now = sample_of(snapshot, gpus)
-    before = earlier or (samples[-1] if samples else None)
+    before = earlier or (samples[-1] if samples and subject.leader is not None else None)
     return Picture(
         subject,
         snapshot,
@@ -206,6 +215,8 @@ def find_rates(before: Sample, now: Sample) -> dict[str, float]:
 
 def _kills_since(subject: Subject, now: Sample) -> int | None:
     """OOM kills since the run's first sample; None: nothing to compare with."""
+    if subject.leader is None:
+        return None  # another session may stand in another group
     first = next((sample for sample in _samples(subject) if "oom_kills_total" in sample), None)
     if first is None or "oom_kills_total" not in now:
         return None

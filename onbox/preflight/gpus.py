@@ -8,6 +8,7 @@ from onbox.collectors.gpu import Gpu, visible
 from onbox.collectors.gpu_health import XIDS, judge_gpu
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.units import format_size
+from onbox.preflight.project import DEVICES
 from onbox.preflight.report import Result, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from onbox.collectors.gpu import LostGpu
     from onbox.preflight.report import Facts
-
-DEVICES = "CUDA_VISIBLE_DEVICES"
 
 
 def check_gpus(facts: Facts) -> Iterator[Result]:

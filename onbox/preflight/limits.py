@@ -28,7 +28,7 @@ def check_memory(facts: Facts) -> Iterator[Result]:
         return
     limit, used, host = (
         observed(memory.limit_bytes),
-        observed(memory.working_set_bytes),
+        observed(memory.held_bytes),
         observed(memory.host.total_bytes),
     )
     if isinstance(memory.limit_bytes, Unseen):

@@ -37,6 +37,13 @@ def existing(path: str) -> str:
 def check_state(facts: Facts) -> Iterator[Result]:
     """A file is made, locked and removed where the state will lie."""
     folder = existing(facts.paths.root)
+    if os.path.lexists(facts.paths.root) and not os.path.isdir(facts.paths.root):
+        yield failed("state", f"{facts.paths.root} is no folder", "move it away, or set another state_dir or name")
+        return
+    parent = os.path.dirname(facts.paths.root)
+    if os.path.lexists(parent) and not os.path.isdir(parent):
+        yield failed("state", f"{parent} is no folder", "move it away, or set another state_dir")
+        return
     try:
         skew = _try_folder(folder)
     except OSError as error:

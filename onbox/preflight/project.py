@@ -11,13 +11,15 @@ from onbox.chain.gates import check_gates
 from onbox.chain.keeper import command_argv
 from onbox.chain.scripts import find_crlf_scripts
 from onbox.contract.manifest import Gates
-from onbox.preflight.report import Result, failed, passed, warned
+from onbox.preflight.report import Result, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.contract.manifest import Stage
     from onbox.preflight.report import Facts
+
+DEVICES = "CUDA_VISIBLE_DEVICES"
 
 
 def check_configuration(facts: Facts) -> Iterator[Result]:
@@ -51,18 +53,33 @@ def check_commands(facts: Facts) -> Iterator[Result]:
         else:
             yield warned("commands", text, "it must be there when its turn comes: does an earlier stage make it?")
     if facts.stages and not missing:
-        yield passed("commands", f"folders and programs of {len(facts.stages)} stages are there")
+        lines = sum(1 for stage in facts.stages if command_argv(stage.cmd, lambda _: None)[-2:-1] == ["-c"])
+        unjudged = f"; what {lines} shell lines call is not known before they run" if lines else ""
+        yield passed("commands", f"folders and programs of {len(facts.stages)} stages are there{unjudged}")
 
 
 def _missing_files(facts: Facts, stage: Stage, folder: str) -> Iterator[str]:
     path = dict(stage.env).get("PATH", facts.environ.get("PATH", os.defpath))
     words = command_argv(stage.cmd, lambda name: _find(name, path, folder))
     if _find(words[0], path, folder) is None:
-        yield f"no program {words[0]!r} on PATH"
-    script = words[1] if len(words) > 1 else ""
-    interpreted = os.path.basename(words[0]).startswith(("python", "bash", "sh", "perl", "Rscript", "julia"))
-    if interpreted and not script.startswith("-") and script and not os.path.exists(os.path.join(folder, script)):
+        there = os.path.exists(os.path.join(folder, words[0])) and "/" in words[0]
+        yield f"{words[0]!r} is not executable (chmod +x)" if there else f"no program {words[0]!r} on PATH"
+        return
+    script = _script_of(words)
+    if script and not os.path.exists(os.path.join(folder, script)):
         yield f"no file {script!r} in {folder}"
+
+
+def _script_of(words: list[str]) -> str | None:
+    """The script that an interpreter is told to run; None if it is none, or code and modules (-c, -m) instead."""
+    if not os.path.basename(words[0]).startswith(("python", "bash", "sh", "perl", "Rscript", "julia")):
+        return None
+    for word in words[1:]:
+        if word.startswith("-") and word != "-" and word[1] in "cme":
+            return None
+        if not word.startswith("-"):
+            return word
+    return None
 
 
 def _find(name: str, path: str, folder: str) -> str | None:
@@ -124,17 +141,21 @@ def check_buffering(facts: Facts) -> Iterator[Result]:
 
 def check_all_gates(facts: Facts) -> Iterator[Result]:
     """The gates as the chain would ask them now, each kind once."""
-    asked: dict[tuple[Gates, str], list[str]] = {}
+    if facts.config_errors:
+        yield unseen("gates", "the configuration has errors")
+        return
+    asked: dict[tuple[Gates, str, str | None], list[str]] = {}
     for stage in facts.stages:
         if stage.gates != Gates():
-            asked.setdefault((stage.gates, folder_of(facts, stage)), []).append(stage.name)
+            devices = dict(stage.env).get(DEVICES, facts.environ.get(DEVICES))
+            asked.setdefault((stage.gates, folder_of(facts, stage), devices), []).append(stage.name)
     refused = 0
-    for (gates, folder), names in asked.items():
-        for finding in check_gates(gates, facts.paths.root, folder, facts.sight):
+    for (gates, folder, devices), names in asked.items():
+        sight = facts.sight({} if devices is None else {DEVICES: devices})
+        for finding in check_gates(gates, facts.paths.root, folder, sight):
             refused += 1
-            yield failed(
-                "gates", f"{', '.join(names)}: {finding}", "make room, or change the gate; the chain would refuse"
-            )
+            remedy = "make room, or change the gate; the chain would refuse"
+            yield failed("gates", f"{', '.join(names)}: {finding}", remedy)
     if not asked:
         yield passed("gates", "none configured")
     elif not refused:

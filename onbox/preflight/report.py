@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from onbox.chain.gates import Sight
     from onbox.collectors.gpu import GpuReading
@@ -54,8 +54,8 @@ def unseen(check: str, why: str, remedy: str = "") -> Result:
 
 class Facts(NamedTuple):
     """What the checks judge. config_path, config_errors: of onbox.toml ("" if there is none). environ: of the caller,
-    as the runner would have it. snapshot: readings of this session. gpus, xids: see `collectors.gpu`, `gpu_health`.
-    root: of /etc, /proc and /var, "/" but in tests.
+    as the runner would have it. snapshot: readings of this session. sight: of an environment. gpus, xids: see
+    `collectors.gpu`, `gpu_health`. root: of /etc, /proc and /var, "/" but in tests.
     """
 
     folder: str
@@ -68,5 +68,5 @@ class Facts(NamedTuple):
     snapshot: Snapshot
     gpus: Maybe[GpuReading]
     xids: Maybe[list[Xid]]
-    sight: Sight
+    sight: Callable[[Mapping[str, str]], Sight]
     root: str = "/"

@@ -92,7 +92,7 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | No
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return Call(row.failure_class, row.rule, state, "high", record.last_line)
-    if evidence.oom_kill_delta and (_was_killed(evidence) or (_text_is_below(decision, CAUSE) and _is_dead(evidence))):
+    if evidence.oom_kill_delta and (_was_killed(evidence) or (_text_is_below(decision, BUG) and _is_dead(evidence))):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
         return Call(
             "host_oom", "counted-oom-kill", "dead", "high", Seen(at.number, at.text) if at else record.last_line, at

@@ -22,7 +22,7 @@ UNCOUNTED = ROOM._replace(inodes_free=NOT_COUNTED, inodes_total=NOT_COUNTED)
 GB = 10**9
 NONE = Absent("no cgroup")
 MEMORY = MemoryReading(
-    2, "/sys/fs/cgroup", 8 * GB, 7 * GB, 5 * GB, 4 * GB, 7 * GB, 0, 0, HostMemory(512 * GB, 300 * GB)
+    2, "/sys/fs/cgroup", 8 * GB, 7 * GB, 6 * GB, 5 * GB, 7 * GB, 0, 0, HostMemory(512 * GB, 300 * GB)
 )
 
 
@@ -119,7 +119,7 @@ def test_without_gates_nothing_is_looked_at() -> None:
             Amount(1),
             MEMORY._replace(limit_bytes=Unseen("memory.max: Permission denied")),
         ),
-        ([], Amount(300 * GB), MEMORY._replace(version=0, limit_bytes=Absent("no cgroup"), working_set_bytes=NONE)),
+        ([], Amount(300 * GB), MEMORY._replace(version=0, limit_bytes=Absent("no cgroup"), held_bytes=NONE)),
     ],
 )
 def test_memory_is_measured_against_the_limit(refused: list[str], amount: Amount, memory: MemoryReading) -> None:

@@ -153,7 +153,7 @@ def test_a_limit_of_nothing_is_a_limit(tmp_path: Path) -> None:
 
 
 def test_v1_in_docker_reads_the_mounted_group(tmp_path: Path) -> None:
-    group = v1_memory(V1, 3 * GIB, f"{4 * GIB}\n", f"{4 * GIB}\n", total_inactive_file=GIB, total_rss=GIB)
+    group = v1_memory(V1, 3 * GIB, f"{4 * GIB}\n", f"{4 * GIB}\n", total_inactive_file=GIB, total_active_file=GIB)
     reading = read(tmp_path, v1_box(group, shown="/docker/abc"))
     assert (reading.version, reading.limit_bytes, reading.current_bytes) == (1, 4 * GIB, 3 * GIB)
     assert (reading.working_set_bytes, reading.held_bytes, reading.peak_bytes) == (2 * GIB, GIB, 6 * GIB)
@@ -194,19 +194,27 @@ def test_v1_swap_is_what_memsw_has_more(tmp_path: Path) -> None:
 
 
 def test_held_is_what_cannot_be_dropped(tmp_path: Path) -> None:
-    files = v2_box(v2_memory(SCOPE, 10))
+    files = v2_box(v2_memory(SCOPE, 1000))
     files[f"{SCOPE}/memory.stat"] = (
         "anon 1\nfile 1099511627776\nkernel_stack 4000\npagetables 50000\nsock 600000\nshmem 20\n"
         "inactive_file 7\nactive_file 9\nslab_reclaimable 11\nslab_unreclaimable 300\n"
     )
-    assert read(tmp_path, files).held_bytes == 654321
+    assert read(tmp_path, files).held_bytes == 1000 - 7 - 9 - 11
+
+
+def test_the_level_with_the_least_room_binds(tmp_path: Path) -> None:
+    """A wide limit that others have used up binds before a narrow one with room."""
+    leaf = v1_memory(f"{V1}/docker/abc", 0, f"{2 * GIB}\n", f"{2 * GIB}\n")
+    above = v1_memory(f"{V1}/docker", 4 * GIB, f"{4 * GIB}\n", f"{4 * GIB}\n")
+    reading = read(tmp_path, v1_box(leaf, above, v1_memory(V1, 9 * GIB)))
+    assert (reading.limit_bytes, place(reading)) == (4 * GIB, "memory/docker")
 
 
 def test_keys_are_looked_up_in_any_order(tmp_path: Path) -> None:
     files = v2_box(v2_memory(SCOPE, 10))
     files[f"{SCOPE}/memory.stat"] = "new_key 5\ninactive_file 4\nodd line here\n\nshmem 2\nanon 3\nanon_thp x\n"
     reading = read(tmp_path, files)
-    assert (reading.working_set_bytes, reading.held_bytes) == (6, 5)
+    assert (reading.working_set_bytes, reading.held_bytes) == (6, 6)
 
 
 def test_the_cache_may_have_grown_since_the_first_file(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def facts(root: str = "/", folder: str = "/", environ: dict[str, str] | None = N
         SNAPSHOT._replace(**of_snapshot),
         NONE,
         NONE,
-        Sight(never, never, never, never),
+        lambda _: Sight(never, never, never, never),
         root,
     )
     return base._replace(**of_facts)

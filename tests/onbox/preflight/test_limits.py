@@ -16,7 +16,7 @@ def test_the_limit_is_shown_beside_what_free_would_say() -> None:
 
 
 def test_memory_in_use_before_the_start_is_warned_of() -> None:
-    (result,) = check_memory(facts(memory=MEMORY._replace(working_set_bytes=7 * GB)))
+    (result,) = check_memory(facts(memory=MEMORY._replace(held_bytes=7 * GB)))
     assert (result.verdict.value, bool(result.remedy)) == ("WARN", True)
 
 

@@ -165,3 +165,11 @@ def test_a_users_row_of_an_earlier_attempt_is_past() -> None:
     row = UserRow("seat refused", "license_busy")
     log = b"seat refused\n=== attempt 2 ===\n" + RUNNING
     assert classify(log, Evidence(log_age_seconds=1.0), [row]).failure_class == "success_healthy"
+
+
+def test_a_defect_beside_a_kill_in_a_shared_group_is_a_defect() -> None:
+    """The counter is the group's: somebody else in it may have been killed."""
+    log = b"Traceback (most recent call last):\n  File 'train.py', line 3, in <module>\nValueError: bad learning rate\n"
+    assert classify(log, Evidence(exit_code=1, oom_kill_delta=1)).failure_class != "host_oom"
+    assert classify(b"", Evidence(exit_code=1, oom_kill_delta=1)).failure_class == "host_oom"
+    assert classify(log, Evidence(exit_code=137, oom_kill_delta=1)).failure_class == "host_oom"
