@@ -26,10 +26,14 @@ PROGRESS_MAY_SAY = (
     "crash-signal",
     "aborted",
 )  # words of progress lines too
+TRACKER = re.compile(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
 _SHARED_MEMORY = re.compile(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
 _UNPICKLING = re.compile(r"pickle\.load\(")
+_ASKS_FOR_CARD = re.compile(
+    r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
+)
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
 _NEEDED_BY: dict[str, tuple[int, ...]] = {
     word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
@@ -38,7 +42,7 @@ _NEEDED_BY: dict[str, tuple[int, ...]] = {
 _SIGN_WORDS = (
     'traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of'
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
-    "|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be"
+    "|inodes|df -|tpu|hbm|/dev/accel|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be"
 )
 _ALL_WORDS = {*_NEEDED_BY, *_SIGN_WORDS.split("|")}
 _WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
@@ -53,6 +57,12 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "settings-library",
     ),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
+    (
+        ("defect", "exception", "bad-setting"),
+        ("AssertionError", "RuntimeError", "SystemExit", "EnvironmentError", "OSError"),
+        lambda trace: trace.mentions(_ASKS_FOR_CARD, last=1),
+        "no-card",
+    ),
     (
         _DAMAGED,
         (),
@@ -83,6 +93,7 @@ def progress_of(text: str, said: Message) -> bool:
     return (
         any(map(str.isdigit, text))
         and said.level not in BAD_LEVELS
+        and not TRACKER.match(text)
         and signs.is_progress(said.text)
         and not exception_of(said.text, in_trace=False)
     )

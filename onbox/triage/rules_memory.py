@@ -46,7 +46,7 @@ TPU: tuple[Row, ...] = (
         CAUSE,
         "hbm",
         r"^(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement"
-        r"|largest program)).*\bhbm\b"
+        r"|largest program|that was not possible)).*(?<![a-z])hbm\d{0,2}\b"
         r"|hbm.{0,40}(?:exceeded|exhausted)",
         "XLA:TPU compiler and runtime",
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",

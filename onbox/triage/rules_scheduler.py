@@ -42,7 +42,8 @@ LIMITS: tuple[Row, ...] = (
         r"|shutdown|shutting)|(?:preempt\w*|eviction|termination|interruption|reclaim"
         r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
-        r"|preempting|instance-action|InstanceTermination|NodeLost|NodeShutdown"
+        r"|preempting|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
+        r"|\binstance/preempted\W{1,3}true|InstanceTermination|NodeLost|NodeShutdown"
         r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
         "Slurm, Kubernetes, spot instances, submitit",
         "slurmstepd: error: *** JOB 31 ON d3 CANCELLED AT 2025-10-30T05:33:43 DUE TO PREEMPTION ***",
@@ -72,7 +73,7 @@ PEOPLE: tuple[Row, ...] = (
         ASKED,
         "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
-        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*$|ctrl[-+ ]c (?:pressed|received|detected|caught)|(?:pressed|received"
+        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)|(?:pressed|received"
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"

@@ -27,7 +27,7 @@ NOT_PROGRESS = re.compile(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|nccl (?:info|warn)|no progress|stuck|idle",
+    r"|nccl (?:info|warn)|no progress|stuck|idle|\brepeated \d+x across",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
@@ -63,6 +63,7 @@ NOT_SUCCESS = re.compile(
     r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
     re.IGNORECASE,
 )
+PART_OF = re.compile(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 RESTART = re.compile(
     r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number"
     r"|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
@@ -117,9 +118,19 @@ FINITE_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*
 OVERFLOW = re.compile(
     r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE
 )
-# A table of `df -i` or `df` with nothing free.
-NO_INODES = re.compile(r"^\S+\s+[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+0\s+100%\s+/|\binodes?\b.{0,40}100 ?%", re.IGNORECASE)
-INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%")
+# A row of `df`: what is counted (bytes or inodes) is told by the header, the command, or a second row of the same mount.
+DF_ROW = re.compile(r"^(\S{1,200})\s+[\d.]+[KMGTP]?i?\s+[\d.]+[KMGTP]?i?\s+([\d.]+)[KMGTP]?i?\s+(\d+)%\s+(/\S{0,200})")
+INODES_FULL = re.compile(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
+INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s+(?:\S+\s+)?-\w{0,4}i|\bdf\b.{0,20}--inodes")
+# What only a host with TPUs says; one that looked for them in vain says that it found none.
+TPU_HOST = re.compile(
+    r"\bTpuDevice\b|\bTPU v?\d|\bTPU_\d|libtpu|/dev/accel\d|\btpu[-_ ](?:vm|pod|slice|worker|cores?|chips?|devices?)\b"
+    r"|(?:backend|platform|device|accelerator)s?[\s:='\"]{1,4}tpu\b|HBM\d?\b|\btpu_driver",
+    re.IGNORECASE,
+)
+NO_TPU = re.compile(
+    r"unable|not found|no such|skipp|\bno\b|not available|without|module|fall|\bgpu|cuda|nvidia|\bnot\b", re.IGNORECASE
+)
 
 
 HEDGED = re.compile(
@@ -140,8 +151,11 @@ def is_progress(text: str) -> bool:
 
 
 def is_success(text: str) -> bool:
-    """Whether a program says that all of its work is done."""
-    return bool(SUCCESS.search(text)) and not NOT_SUCCESS.search(text)
+    """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
+    if not SUCCESS.search(text) or NOT_SUCCESS.search(text):
+        return False
+    count = PART_OF.search(text)
+    return not count or int(count[1]) >= int(count[2])
 
 
 def is_restart(text: str) -> bool:
