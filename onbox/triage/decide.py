@@ -19,6 +19,7 @@ SCALE_FLOOR = 1e-4
 LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a log only
 LAST_LINES = 3
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
+_STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -53,7 +54,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     lost = _lost(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and not dead:
-        return Decision(lost, (), attempt, lost=True) if lost else Decision(None, (), attempt)
+        return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
     ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
@@ -177,8 +178,8 @@ def _told_before(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault | N
     elif cause.row.id == "oom-kill" and not _VICTIM.search(cause.text):
         found = [fault for fault in same if abs(fault.number - cause.number) < 60 and _VICTIM.search(fault.text)]
     elif cause.row.id == "not-finite" and cause.trace is None:
-        found = [fault for fault in live if fault.row is cause.row and fault.severity > WEAK and not fault.handled]
-        found = [fault for fault in found if fault.number > cause.number] if _names_loss(cause) else []
+        found = [fault for fault in same if fault.number > cause.number] if _names_loss(cause) else []
+        found = [fault for fault in found if fault.severity > WEAK or _STOPS.search(fault.text)]
     else:
         return None
     return found[0] if found else None

@@ -34,6 +34,7 @@ _UNPICKLING = re.compile(r"pickle\.load\(")
 _ASKS_FOR_CARD = re.compile(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
 )
+_PYTHON_WARNING = re.compile(r"(?:^|\s|:)[A-Z]\w*Warning: ")
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
 _NEEDED_BY: dict[str, tuple[int, ...]] = {
     word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
@@ -141,7 +142,7 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
         return LOGGED
     if trace is not None and trace.frames and row.explains >= BUG:
         return PROVEN
-    if said.level == "WARNING" or _is_quoted(row, text):
+    if said.level == "WARNING" or _PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
 

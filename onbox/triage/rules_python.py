@@ -26,7 +26,7 @@ NUMBERS: tuple[Row, ...] = (
         r"|were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training "
         r"|total )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan"
         r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss"
-        r"|assert.{0,30}isfinite|cannot decrease scale",
+        r"|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),

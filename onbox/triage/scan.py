@@ -252,7 +252,7 @@ class Scanner:
         attempt = self.attempt
         text = readable(line)
         if signs.lost_loss(text) and not signs.HANDLED.search(text):
-            if attempt.lost is None or ("nan" in text.lower() and "nan" not in attempt.lost.text.lower()):
+            if attempt.lost is None or (signs.nan_loss(text) and not signs.nan_loss(attempt.lost.text)):
                 attempt.lost = Seen(number, text)  # an infinite loss may come back, one that is no number will not
             attempt.lost_lines += 1
         scale = signs.OVERFLOW.search(text)

@@ -92,7 +92,7 @@ HANDLED = re.compile(
     r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
-    r"|dropping|resubmitt",
+    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop",
     re.IGNORECASE,
 )
 EXHAUSTED = re.compile(
@@ -172,6 +172,12 @@ def lost_loss(text: str) -> bool:
     """Whether a training loss is NaN or infinite in this line. One of validation alone is not the run's."""
     found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
     return bool(found) and not finite_loss(text)
+
+
+def nan_loss(text: str) -> bool:
+    """Whether a lost loss is NaN rather than infinite."""
+    found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
+    return any(hit[0].lower().endswith("nan") for hit in found)
 
 
 def finite_loss(text: str) -> bool:
