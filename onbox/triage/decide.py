@@ -20,6 +20,9 @@ LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a lo
 LAST_LINES = 3
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
+_WHAT_IS_MISSING = re.compile(
+    r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to", re.IGNORECASE
+)
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -177,6 +180,9 @@ def _told_before(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault | N
         found = [fault for fault in found if "^C" in fault.text]
     elif cause.row.id == "oom-kill" and not _VICTIM.search(cause.text):
         found = [fault for fault in same if abs(fault.number - cause.number) < 60 and _VICTIM.search(fault.text)]
+    elif cause.row.id == "refused-credentials" and not _WHAT_IS_MISSING.search(cause.text):
+        found = [fault for fault in same if fault.severity == PROVEN and 0 <= fault.number - cause.number < 60]
+        found = [fault for fault in found if _WHAT_IS_MISSING.search(fault.text)]
     elif cause.row.id == "not-finite" and cause.trace is None:
         found = [fault for fault in same if fault.number > cause.number] if _names_loss(cause) else []
         found = [fault for fault in found if fault.severity > WEAK or _STOPS.search(fault.text)]
