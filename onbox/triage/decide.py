@@ -23,6 +23,8 @@ _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re
 _WHAT_IS_MISSING = re.compile(
     r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to", re.IGNORECASE
 )
+_OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "fatal-level")
+_SPEAKS_OF_CARD = re.compile(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -142,6 +144,9 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
     """Of one class in one burst, the line to show: the first that speaks of it, if only as a remark; of a chain of
     exceptions, the last, which the program ended with.
     """
+    warned = _warned_of_card(cause, attempt)
+    if warned is not None:
+        return warned._replace(severity=cause.severity, trace=cause.trace)
     told = _told_before(cause, live, attempt)
     if told is not None:
         return told._replace(severity=max(cause.severity, told.severity), trace=cause.trace)
@@ -166,6 +171,27 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
     if first:
         return first[0]._replace(severity=cause.severity, trace=cause.trace)
     return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
+
+
+def _warned_of_card(cause: Fault, attempt: Attempt) -> Fault | None:
+    """A program that stops because it has no card, and says so in its own words, was told why by a warning before."""
+    if cause.row.id not in _OWN_WORDS or not _SPEAKS_OF_CARD.search(" ".join([cause.text, *_code_of(cause)])):
+        return None
+    return next(
+        (
+            fault
+            for fault in attempt.faults
+            if fault.row.failure_class == "cuda_env"
+            and fault.number < cause.number
+            and not fault.handled
+            and fault.progress_before == cause.progress_before
+        ),
+        None,
+    )
+
+
+def _code_of(fault: Fault) -> list[str]:
+    return fault.trace.code[-1:] if fault.trace else []
 
 
 def _told_before(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault | None:

@@ -30,7 +30,7 @@ AUTH: tuple[Row, ...] = (
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
         "|error code|not authorized|license|entity|access to",
-        r"\b40[13]\b.{0,40}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
+        r"\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|\[40[13]\]|gated repo|GatedRepoError|RepositoryNotFoundError"
         r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
@@ -65,7 +65,7 @@ NETWORK: tuple[Row, ...] = (
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
-        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed",
+        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow",
         r"max retries exceeded|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
         r"|name or service not known"
@@ -86,7 +86,7 @@ NETWORK: tuple[Row, ...] = (
         r"|network error|ConnectionError: (?:couldn't|could not|http)|curl: \((?:5|6|7|18|28|35|52|55|56)\)"
         r"|failed to (?:connect|reach|download).{0,80}(?:http|host|server|api|hub|timed)|DEADLINE_EXCEEDED"
         r"|OfflineModeIsEnabled|fetch-pack: unexpected disconnect|(?:unable to|could not) access 'http"
-        r"|transfer closed with"
+        r"|transfer closed with|operation too slow\b"
         r"|wandb.{0,40}(?:timed out|timeout|commerror|network error)|CommError.{0,60}(?:timeout|timed out"
         r"|communicat)|error communicating with|connection (?:to \S+ )?(?:refused|aborted"
         r"|was reset).{0,60}(?:http|api|host)",

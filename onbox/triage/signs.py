@@ -51,6 +51,7 @@ SUCCESS = re.compile(
     r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
     r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
     r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d+)/\1\] (?:done|finished|complete)"
+    r"|^=+ (?:\d+ (?!failed|error)\w+, ){0,6}\d+ passed\b(?:, \d+ (?!failed|error)\w+){0,6} in [\d.]+s"
     r"|do not forget to share your model|stopping\. best iteration"
     r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w*|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
@@ -72,7 +73,8 @@ RESTART = re.compile(
     r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
     r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
     r"|epoch|iter\w*|checkpoint)"
-    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started",
+    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
+    r"|attempts? left; will restart|\bstarting worker group\b",
     re.IGNORECASE,
 )
 NOT_RESTART = re.compile(
@@ -92,13 +94,20 @@ HANDLED = re.compile(
     r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
-    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop",
+    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop"
+    r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )
 EXHAUSTED = re.compile(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
-    r"|attempt (\d+) ?(?:of|/) ?\1\b",
+    r"|attempt (\d+) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
+    re.IGNORECASE,
+)
+
+# An exception named in one line, without a traceback, and set aside in the same breath.
+SET_ASIDE = re.compile(
+    r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing|dropp(?:ed|ing))\b.{0,40}$",
     re.IGNORECASE,
 )
 
@@ -160,7 +169,7 @@ def is_success(text: str) -> bool:
 
 def is_restart(text: str) -> bool:
     """Whether a new attempt begins, or an old one is taken up."""
-    return bool(RESTART.search(text)) and not NOT_RESTART.search(text)
+    return bool(RESTART.search(text)) and (not NOT_RESTART.search(text) or "; will restart" in text)
 
 
 def is_handled(text: str) -> bool:
