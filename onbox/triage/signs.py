@@ -27,7 +27,7 @@ NOT_PROGRESS = re.compile(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|nccl (?:info|warn)|no progress|stuck|idle|\brepeated \d+x across",
+    r"|nccl (?:info|warn)|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
