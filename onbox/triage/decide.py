@@ -21,7 +21,8 @@ LAST_LINES = 3
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
 _WHAT_IS_MISSING = re.compile(
-    r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to", re.IGNORECASE
+    r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",
+    re.IGNORECASE,
 )
 _OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "fatal-level")
 _SPEAKS_OF_CARD = re.compile(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)

@@ -43,7 +43,8 @@ _NEEDED_BY: dict[str, tuple[int, ...]] = {
 _SIGN_WORDS = (
     'traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of'
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
-    "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be"
+    "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
+    "|ignor|replaced|reconnect|proceed|will be"
 )
 _ALL_WORDS = {*_NEEDED_BY, *_SIGN_WORDS.split("|")}
 _WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
@@ -132,10 +133,8 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
         return LOGGED if trace.caught else PROVEN
     if said.level in ("INFO", "DEBUG", "NOTICE") and not row.fatal:
         return WEAK
-    if named and trace is None and signs.SET_ASIDE.search(text):
-        return WEAK
     if named:
-        return LOGGED if said.level else PROVEN
+        return _severity_of_named(said, text)
     if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
@@ -144,11 +143,18 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
         return LOGGED
     if trace is not None and trace.frames and row.explains >= BUG:
         return PROVEN
-    if said.level == "WARNING" and signs.EXHAUSTED.search(text):
-        return LOGGED
-    if said.level == "WARNING" or _PYTHON_WARNING.search(text) or _is_quoted(row, text):
+    if said.level == "WARNING":
+        return LOGGED if signs.EXHAUSTED.search(text) else WEAK
+    if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _severity_of_named(said: Message, text: str) -> int:
+    """Of an exception in one line, without a traceback."""
+    if signs.SET_ASIDE.search(text):
+        return WEAK
+    return LOGGED if said.level else PROVEN
 
 
 def _is_hedged(row: Row, text: str) -> bool:

@@ -177,7 +177,8 @@ HOST: tuple[Row, ...] = (
         CAUSE,
         "memoryerror|memory allocation|cannot allocate memory|can't allocate memory|bad_alloc"
         "|unable to allocate|enomem|malloc|mmap"
-        "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc|cannot allocate vector|outofmemoryerror",
+        "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc"
+        "|cannot allocate vector|outofmemoryerror",
         r"\bMemoryError\b|cannot allocate memory|can't allocate memory|std::bad_alloc|unable to allocate [\d.]+ .?i?b\b"
         r"|cannot allocate vector of|\bOutOfMemoryError\(\)"
         r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation"

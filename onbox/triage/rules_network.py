@@ -9,7 +9,8 @@ PORT: tuple[Row, ...] = (
         "port",
         "port_in_use",
         CAUSE,
-        "already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind|cannot bind|bind",
+        "already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind"
+        "|cannot bind|bind",
         r"address (?:is )?already in use|\bEADDRINUSE\b|(?:only one usage of each socket address)"
         r"|port (?:number )?\d+.{0,30}(?:in use|being used|occupied|taken|not available)"
         r"|\bport is already (?:allocated|used)"
@@ -87,7 +88,7 @@ NETWORK: tuple[Row, ...] = (
         r"|network error|ConnectionError: (?:couldn't|could not|http)|curl: \((?:5|6|7|18|28|35|52|55|56)\)"
         r"|failed to (?:connect|reach|download).{0,80}(?:http|host|server|api|hub|timed)|DEADLINE_EXCEEDED"
         r"|OfflineModeIsEnabled|fetch-pack: unexpected disconnect|(?:unable to|could not) access 'http"
-        r"|transfer closed with|operation too slow\b|connection unexpectedly closed"
+        r"|transfer closed with|operation too slow\b"
         r"|wandb.{0,40}(?:timed out|timeout|commerror|network error)|CommError.{0,60}(?:timeout|timed out"
         r"|communicat)|error communicating with|connection (?:to \S+ )?(?:refused|aborted"
         r"|was reset).{0,60}(?:http|api|host)",
@@ -99,7 +100,8 @@ NETWORK: tuple[Row, ...] = (
         "network_blip",
         DEATH,
         "connection|broken pipe|timeouterror|econn|errno|socket|eof when reading",
-        r"Connection(?:Refused|Reset|Aborted)?Error|connection (?:refused|reset by peer|timed out|aborted)"
+        r"Connection(?:Refused|Reset|Aborted)?Error|connection (?:refused|reset by peer|timed out|aborted"
+        r"|unexpectedly closed)"
         r"|\bECONN\w+|TimeoutError|ETIMEDOUT|errno 1(?:0[1-4]|1[0-3])\b",
         "Python, Linux sockets",
         "ConnectionRefusedError: [Errno 111] Connection refused",

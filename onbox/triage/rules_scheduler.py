@@ -22,7 +22,8 @@ LIMITS: tuple[Row, ...] = (
         r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
         r"|execution time|duration).{0,30}(?:exceed|reach)|run ?time limit (?:reached|exceeded)"
         r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b"
-        r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d|^timeout: sending signal"
+        r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
+        r"|^timeout: sending signal"
         r"|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
@@ -74,7 +75,8 @@ PEOPLE: tuple[Row, ...] = (
         ASKED,
         "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
-        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)|(?:pressed|received"
+        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
+        r"|(?:pressed|received"
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"

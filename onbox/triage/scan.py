@@ -194,7 +194,9 @@ class Scanner:
             return False
         if said.text.startswith("  ") or not said.text.strip():
             trace.take_code(said.text)
-            if look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number:  # source code that would print progress is none
+            if (
+                look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number
+            ):  # source code that would print progress is none
                 self.attempt.progress -= 1
             return True
         trace.noise += 1

@@ -15,7 +15,8 @@ _COUNTED = (
 PROGRESS = re.compile(
     rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
-    r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score|bleu|wer|cer|mse"
+    r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
+    r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}-?\d"
     r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
@@ -107,7 +108,8 @@ EXHAUSTED = re.compile(
 
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = re.compile(
-    r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing|dropp(?:ed|ing))\b.{0,40}$",
+    r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
+    r"|dropp(?:ed|ing))\b.{0,40}$",
     re.IGNORECASE,
 )
 
@@ -127,8 +129,11 @@ FINITE_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*
 OVERFLOW = re.compile(
     r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE
 )
-# A row of `df`: what is counted (bytes or inodes) is told by the header, the command, or a second row of the same mount.
-DF_ROW = re.compile(r"^(\S{1,200})\s+[\d.]+[KMGTP]?i?\s+[\d.]+[KMGTP]?i?\s+([\d.]+)[KMGTP]?i?\s+(\d+)%\s+(/\S{0,200})")
+# A row of `df`: bytes or inodes, as the header, the command or a second row of the same mount tells.
+DF_ROW = re.compile(
+    r"^(\S{1,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
+    r"(\d{1,3})%\s{1,20}(/\S{0,200})"
+)
 INODES_FULL = re.compile(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
 INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s+(?:\S+\s+)?-\w{0,4}i|\bdf\b.{0,20}--inodes")
 # What only a host with TPUs says; one that looked for them in vain says that it found none.
