@@ -6,6 +6,7 @@ says; a bare exit code comes last.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.redact import redact
@@ -38,6 +39,7 @@ _SCHEDULER_STATES = {
     "BOOT_FAIL": "preempted",
     "REQUEUED": "preempted",
 }
+_GPU = re.compile(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 _SMALL = (
     "NameError",
     "ImportError",
@@ -132,7 +134,10 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> Call | None
         return Call("unknown", "killed-cause-unknown", "dead", "medium", Seen(cause.number, cause.text))
     failure_class = _finer_class(cause, decision.attempt, evidence)
     state = "running" if decision.lost and not _is_dead(evidence) else "dead"
-    return Call(failure_class, cause.row.id, state, _confidence(cause, decision), Seen(cause.number, cause.text), cause)
+    at = Seen(cause.number, cause.text)
+    if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
+        at = decision.attempt.no_inodes
+    return Call(failure_class, cause.row.id, state, _confidence(cause, decision), at, cause)
 
 
 def _is_sure(cause: Fault) -> bool:
@@ -140,8 +145,10 @@ def _is_sure(cause: Fault) -> bool:
 
 
 def _finer_class(cause: Fault, attempt: Attempt, evidence: Evidence) -> str:
-    """A filesystem says "no space" for bytes and for inodes alike."""
+    """A filesystem says "no space" for bytes and for inodes alike, XLA "exhausted" for a GPU and for a TPU."""
     found = cause.row.failure_class
+    if cause.row.id == "xla-gpu-oom" and attempt.tpu and not _GPU.search(cause.text):
+        return "tpu_hbm_oom"
     if found != "disk_full":
         return found
     no_inodes = evidence.inodes_free == 0 or attempt.no_inodes is not None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
-from onbox.triage.rows import BUG, DEATH, DIVERGED, SUMMARY, VAGUE, Row
+from onbox.triage.rows import BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
 from onbox.triage.rules import ROWS
+from onbox.triage.signs import lost_loss
 from onbox.triage.tracebacks import SHUTDOWN
 
 _BY_ID = {row.id: row for row in ROWS}
@@ -16,6 +18,14 @@ LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a log only
 LAST_LINES = 3
+_VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
+_STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
+_WHAT_IS_MISSING = re.compile(
+    r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",
+    re.IGNORECASE,
+)
+_OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "fatal-level")
+_SPEAKS_OF_CARD = re.compile(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -50,13 +60,13 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     lost = _lost(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and not dead:
-        return Decision(lost, (), attempt, lost=True) if lost else Decision(None, (), attempt)
+        return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
     ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
-    cause = _to_show(ranked[0], live)
+    cause = _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
-    return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=cause is lost and not sure)
+    return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
 
 
 def judged_attempt(record: Record) -> Attempt:
@@ -131,10 +141,16 @@ def _unfinished(attempt: Attempt) -> Fault | None:
     return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
 
 
-def _to_show(cause: Fault, live: list[Fault]) -> Fault:
+def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
     """Of one class in one burst, the line to show: the first that speaks of it, if only as a remark; of a chain of
     exceptions, the last, which the program ended with.
     """
+    warned = _warned_of_card(cause, attempt)
+    if warned is not None:
+        return warned._replace(severity=cause.severity, trace=cause.trace)
+    told = _told_before(cause, live, attempt)
+    if told is not None:
+        return told._replace(severity=max(cause.severity, told.severity), trace=cause.trace)
     same = [
         fault
         for fault in live
@@ -156,6 +172,55 @@ def _to_show(cause: Fault, live: list[Fault]) -> Fault:
     if first:
         return first[0]._replace(severity=cause.severity, trace=cause.trace)
     return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
+
+
+def _warned_of_card(cause: Fault, attempt: Attempt) -> Fault | None:
+    """A program that stops because it has no card, and says so in its own words, was told why by a warning before."""
+    if cause.row.id not in _OWN_WORDS or not _SPEAKS_OF_CARD.search(" ".join([cause.text, *_code_of(cause)])):
+        return None
+    return next(
+        (
+            fault
+            for fault in attempt.faults
+            if fault.row.failure_class == "cuda_env"
+            and fault.number < cause.number
+            and not fault.handled
+            and fault.progress_before == cause.progress_before
+        ),
+        None,
+    )
+
+
+def _code_of(fault: Fault) -> list[str]:
+    return fault.trace.code[-1:] if fault.trace else []
+
+
+def _told_before(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault | None:
+    """The line that a person would point at, where it is neither the first nor the last of its class: the notice before
+    a bare "Terminated", the key that was pressed, the kill among the kernel's lines, a monitor's word on a lost loss.
+    """
+    same = [fault for fault in attempt.faults if fault.row.failure_class == cause.row.failure_class and fault != cause]
+    if cause.row.id == "terminated":
+        found = [fault for fault in same if fault.row.explains >= REASON and fault.number < cause.number]
+    elif cause.row.id == "interrupted":
+        found = [fault for fault in same if fault in live and 0 <= cause.number - fault.number < 40]
+        found = [fault for fault in found if "^C" in fault.text]
+    elif cause.row.id == "oom-kill" and not _VICTIM.search(cause.text):
+        found = [fault for fault in same if abs(fault.number - cause.number) < 60 and _VICTIM.search(fault.text)]
+    elif cause.row.id == "refused-credentials" and not _WHAT_IS_MISSING.search(cause.text):
+        found = [fault for fault in same if fault.severity == PROVEN and 0 <= fault.number - cause.number < 60]
+        found = [fault for fault in found if _WHAT_IS_MISSING.search(fault.text)]
+    elif cause.row.id == "not-finite" and cause.trace is None:
+        found = [fault for fault in same if fault.number > cause.number] if _names_loss(cause) else []
+        found = [fault for fault in found if fault.severity > WEAK or _STOPS.search(fault.text)]
+    else:
+        return None
+    return found[0] if found else None
+
+
+def _names_loss(fault: Fault) -> bool:
+    """Whether a line only reports a loss, rather than says what that means."""
+    return lost_loss(fault.text) and not compiled(fault.row.pattern).search(fault.text)
 
 
 def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:

@@ -26,10 +26,15 @@ PROGRESS_MAY_SAY = (
     "crash-signal",
     "aborted",
 )  # words of progress lines too
+TRACKER = re.compile(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
 _SHARED_MEMORY = re.compile(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
 _UNPICKLING = re.compile(r"pickle\.load\(")
+_ASKS_FOR_CARD = re.compile(
+    r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
+)
+_PYTHON_WARNING = re.compile(r"(?:^|\s|:)[A-Z]\w*Warning: ")
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
 _NEEDED_BY: dict[str, tuple[int, ...]] = {
     word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
@@ -38,7 +43,8 @@ _NEEDED_BY: dict[str, tuple[int, ...]] = {
 _SIGN_WORDS = (
     'traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of'
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
-    "|loss scale|retry|skip|fall|recover|ignor|replaced|reconnect|proceed|will be"
+    "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
+    "|ignor|replaced|reconnect|proceed|will be"
 )
 _ALL_WORDS = {*_NEEDED_BY, *_SIGN_WORDS.split("|")}
 _WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
@@ -53,6 +59,12 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "settings-library",
     ),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
+    (
+        ("defect", "exception", "bad-setting"),
+        ("AssertionError", "RuntimeError", "SystemExit", "EnvironmentError", "OSError"),
+        lambda trace: trace.mentions(_ASKS_FOR_CARD, last=1),
+        "no-card",
+    ),
     (
         _DAMAGED,
         (),
@@ -83,6 +95,7 @@ def progress_of(text: str, said: Message) -> bool:
     return (
         any(map(str.isdigit, text))
         and said.level not in BAD_LEVELS
+        and not TRACKER.match(text)
         and signs.is_progress(said.text)
         and not exception_of(said.text, in_trace=False)
     )
@@ -121,7 +134,7 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
     if said.level in ("INFO", "DEBUG", "NOTICE") and not row.fatal:
         return WEAK
     if named:
-        return LOGGED if said.level else PROVEN
+        return _severity_of_named(said, text)
     if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
@@ -130,9 +143,18 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
         return LOGGED
     if trace is not None and trace.frames and row.explains >= BUG:
         return PROVEN
-    if said.level == "WARNING" or _is_quoted(row, text):
+    if said.level == "WARNING":
+        return LOGGED if signs.EXHAUSTED.search(text) else WEAK
+    if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _severity_of_named(said: Message, text: str) -> int:
+    """Of an exception in one line, without a traceback."""
+    if signs.SET_ASIDE.search(text):
+        return WEAK
+    return LOGGED if said.level else PROVEN
 
 
 def _is_hedged(row: Row, text: str) -> bool:

@@ -43,7 +43,8 @@ class Attempt:
 
     explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
     training loss ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines.
-    overflows: the loss scales after its overflows. open_trace: a traceback that the log ends in.
+    overflows: the loss scales after its overflows. no_inodes: a table that shows none left. tpu: it said what only a
+    host with TPUs says. open_trace: a traceback that the log ends in.
     """
 
     def __init__(self, started: Seen | None, *, explicit: bool) -> None:
@@ -60,6 +61,7 @@ class Attempt:
         self.overflows: list[float] = []
         self.overflow_line: Seen | None = None
         self.no_inodes: Seen | None = None
+        self.tpu = False
         self.open_trace: Trace | None = None
 
     @property

@@ -9,9 +9,10 @@ HARDWARE: tuple[Row, ...] = (
         "xid",
         "gpu_hardware",
         CAUSE,
-        "xid",
+        "xid|amdgpu",
         r"\bxid\b\W*(?:\(pci:[^)]*\))?\W*(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]|14\d)\b"
-        r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)",
+        r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)"
+        r"|\bamdgpu\b.{0,120}(?:uncorrectable|fatal|poison)",
         "NVIDIA driver, kernel log",
         "NVRM: Xid (PCI:0000:41:00): 79, pid=31, GPU has fallen off the bus.",
         True,
@@ -98,7 +99,8 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda"
         r"|gpu|rocm)'|found no nvidia driver|torch not compiled with cuda|cuda (?:driver"
         r"|initialization) (?:error|failed)|no cuda-capable device"
-        r"|no (?:cuda |nvidia |visible |usable )?gpus? (?:is |are |was |were )?(?:available|found|detected"
+        r"|no (?:cuda |nvidia |hip |rocm |amd |visible |usable )?gpus? (?:is |are |was |were )?(?:available"
+        r"|found|detected"
         r"|visible)|cuda (?:is|was) not available|cuda not available"
         r"|cuda driver version is insufficient|driver on your system is too old|system not yet initialized"
         r"|CUDA_ERROR_(?:NO_DEVICE|SYSTEM_NOT_READY|SYSTEM_DRIVER"
@@ -109,7 +111,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|requires? (?:a |an )?(?:cuda|gpu|nvidia)\b.{0,40}(?:but|to run|none)|failed call to cuInit"
         r"|unsupported (?:gpu|cuda) (?:arch|version)"
         r"|cuda unknown error|nvml.{0,20}(?:not found|driver not loaded)|could not select device driver"
-        r"|no supported gpu backend|failed to initialize nvml"
+        r"|no supported gpu backend|(?:failed to|can't|cannot) initialize nvml"
         r"|unexpected error from cudaGetDeviceCount|nvidia-container-cli.{0,40}error|gpu (?:is )?required"
         r"|need(?:s)? at least (?:one|\d+) gpu",
         "PyTorch, CUDA, docker",
@@ -120,7 +122,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         "cuda_env",
         CAUSE,
         "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol"
-        "|flash|cudnn",
+        "|flash|cudnn|invalid_isa|nobinaryforgpu|dnn library",
         r"no kernel image is available|not compatible with the current pytorch installation"
         r"|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
         r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)"
@@ -134,6 +136,8 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|bf16.{0,60}(?:not supported|requires|unsupported).{0,40}(?:gpu|device|hardware|cuda)?"
         r"|cuda setup failed|compiled without (?:gpu|cuda)|device kernel image is invalid"
         r"|unsupported gpu architecture|provided PTX was compiled|was built for.{0,30}cuda"
+        r"|HSA_STATUS_ERROR_(?:INVALID_ISA|INCOMPATIBLE\w*)|hipErrorNoBinaryForGpu|cudnn.{0,120}matching major version"
+        r"|\bdnn library initialization failed"
         r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
         "CUDA, PyTorch extensions, bitsandbytes, Triton",
         "RuntimeError: CUDA error: no kernel image is available for execution on the device",

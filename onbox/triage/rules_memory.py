@@ -46,7 +46,7 @@ TPU: tuple[Row, ...] = (
         CAUSE,
         "hbm",
         r"^(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement"
-        r"|largest program)).*\bhbm\b"
+        r"|largest program|that was not possible)).*(?<![a-z])hbm\d{0,2}\b"
         r"|hbm.{0,40}(?:exceeded|exhausted)",
         "XLA:TPU compiler and runtime",
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",
@@ -130,11 +130,11 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         REASON,
         "oom-kill|oom_kill|oomkill|oom killer|out of memory: kill|cgroup out of memory|out_of_memory"
-        "|oom-killer|oom handler",
+        "|oom-killer|oom handler|earlyoom|oomd",
         r"oom-kill:|oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not"
         r"|disabled)\b)|OOMKilled"
         r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY"
-        r"|killed by the cgroup out-of-memory",
+        r"|killed by the cgroup out-of-memory|\b(?:earlyoom|\w*oomd)\b.{0,80}(?:low memory|sending sig|killed)",
         "Linux kernel, Slurm, Kubernetes",
         "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=11.batch. Some tasks have been OOM Killed.",
         True,
@@ -143,10 +143,12 @@ HOST: tuple[Row, ...] = (
         "memory-limit",
         "host_oom",
         REASON,
-        "memlimit|memory limit|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage|virtual memory",
+        "memlimit|memory limit|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage|virtual memory"
+        "|ran out of memory",
         r"TERM_MEMLIMIT|exceeded (?:job |step |its |the )?(?:virtual )?memory(?: limit)?\b|exceeded .{0,20}memory limit"
         r"|(?:mem|vmem|pmem|resources_used\.\w*mem)\b.{0,40}exceeded limit|memory limit.{0,20}(?:reached|exceeded)"
-        r"|container.{0,60}(?:exceed|beyond).{0,40}memory|memory usage.{0,40}exceed",
+        r"|container.{0,60}(?:exceed|beyond).{0,40}memory|memory usage.{0,40}exceed"
+        r"|(?:container|pod|worker|process|function|task|job)\b.{0,30} ran out of memory.{0,30}\b(?:killed|terminated)",
         "LSF, PBS, Slurm, YARN",
         "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
         True,
@@ -175,8 +177,10 @@ HOST: tuple[Row, ...] = (
         CAUSE,
         "memoryerror|memory allocation|cannot allocate memory|can't allocate memory|bad_alloc"
         "|unable to allocate|enomem|malloc|mmap"
-        "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc",
+        "|failed to allocate|realloc|java heap|not enough memory|insufficient memory|out of memory|calloc"
+        "|cannot allocate vector|outofmemoryerror",
         r"\bMemoryError\b|cannot allocate memory|can't allocate memory|std::bad_alloc|unable to allocate [\d.]+ .?i?b\b"
+        r"|cannot allocate vector of|\bOutOfMemoryError\(\)"
         r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation"
         r"|malloc) (?:of|failed)"
         r"|java\.lang\.OutOfMemoryError|not enough memory|insufficient (?:host |system )?memory"

@@ -9,9 +9,11 @@ PORT: tuple[Row, ...] = (
         "port",
         "port_in_use",
         CAUSE,
-        "already in use|eaddrinuse|is in use|already being used|address in use|could not bind|cannot bind|bind",
+        "already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind"
+        "|cannot bind|bind",
         r"address (?:is )?already in use|\bEADDRINUSE\b|(?:only one usage of each socket address)"
         r"|port (?:number )?\d+.{0,30}(?:in use|being used|occupied|taken|not available)"
+        r"|\bport is already (?:allocated|used)"
         r"|(?:bind|listen)\w*.{0,60}(?:address|port).{0,30}in use|cannot find (?:an )?(?:empty|free) port"
         r"|could not bind (?:tcp )?(?:to )?(?:port|address)|bind\(\).{0,20}in use",
         "Linux EADDRINUSE",
@@ -29,8 +31,8 @@ AUTH: tuple[Row, ...] = (
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
-        "|error code|not authorized|license|entity|access to",
-        r"\b40[13]\b.{0,40}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
+        "|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
+        r"\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|\[40[13]\]|gated repo|GatedRepoError|RepositoryNotFoundError"
         r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
@@ -48,7 +50,7 @@ AUTH: tuple[Row, ...] = (
         r"|sufficient )?permissions?|does not have \S+ access|401 client error"
         r"|authorization (?:failed|required)|not authorized|403 client error|LocalTokenNotFoundError"
         r"|UsageError: api_key|RefreshError|requires authentication|\w*Unauthorized\w*(?:Error|Exception)"
-        r"|access token.{0,30}required",
+        r"|access token.{0,30}required|(?:not|cannot|unable to) find .{0,40}(?:kaggle\.json|\.netrc|credentials)\b",
         "Hugging Face, wandb, S3, GCS, ssh",
         "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://h/api",
     ),
@@ -65,7 +67,7 @@ NETWORK: tuple[Row, ...] = (
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
-        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed",
+        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow",
         r"max retries exceeded|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
         r"|name or service not known"
@@ -86,7 +88,7 @@ NETWORK: tuple[Row, ...] = (
         r"|network error|ConnectionError: (?:couldn't|could not|http)|curl: \((?:5|6|7|18|28|35|52|55|56)\)"
         r"|failed to (?:connect|reach|download).{0,80}(?:http|host|server|api|hub|timed)|DEADLINE_EXCEEDED"
         r"|OfflineModeIsEnabled|fetch-pack: unexpected disconnect|(?:unable to|could not) access 'http"
-        r"|transfer closed with"
+        r"|transfer closed with|operation too slow\b"
         r"|wandb.{0,40}(?:timed out|timeout|commerror|network error)|CommError.{0,60}(?:timeout|timed out"
         r"|communicat)|error communicating with|connection (?:to \S+ )?(?:refused|aborted"
         r"|was reset).{0,60}(?:http|api|host)",
@@ -98,7 +100,8 @@ NETWORK: tuple[Row, ...] = (
         "network_blip",
         DEATH,
         "connection|broken pipe|timeouterror|econn|errno|socket|eof when reading",
-        r"Connection(?:Refused|Reset|Aborted)?Error|connection (?:refused|reset by peer|timed out|aborted)"
+        r"Connection(?:Refused|Reset|Aborted)?Error|connection (?:refused|reset by peer|timed out|aborted"
+        r"|unexpectedly closed)"
         r"|\bECONN\w+|TimeoutError|ETIMEDOUT|errno 1(?:0[1-4]|1[0-3])\b",
         "Python, Linux sockets",
         "ConnectionRefusedError: [Errno 111] Connection refused",

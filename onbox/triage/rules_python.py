@@ -26,7 +26,7 @@ NUMBERS: tuple[Row, ...] = (
         r"|were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training "
         r"|total )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan"
         r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss"
-        r"|assert.{0,30}isfinite|cannot decrease scale",
+        r"|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),
@@ -68,7 +68,8 @@ SETTINGS: tuple[Row, ...] = (
         r"|pydantic\S*ValidationError|\d+ validation errors? for|ArgumentError\b|mandatory value is missing"
         r"|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+"
         r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
-        r"|invalid (?:config|configuration)\b|(?:config|configuration) (?:error|is invalid|invalid|problem)"
+        r"|invalid (?:config|configuration)\b|\bconfig(?:uration)? validation error|(?:config"
+        r"|configuration) (?:error|is invalid|invalid|problem)"
         r"|(?:config|settings)[\w ./-]{0,60}(?:not found|does not exist|missing)|(?:missing|unknown"
         r"|unexpected|invalid|unrecognized|unsupported) (?:config\w*|setting|hyperparameter|parameter"
         r"|key in config|field|option)\b|could not find '[\w/.@-]+'$|^available options in '"
@@ -122,13 +123,14 @@ SETTINGS: tuple[Row, ...] = (
         BUG,
         "can't open file|can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
-        "|could not find|can't find|cannot find|enoent",
+        "|could not find|can't find|cannot find|enoent|matching distribution",
         r"can't open file|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
         r"|feature extractor)\b|^\S*python\S*: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot execute|exec format error|: no such file or directory"
-        r"|executable file not found|__main__ module|\S+: not found$|(?:file|folder|directory|path|dataset"
-        r"|checkpoint|model)\b.{0,80}(?:does not exist|not found|doesn't exist)"
+        r"|executable file not found|__main__ module|\S+: not found$|no matching distribution found"
+        r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
+        r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"

@@ -31,6 +31,8 @@ LIMITS: tuple[Row, ...] = (
         r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
         r"|execution time|duration).{0,30}(?:exceed|reach)|run ?time limit (?:reached|exceeded)"
         r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b"
+        r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
+        r"|^timeout: sending signal"
         r"|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
@@ -51,7 +53,8 @@ LIMITS: tuple[Row, ...] = (
         r"|shutdown|shutting)|(?:preempt\w*|eviction|termination|interruption|reclaim"
         r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
-        r"|preempting|instance-action|InstanceTermination|NodeLost|NodeShutdown"
+        r"|preempting|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
+        r"|\binstance/preempted\W{1,3}true|InstanceTermination|NodeLost|NodeShutdown"
         r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
         "Slurm, Kubernetes, spot instances, submitit",
         "slurmstepd: error: *** JOB 31 ON d3 CANCELLED AT 2025-10-30T05:33:43 DUE TO PREEMPTION ***",
@@ -81,7 +84,8 @@ PEOPLE: tuple[Row, ...] = (
         ASKED,
         "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
-        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*$|ctrl[-+ ]c (?:pressed|received|detected|caught)|(?:pressed|received"
+        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
+        r"|(?:pressed|received"
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"

@@ -148,7 +148,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "checkpoint_corrupt",
         CAUSE,
         "checkpoint|ckpt|msgpack|unpickling|pickle data|hdf|file signature|savedmodel|.msgpack|weights|model file"
-        "|ocdbt|zarr|gguf",
+        "|ocdbt|zarr|gguf|model is|loading model",
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
         r"|zero bytes|cannot be read|unreadable|malformed)"
@@ -156,7 +156,9 @@ CHECKPOINT: tuple[Row, ...] = (
         r"|UnpicklingError|msgpack\.exceptions|pickle data was truncated"
         r"|unable to open (?:the )?file.{0,60}file signature"
         r"|bad object header"
-        r"|unable to (?:open|load|restore).{0,60}checkpoint|error reading (?:ocdbt|zarr).{0,60}"
+        r"|unable to (?:open|load|restore).{0,60}checkpoint"
+        r"|\bmodel (?:file )?is (?:corrupt|truncated|damaged|incomplete)|error loading model:"
+        r"|error reading (?:ocdbt|zarr).{0,60}"
         r"|unsuccessful TensorSliceReader"
         r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|restore|read) .{0,60}(?:checkpoint|ckpt"
         r"|\.pth?\b|weights)",
@@ -208,7 +210,8 @@ DATA: tuple[Row, ...] = (
         "|jsondecodeerror|unicodedecodeerror|unparsable"
         "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
         "|parsererror|arrowinvalid|nonmatching",
-        r"corrupted record|\b(?:empty|broken|bad|unreadable|invalid) (?:annotation|label|sample|record|shard"
+        r"corrupted record|\bCorrupt\w*(?:Error|Exception)\b|\b(?:empty|broken|bad|unreadable"
+        r"|invalid) (?:annotation|label|sample|record|shard"
         r"|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes"
         r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid"
         r"|error tokenizing data|JSONDecodeError|UnicodeDecodeError|DatasetGenerationError"

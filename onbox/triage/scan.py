@@ -66,7 +66,9 @@ class Scanner:
         self.last_progress: tuple[int, bytes] | None = None
         self.last: tuple[int, bytes] | None = None
         self.lines = 0
-        self.inode_header = 0
+        self.inode_header = -100
+        self.mounts_with_room: set[tuple[str, str]] = set()
+        self.mounts_without: dict[tuple[str, str], Seen] = {}
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
         self.user_hits: dict[int, Seen] = {}
 
@@ -158,14 +160,14 @@ class Scanner:
         if not text.strip():
             return
         said = message(text)
-        if self._take_trace_line(number, said):
+        if self._take_trace_line(number, said, look):
             return
         self._note_signs(number, text, said)
         self._note_fault(number, text, said, look)
 
     # -- tracebacks
 
-    def _take_trace_line(self, number: int, said: Message) -> bool:
+    def _take_trace_line(self, number: int, said: Message, look: int) -> bool:
         for source in [key for key, trace in self.traces.items() if number - trace.latest > OPEN_LINES]:
             del self.traces[source]
         if CHAIN.search(said.text):
@@ -176,7 +178,7 @@ class Scanner:
             return False
         if HEADER.search(said.text):
             self._open_trace(number, said)
-            return True
+            return "^C" not in said.text
         trace = self.traces.get(said.source)
         if trace is None:
             fresh = Trace(number, caught=False, ignored=False, chained=False)
@@ -192,6 +194,10 @@ class Scanner:
             return False
         if said.text.startswith("  ") or not said.text.strip():
             trace.take_code(said.text)
+            if (
+                look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number
+            ):  # source code that would print progress is none
+                self.attempt.progress -= 1
             return True
         trace.noise += 1
         if trace.noise > NOISE_LIMIT:
@@ -219,19 +225,37 @@ class Scanner:
             self.looks.clear()
             self.close_looks = 0
             return
-        if signs.INODE_HEADER.search(text):
-            self.inode_header = number
-        if signs.NO_INODES.search(text) and (number - self.inode_header <= 8 or "inode" in text.lower()):
-            attempt.no_inodes = Seen(number, text)
+        self._note_inodes(number, text, said)
+        if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
+            attempt.tpu = True
         if said.level not in BAD_LEVELS and signs.is_success(said.text):
             attempt.success = Seen(number, text)
             attempt.progress_at_success = attempt.progress
+
+    def _note_inodes(self, number: int, text: str, said: Message) -> None:
+        if signs.INODE_HEADER.search(text):
+            self.inode_header = number
+        if signs.INODES_FULL.search(text):
+            self.attempt.no_inodes = Seen(number, text)
+        row = signs.DF_ROW.match(said.text)
+        if not row:
+            return
+        mount = (row[1], row[4])
+        if float(row[2].rstrip(".") or 0) > 0:
+            self.mounts_with_room.add(mount)
+        elif row[3] == "100":
+            self.mounts_without[mount] = Seen(number, text)
+            if number - self.inode_header <= 8:
+                self.attempt.no_inodes = Seen(number, text)
+        if mount in self.mounts_with_room and mount in self.mounts_without:  # two tables: the other one counts bytes
+            self.attempt.no_inodes = self.mounts_without[mount]
 
     def _note_loss(self, number: int, line: bytes) -> None:
         attempt = self.attempt
         text = readable(line)
         if signs.lost_loss(text) and not signs.HANDLED.search(text):
-            attempt.lost = attempt.lost or Seen(number, text)
+            if attempt.lost is None or (signs.nan_loss(text) and not signs.nan_loss(attempt.lost.text)):
+                attempt.lost = Seen(number, text)  # an infinite loss may come back, one that is no number will not
             attempt.lost_lines += 1
         scale = signs.OVERFLOW.search(text)
         if scale and _number(scale[1]) is not None:

@@ -15,7 +15,8 @@ _COUNTED = (
 PROGRESS = re.compile(
     rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
-    r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score|bleu|wer|cer|mse"
+    r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
+    r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}-?\d"
     r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
@@ -27,7 +28,7 @@ NOT_PROGRESS = re.compile(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|nccl (?:info|warn)|no progress|stuck|idle",
+    r"|nccl (?:info|warn)|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
@@ -51,6 +52,7 @@ SUCCESS = re.compile(
     r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
     r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
     r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d+)/\1\] (?:done|finished|complete)"
+    r"|^=+ (?:\d+ (?!failed|error)\w+, ){0,6}\d+ passed\b(?:, \d+ (?!failed|error)\w+){0,6} in [\d.]+s"
     r"|do not forget to share your model|stopping\. best iteration"
     r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w*|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
@@ -63,6 +65,7 @@ NOT_SUCCESS = re.compile(
     r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
     re.IGNORECASE,
 )
+PART_OF = re.compile(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 RESTART = re.compile(
     r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number"
     r"|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
@@ -71,7 +74,8 @@ RESTART = re.compile(
     r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
     r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
     r"|epoch|iter\w*|checkpoint)"
-    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started",
+    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
+    r"|attempts? left; will restart|\bstarting worker group\b",
     re.IGNORECASE,
 )
 NOT_RESTART = re.compile(
@@ -91,13 +95,21 @@ HANDLED = re.compile(
     r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
-    r"|dropping|resubmitt",
+    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop"
+    r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )
 EXHAUSTED = re.compile(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
-    r"|attempt (\d+) ?(?:of|/) ?\1\b",
+    r"|attempt (\d+) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
+    re.IGNORECASE,
+)
+
+# An exception named in one line, without a traceback, and set aside in the same breath.
+SET_ASIDE = re.compile(
+    r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
+    r"|dropp(?:ed|ing))\b.{0,40}$",
     re.IGNORECASE,
 )
 
@@ -117,9 +129,22 @@ FINITE_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*
 OVERFLOW = re.compile(
     r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE
 )
-# A table of `df -i` or `df` with nothing free.
-NO_INODES = re.compile(r"^\S+\s+[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+0\s+100%\s+/|\binodes?\b.{0,40}100 ?%", re.IGNORECASE)
-INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%")
+# A row of `df`: bytes or inodes, as the header, the command or a second row of the same mount tells.
+DF_ROW = re.compile(
+    r"^(\S{1,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
+    r"(\d{1,3})%\s{1,20}(/\S{0,200})"
+)
+INODES_FULL = re.compile(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
+INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s+(?:\S+\s+)?-\w{0,4}i|\bdf\b.{0,20}--inodes")
+# What only a host with TPUs says; one that looked for them in vain says that it found none.
+TPU_HOST = re.compile(
+    r"\bTpuDevice\b|\bTPU v?\d|\bTPU_\d|libtpu|/dev/accel\d|\btpu[-_ ](?:vm|pod|slice|worker|cores?|chips?|devices?)\b"
+    r"|(?:backend|platform|device|accelerator)s?[\s:='\"]{1,4}tpu\b|HBM\d?\b|\btpu_driver",
+    re.IGNORECASE,
+)
+NO_TPU = re.compile(
+    r"unable|not found|no such|skipp|\bno\b|not available|without|module|fall|\bgpu|cuda|nvidia|\bnot\b", re.IGNORECASE
+)
 
 
 HEDGED = re.compile(
@@ -140,13 +165,16 @@ def is_progress(text: str) -> bool:
 
 
 def is_success(text: str) -> bool:
-    """Whether a program says that all of its work is done."""
-    return bool(SUCCESS.search(text)) and not NOT_SUCCESS.search(text)
+    """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
+    if not SUCCESS.search(text) or NOT_SUCCESS.search(text):
+        return False
+    count = PART_OF.search(text)
+    return not count or int(count[1]) >= int(count[2])
 
 
 def is_restart(text: str) -> bool:
     """Whether a new attempt begins, or an old one is taken up."""
-    return bool(RESTART.search(text)) and not NOT_RESTART.search(text)
+    return bool(RESTART.search(text)) and (not NOT_RESTART.search(text) or "; will restart" in text)
 
 
 def is_handled(text: str) -> bool:
@@ -158,6 +186,12 @@ def lost_loss(text: str) -> bool:
     """Whether a training loss is NaN or infinite in this line. One of validation alone is not the run's."""
     found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
     return bool(found) and not finite_loss(text)
+
+
+def nan_loss(text: str) -> bool:
+    """Whether a lost loss is NaN rather than infinite."""
+    found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
+    return any(hit[0].lower().endswith("nan") for hit in found)
 
 
 def finite_loss(text: str) -> bool:

@@ -101,9 +101,9 @@ _PREFIX = re.compile(
 _LEVEL = re.compile(
     rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
     rf"|\[([IWE])\s?\d*[ :.\d]*[\w/.]+\.(?:cpp|cc|hpp):\d"
-    r"|\d: ([IWEF]) \S+:\d+\]|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
+    r"|\d: ([IWEF]) \S+:\d+\]|^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
 )
-_LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "WARN": "WARNING"}
+_LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
 _SOURCE = re.compile(
     r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]*pid=\d+[^()]*\)|[\w.-]{1,60}\s*\| )", re.IGNORECASE
 )

@@ -44,7 +44,7 @@ CHECKPOINT_READ = re.compile(
 CONFIG_READ = re.compile(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
 DATA_READ = re.compile(
     r"dataset|dataloader|data_loader|collate|__getitem__|webdataset|tfrecord|parquet|pyarrow|read_csv"
-    r"|Image\.open|/PIL/|gzip|tarfile|h5py|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord"
+    r"|Image\.open|/PIL/|gzip|tarfile|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord"
     r"|loader|shard|json\.loads|read_line|np\.load|npyio|sample",
     re.IGNORECASE,
 )
