@@ -94,7 +94,7 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | No
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return Call(row.failure_class, row.rule, state, "high", record.last_line)
-    if evidence.oom_kill_delta and (_was_killed(evidence) or (_text_is_below(decision, BUG) and _is_dead(evidence))):
+    if evidence.oom_kill_delta and (_was_killed(evidence) or (_may_follow_a_kill(decision) and _is_dead(evidence))):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
         return Call(
             "host_oom", "counted-oom-kill", "dead", "high", Seen(at.number, at.text) if at else record.last_line, at
@@ -209,8 +209,18 @@ def _ended_well(evidence: Evidence) -> bool:
     return evidence.exit_code == 0 and not evidence.gates
 
 
-def _text_is_below(decision: Decision, bound: int) -> bool:
-    return decision.cause is None or decision.cause.row.explains < bound
+# Raised by a program for reasons of its own; none of them follows from the death of a child.
+_OWN_REASONS = re.compile(
+    r"\b(?:Value|Assertion|NotImplemented|ZeroDivision|FloatingPoint|Unicode\w*|JSONDecode)Error\b"
+)
+
+
+def _may_follow_a_kill(decision: Decision) -> bool:
+    """Whether what the log ends with may come of a killed child: the counter is the group's, and somebody else in it may
+    have been the victim.
+    """
+    cause = decision.cause
+    return cause is None or (cause.row.explains < BUG and not _OWN_REASONS.search(cause.text))
 
 
 # -- 4. silence
