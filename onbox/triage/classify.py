@@ -216,8 +216,8 @@ _OWN_REASONS = re.compile(
 
 
 def _may_follow_a_kill(decision: Decision) -> bool:
-    """Whether what the log ends with may come of a killed child: the counter is the group's, and somebody else in it may
-    have been the victim.
+    """Whether what the log ends with may come of a killed child: the counter is the group's, and somebody else in it
+    may have been the victim.
     """
     cause = decision.cause
     return cause is None or (cause.row.explains < BUG and not _OWN_REASONS.search(cause.text))
