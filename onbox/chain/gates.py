@@ -27,13 +27,14 @@ WALK_LIMIT = 200_000  # files below a checkpoint folder that are looked at; more
 class Sight(NamedTuple):
     """How the gates look at the box. gpus: the visible GPUs, see `collectors.gpu`.
 
-    present: bytes and files below a folder.
+    present: bytes and files below a folder. resolve: where a path leads to, links followed.
     """
 
     disks: Callable[[Iterable[str]], Maybe[tuple[Disk, ...]]]
     memory: Callable[[], MemoryReading]
     gpus: Callable[[], Maybe[Sequence[Gpu | LostGpu]]]
     present: Callable[[str], tuple[int, int]]
+    resolve: Callable[[str], str] = os.path.normpath
 
 
 def check_gates(gates: Gates, root: str, folder: str, sight: Sight) -> list[Finding]:
@@ -46,7 +47,7 @@ def check_gates(gates: Gates, root: str, folder: str, sight: Sight) -> list[Find
     if gates.gpu is not None:
         findings += judge_gpus(gates.gpu, sight.gpus())
     if gates.checkpoints is not None:
-        path = os.path.realpath(os.path.join(folder, os.path.expanduser(gates.checkpoints.path)))
+        path = sight.resolve(os.path.join(folder, os.path.expanduser(gates.checkpoints.path)))
         findings += _check_checkpoints(gates.checkpoints, path, sight)
     return findings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.gates import Sight, bytes_present
@@ -10,6 +11,7 @@ from onbox.collectors.gpu import visible
 from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.groups import find_group
 from onbox.collectors.memory import MemoryReading, read_memory
+from onbox.collectors.mounts import locate, read_mounts
 from onbox.collectors.remote_disk import look_once
 from onbox.contract.readings import Absent, Unseen
 
@@ -24,6 +26,13 @@ def read_own_memory() -> MemoryReading:
     return read_memory(find_group("memory"))
 
 
+def resolve(path: str) -> str:
+    """Where a path leads to; one to a mount that may hang is left as it is: following it would touch that."""
+    mounts = read_mounts()
+    mount = None if isinstance(mounts, Absent | Unseen) else locate(path, mounts)
+    return os.path.realpath(path) if mount is not None and mount.is_local else os.path.normpath(path)
+
+
 def sight_of(environ: Mapping[str, str]) -> Sight:
     """The real box. environ: of the stage: CUDA_VISIBLE_DEVICES says which GPUs are its own."""
 
@@ -33,4 +42,4 @@ def sight_of(environ: Mapping[str, str]) -> Sight:
             return reading
         return visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
 
-    return Sight(lambda paths: read_disks(paths, look_remote=look_once), read_own_memory, gpus, bytes_present)
+    return Sight(lambda paths: read_disks(paths, look_remote=look_once), read_own_memory, gpus, bytes_present, resolve)
