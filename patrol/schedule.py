@@ -6,6 +6,7 @@ As crontab(5): five fields; a day matches by day of month or day of week when bo
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import NamedTuple
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -48,9 +49,10 @@ def parse_schedule(text: str) -> Schedule:
     words = text.lower().split()
     if len(words) != len(_FIELDS):
         raise BadSchedule(f"{text!r}: wanted five fields as in a crontab")
-    sets = [_parse_field(word, *field) for word, field in zip(words, _FIELDS, strict=True)]
-    weekdays = frozenset(day % 7 for day in sets[4])
-    return Schedule(*sets[:4], weekdays, words[2].startswith("*"), words[4].startswith("*"))
+    fields = (_parse_field(word, *field) for word, field in zip(words, _FIELDS, strict=True))
+    minutes, hours, days, months, weekdays = fields
+    any_day, any_weekday = words[2].startswith("*"), words[4].startswith("*")
+    return Schedule(minutes, hours, days, months, frozenset(day % 7 for day in weekdays), any_day, any_weekday)
 
 
 def _parse_field(text: str, name: str, low: int, high: int, names: tuple[str, ...]) -> frozenset[int]:
@@ -126,4 +128,4 @@ def cadence_seconds(schedule: Schedule, now: float) -> float:
         if due is None:
             return 86400.0
         times.append(due)
-    return max(later - sooner for sooner, later in zip(times[1:], times[2:], strict=False))
+    return max(later - sooner for sooner, later in pairwise(times[1:]))

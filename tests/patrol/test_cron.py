@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,6 +23,9 @@ from patrol.cron import (
     without_line,
 )
 from patrol.crontab import NoCrontab, change_crontab, read_crontab
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ID = "digits-0a1b2c3d"
 JOB = Job(
@@ -104,7 +107,7 @@ SAYS = [
 
 
 @pytest.mark.parametrize(("said", "none"), SAYS)
-def test_only_no_crontab_is_an_empty_one(said: str, none: bool) -> None:
+def test_only_no_crontab_is_an_empty_one(said: str, none: object) -> None:
     assert means_no_crontab(1, said) is none
     assert not means_no_crontab(127, said)
 
