@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from patrol.before import Before, BoxBefore, LogPlace
 
 
+class MemoryTrouble(Exception):
+    """The memory could not be read or written (disk full, rights, busy). The file itself is not known to be damaged."""
+
+
 class Past(NamedTuple):
     """What a tick needs to know of the earlier ones. runs: by (box, run). places: by box, then run."""
 

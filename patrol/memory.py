@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import PRIVATE_FILE, make_folders
 from patrol import codec
-from patrol.kept import Act, Flip, LastWord, Past, PastTick, Point
+from patrol.kept import Act, Flip, LastWord, MemoryTrouble, Past, PastTick, Point
 from patrol.memory_schema import (
     AGE_COLUMN,
     APPLICATION_ID,
@@ -41,10 +41,6 @@ LOOK_LIMIT_BYTES = 1 << 20
 DAY_SECONDS = 86400.0
 
 T = TypeVar("T")
-
-
-class MemoryTrouble(Exception):
-    """The memory could not be read or written (disk full, rights, busy). The file itself is not known to be damaged."""
 
 
 class _Foreign(Exception):

@@ -17,8 +17,8 @@ import pytest
 from onbox.system.files import StateNotWritten
 from patrol import memory_schema
 from patrol.before import Before, BoxBefore, LogPlace
-from patrol.kept import Act, BoxNote, Point, RunNote, TickNote
-from patrol.memory import KEPT_ASIDE, Memory, MemoryTrouble
+from patrol.kept import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
+from patrol.memory import KEPT_ASIDE, Memory
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
