@@ -60,6 +60,10 @@ def verdict_to_dict(verdict: Verdict) -> dict[str, Any]:
     return data
 
 
+def verdict_to_text(verdict: Verdict) -> str:
+    return json.dumps({"schema": SCHEMA, **verdict_to_dict(verdict)}, separators=(",", ":"))
+
+
 def _finding_to_dict(finding: Finding) -> dict[str, Any]:
     return {**finding._asdict(), "severity": finding.severity.name.lower()}
 
