@@ -394,3 +394,20 @@ def _exit_code(connection: Connection, deadline: float) -> int | None:
         connection.wait(left)
     end = connection.end()
     return end if isinstance(end, int) else SSH_FAILED
+
+
+def probe_configuration(target: Target, timeout_seconds: float) -> str:
+    """What the user's configuration makes of the host: the output of `ssh -G`. Connects to nothing. Raises OSError, and
+    subprocess.TimeoutExpired (a `Match exec` may hang).
+    """
+    command = [*target.ssh_command, "-G", "--", target.host or ""]
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_seconds,
+        check=False,
+        env=_environment(),
+        start_new_session=True,
+    )
+    return done.stdout.decode("utf-8", "replace")
