@@ -15,7 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
-from patrol.ssh_words import Ending, read_end, read_late
+from patrol import masters
+from patrol.ssh_words import SSH_FAILED, Ending, Phase, phase_of, read_end, read_late
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ MASTER_SECONDS = 600  # how long a master of ours stays when nobody uses it; lon
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
 GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
 LOOK_SECONDS = 0.25  # without pidfd: how often to look whether the client has ended while others hold its pipes
+MASTER_SHARE = 1 / 3  # of the deadline: a master over which nothing comes for so long is not waited for
 STDERR_KEPT_BYTES = 16 << 10  # of the beginning, and of the end
 CHUNK_BYTES = 64 << 10
 
@@ -195,9 +197,10 @@ class Connection:
         self._hear_stderr()
         self.close()
         code = self._client.returncode
-        if code is not None and 0 <= code < 255:
+        if code is not None and 0 <= code < SSH_FAILED:
             return code
-        ending = read_end(self.stderr(), 255 if code is None else code, b"." if self._came else b"")
+        came = b"." if self._came else b""
+        ending = read_end(self.stderr(), SSH_FAILED if code is None else code, came, local=self.target.host is None)
         return NoAnswer(ending.reason, ending.detail, b"", 0.0)
 
     def close(self) -> None:
@@ -300,41 +303,77 @@ def ask(
     open then is closed.
     """
     began = monotonic()
-    try:
-        connection = Connection(target, stdin)
-    except OSError as error:
-        words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
-        return NoAnswer("client", words, b"", monotonic() - began)
-    try:
-        return _converse(connection, end_mark, began, began + deadline_seconds, limit_bytes)
-    finally:
-        connection.close()
+    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes)
+    may_have_master = target.host is not None and target.control_path != NO_MASTER
+    found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
+    if found is None:
+        if target.control_path is not None:
+            masters.discard(target.control_path, target.host or "", target.ssh_command)
+        found = question.put(target._replace(control_path=NO_MASTER), suspect_at=None)
+    assert found is not None
+    return found._replace(seconds=monotonic() - began)
 
 
-def _converse(
-    connection: Connection, end_mark: bytes, began: float, deadline: float, limit_bytes: int
-) -> Answer | NoAnswer:
-    output = bytearray()
-    login_seconds = 0.0
-    while (now := monotonic()) < deadline:
-        part = connection.read()
-        if part is None:
-            return _ended(connection, bytes(output), monotonic() - began)
-        if not part:
-            connection.wait(deadline - now)
-            continue
-        if not output:
-            login_seconds = monotonic() - began
-        seen = len(output)
-        output += part
-        if (at := find_mark(output, end_mark, seen)) is not None:
-            seconds = monotonic() - began
-            return Answer(bytes(output[:at]), _exit_code(connection, deadline), seconds, login_seconds)
-        if len(output) > limit_bytes:
-            words = f"more than {limit_bytes} bytes came"
-            return NoAnswer("cut", words, bytes(output[:limit_bytes]), monotonic() - began)
-    ending = read_late(connection.stderr(), bytes(output), deadline - began)
-    return NoAnswer(ending.reason, ending.detail, bytes(output), monotonic() - began)
+class _Question(NamedTuple):
+    """What `ask` was asked. deadline, limits: of all tries together."""
+
+    target: Target
+    stdin: bytes
+    end_mark: bytes
+    deadline: float
+    limit_bytes: int
+
+    def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
+        """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
+        began = monotonic()
+        try:
+            connection = Connection(target, self.stdin)
+        except OSError as error:
+            words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
+            return NoAnswer("client", words, b"", monotonic() - began)
+        try:
+            return self._hear(connection, began, suspect_at)
+        finally:
+            connection.close()
+
+    def _hear(self, connection: Connection, began: float, suspect_at: float | None) -> Answer | NoAnswer | None:
+        output = bytearray()
+        login_seconds = 0.0
+        while (now := monotonic()) < self.deadline:
+            part = connection.read()
+            if part is None:
+                return self._ended(connection, bytes(output), monotonic() - began, may_retry=suspect_at is not None)
+            if part:
+                login_seconds = login_seconds or monotonic() - began
+                suspect_at = None
+                seen = len(output)
+                output += part
+                if (at := find_mark(output, self.end_mark, seen)) is not None:
+                    seconds = monotonic() - began
+                    return Answer(bytes(output[:at]), _exit_code(connection, self.deadline), seconds, login_seconds)
+                if len(output) > self.limit_bytes:
+                    words = f"more than {self.limit_bytes} bytes came"
+                    return NoAnswer("cut", words, bytes(output[: self.limit_bytes]), monotonic() - began)
+            elif suspect_at is None:
+                connection.wait(self.deadline - now)
+            elif now < suspect_at:
+                connection.wait(suspect_at - now)
+            elif phase_of(connection.stderr()) <= Phase.MASTER:
+                return None
+            else:
+                suspect_at = None
+        local = self.target.host is None
+        ending = read_late(connection.stderr(), bytes(output), monotonic() - began, local=local)
+        return NoAnswer(ending.reason, ending.detail, bytes(output), monotonic() - began)
+
+    def _ended(self, connection: Connection, output: bytes, seconds: float, *, may_retry: bool) -> NoAnswer | None:
+        code = connection.end()
+        stderr = connection.stderr()
+        if may_retry and not output and not isinstance(code, int) and phase_of(stderr) is Phase.MASTER:
+            return None
+        local = self.target.host is None
+        ending = read_end(stderr, code, output, local=local) if isinstance(code, int) else Ending(*code[:2])
+        return NoAnswer(ending.reason, ending.detail, output, seconds)
 
 
 def find_mark(output: bytes | bytearray, mark: bytes, seen_bytes: int = 0) -> int | None:
@@ -354,10 +393,21 @@ def _exit_code(connection: Connection, deadline: float) -> int | None:
             return None
         connection.wait(left)
     end = connection.end()
-    return end if isinstance(end, int) else 255
+    return end if isinstance(end, int) else SSH_FAILED
 
 
-def _ended(connection: Connection, output: bytes, seconds: float) -> NoAnswer:
-    end = connection.end()
-    ending = read_end(connection.stderr(), end, output) if isinstance(end, int) else Ending(end.reason, end.detail)
-    return NoAnswer(ending.reason, ending.detail, output, seconds)
+def probe_configuration(target: Target, timeout_seconds: float) -> str:
+    """What the user's configuration makes of the host: the output of `ssh -G`. Connects to nothing. Raises OSError, and
+    subprocess.TimeoutExpired (a `Match exec` may hang).
+    """
+    command = [*target.ssh_command, "-G", "--", target.host or ""]
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_seconds,
+        check=False,
+        env=_environment(),
+        start_new_session=True,
+    )
+    return done.stdout.decode("utf-8", "replace")

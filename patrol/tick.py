@@ -25,7 +25,7 @@ from patrol.doing import may_act, relay_waiting, resume_dead
 from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.judge import Frame, box_note, judge, run_note, worst
 from patrol.kept import MemoryTrouble, Past, TickNote
-from patrol.looking import look_at_all
+from patrol.looking import back_off, look_at_all
 from patrol.memory import Memory
 from patrol.schedule import BadSchedule, parse_schedule
 from patrol.verdict import Severity
@@ -187,13 +187,12 @@ class _Tick:
         configuration.
         """
         found: dict[str, BoxJudged] = {}
-        by_name = {box.name: box for box in self.wishes.boxes}
         for seen in look_at_all(self.settings, self.wishes.boxes, past, even_waiting=self.wishes.asked_by_name):
             frame = Frame(past, self.policy, self.settings.ssh_command, wall())
-            one = judge(by_name[seen.box], seen.snapshot, seen.places, frame)
-            if seen.next_try_at is not None:
-                one = one._replace(after=one.after._replace(next_try_at=seen.next_try_at))
-            found[seen.box] = one
+            one = judge(seen.box, seen.snapshot, seen.places, frame)
+            cadence = self.policy.thresholds.cadence_seconds
+            one = one._replace(after=back_off(one.after, seen.snapshot, cadence))
+            found[seen.box.name] = one
             if not (self.wishes.act and may_act(one)):
                 self.show(one)
         for name, one in found.items():

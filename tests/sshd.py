@@ -36,7 +36,8 @@ class Sshd:
 
     Every alias of its ssh_config is a box. options: further lines of sshd_config. shell: a login shell for the account,
     in place of its own (`fish -c`, `csh -c`): the words before the command. home: the account's home, with its start-up
-    files; None: an empty one, so that nobody's own start-up files are tested.
+    files; None: an empty one, so that nobody's own start-up files are tested. inside: words before sshd's own, for one
+    in another network.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class Sshd:
         shell: str | None = None,
         home: Path | None = None,
         banner: str | None = None,
+        inside: tuple[str, ...] = (),
     ) -> None:
-        self.folder = folder
+        self.folder, self.inside = folder, inside
         folder.mkdir(mode=0o700, exist_ok=True)
         for name in ("host_key", "user_key"):
             if not (folder / name).exists():
@@ -90,14 +92,12 @@ class Sshd:
         assert SSHD is not None
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
+        (self.folder / "sshd.log").touch()
+        listened = self.log.count("Server listening")
         with (self.folder / "sshd.log").open("ab") as log:
-            command = [SSHD, "-D", "-e", "-f", os.fspath(self.folder / "sshd_config")]
+            command = [*self.inside, SSHD, "-D", "-e", "-f", os.fspath(self.folder / "sshd_config")]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log)
-        wait_until(self._answers, "sshd to answer")
-
-    def _answers(self) -> bool:
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", self.port)) == 0
+        wait_until(lambda: self.log.count("Server listening") > listened, "sshd to listen")
 
     def stop(self) -> None:
         """End the server; sessions live on."""
