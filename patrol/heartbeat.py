@@ -22,7 +22,9 @@ CADENCES = 2  # silent for longer than so many: stale
 
 
 class Heartbeat(NamedTuple):
-    """ended_at, exit_code: None while the tick runs, or when it was killed. trouble: of the tick itself, in words."""
+    """ended_at, exit_code: None while the tick runs, or when it was killed. trouble: of the tick itself, in words.
+    timer_at: when a timer last began a tick; None: never.
+    """
 
     began_at: float
     pid: int
@@ -31,7 +33,7 @@ class Heartbeat(NamedTuple):
     boxes: int = 0
     runs: int = 0
     trouble: str = ""
-    unattended: bool = False
+    timer_at: float | None = None
 
 
 def write_heartbeat(folder: str, heartbeat: Heartbeat) -> None:
@@ -50,14 +52,16 @@ def read_heartbeat(folder: str) -> Heartbeat | None:
 
 
 class Standing(NamedTuple):
-    """How the patrol itself does. stale: silent for more than two cadences; None: it never ticked. missed: how many
-    times the schedule was due since the last tick, the one that may be running left out.
+    """How the patrol itself does. stale: silent for more than two cadences; None: it never ticked. timer_stale: the
+    same of the ticks that a timer began; None: it never began one. missed: how many times the schedule was due since
+    the timer's last tick, the one that may be running left out.
     """
 
     last_began_at: float | None
     next_due_at: float | None
     cadence_seconds: float
     stale: bool | None
+    timer_stale: bool | None
     missed: int
 
 
@@ -66,10 +70,16 @@ def stand(heartbeat: Heartbeat | None, schedule: Schedule, now: float) -> Standi
     cadence = cadence_seconds(schedule, now)
     upcoming = next_due(schedule, now)
     if heartbeat is None:
-        return Standing(None, upcoming, cadence, None, 0)
-    silent = now - heartbeat.began_at
+        return Standing(None, upcoming, cadence, None, None, 0)
+    limit = CADENCES * cadence
+    timer_at = heartbeat.timer_at
     return Standing(
-        heartbeat.began_at, upcoming, cadence, silent > CADENCES * cadence, _missed(schedule, heartbeat.began_at, now)
+        last_began_at=heartbeat.began_at,
+        next_due_at=upcoming,
+        cadence_seconds=cadence,
+        stale=now - heartbeat.began_at > limit,
+        timer_stale=None if timer_at is None else now - timer_at > limit,
+        missed=0 if timer_at is None else _missed(schedule, timer_at, now),
     )
 
 

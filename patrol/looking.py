@@ -75,7 +75,7 @@ def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
         return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds)
 
-    snapshot, places = take(box, settings, past.places.get(box.name, {}), ask_box)
+    snapshot, places = take(box, settings, past.places.get(box.name, {}), ask_box, wall())
     return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
 
 

@@ -95,7 +95,8 @@ def tick(
     keeper = _keep_from_children(lock)
     began = wall()
     earlier = read_heartbeat(settings.state)
-    beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), unattended=wishes.unattended)
+    timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
+    beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at)
     try:
         with suppress(StateNotWritten):  # the end says it again, if it lasts
             write_heartbeat(settings.state, beat)
@@ -135,9 +136,9 @@ def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble:
 
 def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[str]:
     standing = stand(earlier, parse_schedule(settings.patrol.schedule), now)
-    if not standing.missed or standing.last_began_at is None:
+    if not standing.missed or earlier is None or earlier.timer_at is None:
         return []
-    hours = (now - standing.last_began_at) / 3600
+    hours = (now - earlier.timer_at) / 3600
     return [
         f"{standing.missed} tick(s) were missed in the {hours:.1f} h before this one: this machine slept or was off, or"
         " cron did not run"
