@@ -18,8 +18,7 @@ FIELDS = (
 )  # fmt: skip
 
 # A driver that does not know one of the newer fields refuses them all; then the plain ones are asked for.
-SHELL = (
-    r"""
+SHELL = r"""
 p_gpus() {
   if ! command -v nvidia-smi >/dev/null; then
     [ ! -e /dev/nvidiactl ] || return 21
@@ -35,11 +34,10 @@ p_gpus() {
   return $p_code
 }
 """.replace("FIELDS", ",".join(FIELDS)).replace("PLAIN", ",".join(FIELDS[:5]))
-)
 MIB = 1 << 20
 
 _SICK = (
-    ("version mismatch", "driver and library differ in version (an upgrade while it ran): reboot, or restart the container"),
+    ("version mismatch", "driver and library differ in version (an upgrade while it ran): reboot"),
     ("Unknown Error", "NVML says only 'Unknown Error': often a container that lost its devices; restart it"),
     ("couldn't communicate", "the NVIDIA driver is not loaded or does not answer"),
     ("Insufficient Permissions", "no permission for the device files"),

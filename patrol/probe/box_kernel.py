@@ -18,7 +18,8 @@ FIRST_SECONDS = 3600.0  # at first sight, what is older is no news
 # p_kernel SINCE: only lines from that second of the uptime on.
 SHELL = r"""
 p_kernel() {
-  { dmesg || echo '[0] dmesg says no'; } | grep -E 'NVRM: Xid|[Oo]ut of memory|oom-kill:|dmesg says no' | tail -n 20 | while read -r p_line; do
+  p_signs='NVRM: Xid|[Oo]ut of memory: Kill|dmesg says no'
+  { dmesg || echo '[0] dmesg says no'; } | grep -E "$p_signs" | tail -n 20 | while read -r p_line; do
     p_rest=${p_line#*[}
     p_rest=${p_rest#"${p_rest%%[! ]*}"}
     p_rest=${p_rest%%[!0-9]*}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ATTACH_BYTES = 1 << 16
 
-# p_piece FILE FROM TO CAP: its bytes, from at least 256 before FROM on; of more than CAP only the beginning and the end.
+# p_piece FILE FROM TO CAP: its bytes, from at least 256 before FROM on; of more than CAP only beginning and end.
 # p_log FILE INODE OFFSET CHECKSUM MTIME CAP: INODE 0 for a file that was never read. After a rotation the rest of the
 # old file comes first, found by its inode in the same directory (stat and the glob keep the same order).
 SHELL = r"""
@@ -79,7 +79,7 @@ p_rest() {
 }
 """
 
-_TROUBLE = {
+_TROUBLE: dict[int | None, Absent | Unseen] = {
     20: Absent("no such file"),
     21: Unseen("no permission to read it"),
     22: Unseen("it is no plain file"),
@@ -89,7 +89,7 @@ _TROUBLE = {
 
 class News(NamedTuple):
     """What the look at a log brought. pieces: the new bytes; between two of them, bytes were skipped. rest: new bytes
-    of the file that was rotated away, in the same way; they come first. start: where in the file the first piece begins.
+    of the file that was rotated away, in the same way; they come first. start: where in the file the pieces begin.
     event: as in `onbox.logs.cursor.Look`. mtime: last write by the box's clock, whole seconds.
     """
 
@@ -121,26 +121,26 @@ def parse_log(blocks: tuple[Block, ...], code: int | None, known: Cursor | None)
     if event == "same" and known is not None:
         return News("same", known, size, mtime, known.offset, (), 0)
     here = [at for at, block in enumerate(blocks) if block.words[0] in ("log", "new")][-1]
-    found = _Span.of(blocks[here:])
+    found = Span.of(blocks[here:])
     if event == "grown" and known is not None and not found.follows(known):
         # No checksum on the box, or the file was cut after it: what came is not from its beginning.
         return News("rewritten", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0)
     pieces, end, skipped = found.behind(start)
     before = found.before(end)
-    rest, _, skipped_before = _Span.of(blocks[:here]).behind(known.offset if known else 0)
+    rest, _, skipped_before = Span.of(blocks[:here]).behind(known.offset if known else 0)
     if event == "grown" and not pieces:
         event = "same"
     cursor = Cursor(device, inode, end, digest(before))
     return News(event, cursor, size, mtime, start, pieces, skipped + skipped_before, rest, checksum(before))
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """Bytes of one file, each piece with its place."""
 
     placed: tuple[tuple[int, bytes], ...]
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...]) -> _Span:
+    def of(cls, blocks: tuple[Block, ...]) -> Span:
         return cls(
             tuple(
                 (int(block.words[1]), block.data)

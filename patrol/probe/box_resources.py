@@ -70,14 +70,20 @@ p_memory() {
     p_up= p_rest=${p_tree#"$p_top"}
     set --
     while :; do
-      set -- "$@" "${p_up}memory.max" "${p_up}memory.current" "${p_up}memory.stat" "${p_up}memory.limit_in_bytes" "${p_up}memory.usage_in_bytes"
+      for p_file in max current stat limit_in_bytes usage_in_bytes; do
+        set -- "$@" "${p_up}memory.$p_file"
+      done
       case $p_rest in
         */?*) p_rest=${p_rest%/*} p_up=../$p_up;;
         *) break;;
       esac
       [ $# -lt 40 ] || break
     done
-    grep -E '^([0-9]+|max)$|^(oom_kill|(total_)?(in)?active_file|slab_reclaimable|hierarchical_memory_limit) |^some|^Mem[TA].*a' "$@" memory.events memory.oom_control memory.pressure io.pressure cpu.pressure cgroup.type /proc/pressure/* /proc/meminfo
+    p_keys='oom_kill|(total_)?(in)?active_file|slab_reclaimable|hierarchical_memory_limit'
+    set -- "$@" memory.events memory.oom_control
+    [ ! -e memory.pressure ] || set -- "$@" memory.pressure io.pressure cpu.pressure
+    [ -e memory.pressure ] || set -- "$@" /proc/pressure/*
+    grep -E "^([0-9]+|max)$|^($p_keys) |^some|^Mem[TA].*a" "$@" /proc/meminfo
     [ ! -e cgroup.events ] || echo cgroup.events:1
   }
 }
@@ -102,7 +108,6 @@ def parse_memory(part: Part) -> Maybe[Looked]:
     if head is None or len(head.words) != 3:
         return Unseen("the control groups could not be looked at")
     files = _files(head.data.decode("utf-8", "replace"))
-    host = parse_keys(files.get("/proc/meminfo", "").replace(":", "").replace("   ", " "))
     host = _host(files.get("/proc/meminfo", ""))
     version = 2 if head.words[2] == "2" else 1
     held_bytes, limit = _binding(files, version, host.get("MemTotal"))
@@ -130,7 +135,7 @@ def _files(text: str) -> dict[str, str]:
     return {name: "\n".join(lines) for name, lines in found.items()}
 
 
-def _host(text: str) -> Mapping[str, int]:
+def _host(text: str) -> dict[str, int]:
     """Lines of /proc/meminfo; kB there are KiB."""
     pattern = re.compile(r"^(\w+):\s*(\d{1,18}) kB$", re.MULTILINE)
     return {name: int(number) * 1024 for name, number in pattern.findall(text)}
@@ -189,9 +194,7 @@ def _pressure(files: Mapping[str, str]) -> Pressure:
     own = {name: files[f"{name}.pressure"] for name in ("memory", "io", "cpu") if f"{name}.pressure" in files}
     of_host = not own or "cgroup.events" not in files  # the tree's root has no such file: its numbers are the host's
     values = own or {name: text for name in ("memory", "io", "cpu") if (text := files.get(f"/proc/pressure/{name}"))}
-    return Pressure(
-        _share(values.get("memory")), _share(values.get("io")), _share(values.get("cpu")), of_host=of_host
-    )
+    return Pressure(_share(values.get("memory")), _share(values.get("io")), _share(values.get("cpu")), of_host=of_host)
 
 
 def _share(text: str | None) -> Maybe[float]:

@@ -15,12 +15,8 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Block, Part
 
-RUNS_LIMIT = 32
-FILE_BYTES = 16384
-JOURNAL_BYTES = 8192
-
 # p_runs PROJECT STATE_DIR CAP [NAME MANIFEST JOURNAL_INODE JOURNAL_OFFSET LOG INODE OFFSET CHECKSUM MTIME]...
-# Names of stages are plain ASCII words by contract, so their unquoted lists are safe; files of other names are left out.
+# Names of stages are plain ASCII words by contract, so their unquoted lists are safe; other files are left out.
 # A slot that its keeper holds open needs no further proof; else its later lines are read.
 SHELL = r"""
 p_runs() {
@@ -188,10 +184,10 @@ class RawRun(NamedTuple):
 
 
 class RawRuns(NamedTuple):
-    """runs: at most RUNS_LIMIT; count: how many there are."""
+    """runs: at most 32; there_are: how many there are."""
 
     runs: tuple[RawRun, ...]
-    count: int
+    there_are: int
 
 
 _TROUBLE = {20: "no such project directory on the box, or no permission", 21: "the state directory cannot be entered"}
@@ -204,8 +200,8 @@ def parse(part: Part) -> Maybe[RawRuns]:
     starts = [at for at, block in enumerate(part.blocks) if block.words[0] == "run"]
     ends = [*starts[1:], len(part.blocks)]
     runs = tuple(_run(part.blocks[start:end]) for start, end in zip(starts, ends, strict=True))
-    count = part.count("count")
-    return RawRuns(runs, len(runs) if count is None else count)
+    there_are = part.number("count")
+    return RawRuns(runs, len(runs) if there_are is None else there_are)
 
 
 def _run(blocks: tuple[Block, ...]) -> RawRun:
@@ -269,5 +265,3 @@ def _alive(lines: list[list[str]], who: str) -> Alive | None:
 def count(word: str) -> int | None:
     """A plain number of at most 19 digits; None for anything else."""
     return int(word) if word.isdigit() and word.isascii() and len(word) < 20 else None
-
-

@@ -73,11 +73,11 @@ p_session() {
   p_code=20
   if command -v tmux >/dev/null; then
     p_code=0
-    p_found=$(tmux list-panes -s -t "=$1" -F '#{pane_pid} #{pane_dead}' 2>&1) || p_mark "tmux $p_found"
+    p_found=$(tmux list-panes -s -t "=$1" -F '#{pane_pid} #{pane_dead}' 2>&1) || p_mark tmux
     printf '%s\n' "$p_found" | while read -r p_pid p_rest; do
       p_text=
       read -r p_text </proc/$p_pid/task/$p_pid/children || p_text=${p_text:-?}
-      printf '%s %s|%s|%s\n' $p_pid "$p_rest" "${p_text:-}" "$(tr '\000' ' ' </proc/$p_pid/cmdline)"
+      printf '%s %s|%s|%s\n' "$p_pid" "$p_rest" "$p_text" "$(tr '\000' ' ' </proc/$p_pid/cmdline)"
     done
   fi
   if command -v screen >/dev/null; then
@@ -117,8 +117,8 @@ p_queue() {
 # Programs that have the name of a script on their command line without running it.
 ONLOOKERS = frozenset(
     """
-    tail less more most cat vi vim nvim view nano emacs emacsclient grep egrep fgrep rg ag sed awk pgrep pkill watch tmux
-    screen sshd ssh scp sftp rsync man tee head wc find ls du inotifywait multitail code git sentinel patrol sudo su
+    tail less more most cat vi vim nvim view nano emacs emacsclient grep egrep fgrep rg ag sed awk pgrep pkill watch
+    tmux screen sshd ssh scp sftp rsync man tee head wc find ls du inotifywait multitail code git sudo su
     """.split()
 )
 SHELLS = frozenset("sh bash dash zsh fish ksh csh tcsh ash".split())
@@ -169,10 +169,9 @@ def parse_session(part: Part, name: str) -> Maybe[Session]:
     """Absent: there is no session of that name."""
     if part.code == 20:
         return Unseen("neither tmux nor screen is on the box's path")
-    trouble = next((" ".join(block.words[1:]) for block in part.blocks if block.words[0] == "tmux"), "")
-    text = next((block.data for block in part.blocks if block.words[0] == "tmux"), part.data).decode("utf-8", "replace")
+    trouble = (part.block("tmux") or b"").decode("utf-8", "replace").replace("|", "")
     if not trouble:
-        panes = [line for line in text.split("\n") if line.count("|") >= 2]
+        panes = [line for line in part.data.decode("utf-8", "replace").split("\n") if line.count("|") >= 2]
         if panes:
             return Session("tmux", any(_is_busy(*line.split("|", 2)) for line in panes))
     screens = [
@@ -188,7 +187,7 @@ def parse_session(part: Part, name: str) -> Maybe[Session]:
 
 
 def _is_busy(pane: str, children: str, command: str) -> bool:
-    """A pane whose program has ended is dead; a shell without arguments and without children only waits for a person."""
+    """A pane whose program has ended is dead; a shell without arguments or children only waits."""
     words = command.split()
     if pane.endswith(" 1"):
         return False

@@ -121,7 +121,7 @@ class Part(NamedTuple):
         """The data of the first inner block of that name."""
         return next((block.data for block in self.blocks if block.words[0] == word), None)
 
-    def count(self, word: str) -> int | None:
+    def number(self, word: str) -> int | None:
         """The number that an inner mark says."""
         words = next((block.words for block in self.blocks if block.words[0] == word), ())
         return int(words[1]) if len(words) == 2 and words[1].isdecimal() and len(words[1]) < 20 else None
