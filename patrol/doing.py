@@ -109,9 +109,7 @@ def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Do
     except ValueError as error:
         return actions.Done("failed", str(error))
     target = target_of(settings, judged.box)
-    return actions.read_resume(
-        ask(target, stdin, end_mark=actions.END_MARK, deadline_seconds=actions.RESUME_SECONDS)
-    )
+    return actions.read_resume(ask(target, stdin, end_mark=actions.END_MARK, deadline_seconds=actions.RESUME_SECONDS))
 
 
 # -- relay

@@ -190,4 +190,3 @@ def _used(free: Iterable[float | None]) -> int | None:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
-

@@ -262,7 +262,8 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
 
 
 def _remember_run(db: sqlite3.Connection, note: RunNote) -> None:
-    words = (codec.before_to_text(note.before), note.at, note.line, note.verdict)
+    before = _with_persons_word(db, note)
+    words = (codec.before_to_text(before), note.at, note.line, note.verdict)
     db.execute(
         "INSERT INTO runs (box, run, before, at, line, verdict) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (box, run)"
         " DO UPDATE SET before = excluded.before, at = excluded.at, line = excluded.line, verdict = excluded.verdict",
@@ -281,6 +282,16 @@ def _remember_run(db: sqlite3.Connection, note: RunNote) -> None:
             " WHERE runs.box = ? AND runs.run = ? AND rules.name = ?",
             (int(note.at), note.severity, *note.point, note.box, note.run, note.rule),
         )
+
+
+def _with_persons_word(db: sqlite3.Connection, note: RunNote) -> Before:
+    """What a person said while the tick was at work stands: a tick never changes it."""
+    found = db.execute("SELECT before FROM runs WHERE box = ? AND run = ?", (note.box, note.run)).fetchone()
+    try:
+        now = codec.before_from_text(found[0]) if found else note.before
+    except (ValueError, TypeError):
+        now = note.before
+    return note.before._replace(acknowledged=now.acknowledged, silenced_until=now.silenced_until)
 
 
 def _insert_act(db: sqlite3.Connection, act: Act) -> None:

@@ -77,7 +77,9 @@ def policy_of(settings: Settings) -> Policy:
         raise Trouble(Exit.CONFIG, f"{settings.config_path}: patrol.schedule: {error}") from error
     except ConfigErrors as errors:
         lines = "\n".join(f"  {error}" for error in errors.errors)
-        raise Trouble(Exit.CONFIG, f"{settings.config_path}: errors in [patrol]; no box was looked at\n{lines}") from None
+        raise Trouble(
+            Exit.CONFIG, f"{settings.config_path}: errors in [patrol]; no box was looked at\n{lines}"
+        ) from None
 
 
 def tick(
@@ -139,10 +141,8 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
     if not standing.missed or earlier is None or earlier.timer_at is None:
         return []
     hours = (now - earlier.timer_at) / 3600
-    return [
-        f"{standing.missed} tick(s) were missed in the {hours:.1f} h before this one: this machine slept or was off, or"
-        " cron did not run"
-    ]
+    why = "this machine slept or was off, or cron did not run"
+    return [f"{standing.missed} tick(s) were missed in the {hours:.1f} h before this one: {why}"]
 
 
 class _Tick:

@@ -71,7 +71,8 @@ def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
     same = [box for box in settings.config.boxes if box.name == name]
     if same:
         raise Trouble(
-            Exit.USAGE, f"there is a box {name!r} already ({same[0].host}); another name: --name NAME, a look: patrol tick"
+            Exit.USAGE,
+            f"there is a box {name!r} already ({same[0].host}); another name: --name NAME, a look: patrol tick",
         )
     return BoxSettings(name, args.host, args.project, "local" if args.local else "ssh")
 

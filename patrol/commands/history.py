@@ -18,6 +18,7 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from patrol.kept import Act, Flip, PastTick
 
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     memory = Memory(load_settings(args, os.environ).state)
     box, name = split_run(args.run_name) if args.run_name else (None, None)
     rows: list[Any]
+    render: Callable[[Any], str]
     if args.ticks:
         rows, render = memory.ticks(args.limit)[::-1], _tick_line
     elif args.acts:
@@ -84,7 +86,9 @@ def _clock(at: float) -> str:
 def _flip_line(row: Flip) -> str:
     name = f"{row.box}/{row.run}" if row.run else row.box
     was = f"{row.rule_before} -> " if row.rule_before else ""
-    return f"{_clock(row.at)} {name:<24} {row.state.upper():<11} {was}{row.rule} ({_severity(row.severity)}) · {row.say}"
+    return (
+        f"{_clock(row.at)} {name:<24} {row.state.upper():<11} {was}{row.rule} ({_severity(row.severity)}) · {row.say}"
+    )
 
 
 def _severity(number: int) -> str:
@@ -102,5 +106,9 @@ def _act_line(row: Act) -> str:
 
 
 def _point_line(row: dict[str, Any]) -> str:
-    words = [f"{key} {value:g}" for key, value in row.items() if isinstance(value, int | float) and key not in ("at", "severity")]
+    words = [
+        f"{key} {value:g}"
+        for key, value in row.items()
+        if isinstance(value, int | float) and key not in ("at", "severity")
+    ]
     return f"{_clock(row['at'])} {row['rule']:<20} {' · '.join(words)}"

@@ -65,9 +65,7 @@ def _data(word: LastWord) -> dict[str, Any]:
     return {"box": word.box, "run": word.run or None, "at": word.at, "line": word.line, **json.loads(word.verdict)}
 
 
-def _patrol_lines(
-    heartbeat: Heartbeat | None, standing: Standing, lines: list[str] | None, now: float
-) -> list[str]:
+def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[str] | None, now: float) -> list[str]:
     said = []
     if heartbeat is None:
         said.append("no tick ever ran here")
@@ -75,7 +73,9 @@ def _patrol_lines(
         said.append(_last_tick(heartbeat, standing, now))
     due = standing.next_due_at
     if lines:
-        words = "never by this schedule" if due is None else f"{_clock(due)} (in {format_duration(max(0.0, due - now))})"
+        words = (
+            "never by this schedule" if due is None else f"{_clock(due)} (in {format_duration(max(0.0, due - now))})"
+        )
         said.append(f"next tick    {words}, by cron, if this machine is on and awake then")
         if standing.timer_stale or (standing.timer_stale is None and standing.stale):
             said.append(f"PATROL STALE: cron should have begun a tick; {standing.missed} were missed. Is cron running?")
