@@ -23,6 +23,11 @@ class Output:
     def __init__(self, stream: TextIO) -> None:
         self._stream: TextIO | None = stream
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody reads it still, as far as is known."""
+        return self._stream is not None
+
     def print(self, text: str) -> None:
         if self._stream is None:
             return

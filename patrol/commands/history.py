@@ -18,7 +18,7 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from patrol.kept import Act, Flip, PastTick
 
@@ -51,16 +51,7 @@ def run(args: argparse.Namespace) -> int:
         raise Trouble(Exit.USAGE, f"--limit {args.limit}: wanted at least 1")
     memory = Memory(load_settings(args, os.environ).state)
     box, name = split_run(args.run_name) if args.run_name else (None, None)
-    rows: list[Any]
-    render: Callable[[Any], str]
-    if args.ticks:
-        rows, render = memory.ticks(args.limit)[::-1], _tick_line
-    elif args.acts:
-        rows, render = memory.acts(args.limit)[::-1], _act_line
-    elif args.points:
-        rows, render = _points(memory, box, name, args.limit), _point_line
-    else:
-        rows, render = memory.flips(args.limit, box, name)[::-1], _flip_line
+    rows, render = _rows_of(args, memory, box, name)
     if args.json:
         data = [row if isinstance(row, dict) else row._asdict() for row in rows]
         print(json.dumps({"schema": 1, "at": wall(), "rows": data}, indent=2))
@@ -70,6 +61,19 @@ def run(args: argparse.Namespace) -> int:
         if not rows:
             print("nothing yet")
     return Exit.DONE
+
+
+def _rows_of(
+    args: argparse.Namespace, memory: Memory, box: str | None, name: str | None
+) -> tuple[Sequence[Any], Callable[[Any], str]]:
+    """What was asked for, oldest first, and how a row reads as a line."""
+    if args.ticks:
+        return memory.ticks(args.limit)[::-1], _tick_line
+    if args.acts:
+        return memory.acts(args.limit)[::-1], _act_line
+    if args.points:
+        return _points(memory, box, name, args.limit), _point_line
+    return memory.flips(args.limit, box, name)[::-1], _flip_line
 
 
 def _points(memory: Memory, box: str | None, name: str | None, limit: int) -> list[dict[str, Any]]:
