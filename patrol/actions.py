@@ -25,13 +25,13 @@ KIND = "resume"
 DAY_SECONDS = 86400.0
 RESUME_SECONDS = 60.0
 SAID_LIMIT = 300
-END_MARK = b"<<<onbox resume ended "
+END_MARK = b"<<<onbox resume end>>>"
 NO_ONBOX = 127
 
 # $1: project on the box; $2: run. The program: the one on the PATH, of the project's own environments, of the account,
 # or a python that has the package. Its stdin is empty; it detaches by itself.
 SCRIPT = r"""
-cd "$1" || { echo "cannot enter the project"; printf '\n<<<onbox resume ended 126\n'; exit; }
+cd "$1" || { echo "cannot enter the project"; printf '\n126\n<<<onbox resume end>>>\n'; exit; }
 set -- "$2"
 for onbox in "$(command -v onbox)" .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
   [ -n "$onbox" ] && [ -x "$onbox" ] && break
@@ -41,7 +41,7 @@ if [ -n "$onbox" ]; then "$onbox" resume -d -- "$1" 2>&1; code=$?
 elif python3 -c 'import onbox' 2>/dev/null; then python3 -m onbox resume -d -- "$1" 2>&1; code=$?
 else echo "no onbox on the PATH, in .venv or venv of the project, in ~/.local/bin, or in python3"; code=127
 fi
-printf '\n<<<onbox resume ended %s\n' "$code"
+printf '\n%s\n<<<onbox resume end>>>\n' "$code"
 """
 
 
@@ -107,13 +107,11 @@ def read_resume(answer: Answer | NoAnswer) -> Done:
     """What the box said."""
     if isinstance(answer, NoAnswer):
         return Done("unknown", f"no answer ({answer.reason}: {answer.detail}); the next look tells")
-    text, _, tail = answer.output.rpartition(END_MARK)
-    words = one_line(redact(text.decode("utf-8", "replace").strip()))[-SAID_LIMIT:]
-    try:
-        code = int(tail.split()[0])
-    except (ValueError, IndexError):
-        code = -1 if answer.exit_code is None else answer.exit_code
-        return Done("unknown", f"exit code {code}: {words}")
+    text, _, last = answer.output.decode("utf-8", "replace").strip().rpartition("\n")
+    words = one_line(redact(text.strip()))[-SAID_LIMIT:]
+    if not (last.isascii() and last.isdigit()):
+        return Done("unknown", f"no exit code came: {words}")
+    code = int(last)
     if code == Exit.DONE:
         return Done("resumed", words)
     if code == Exit.ANOTHER_RUNNER:
