@@ -120,11 +120,13 @@ def parse_log(blocks: tuple[Block, ...], code: int | None, known: Cursor | None)
     event, (start, device, inode, size, mtime) = head[1], numbers
     if event == "same" and known is not None:
         return News("same", known, size, mtime, known.offset, (), 0)
+    if event in ("same", "grown") and known is None:  # what the box went on from is no longer believed here
+        return News("first", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b""))
     here = [at for at, block in enumerate(blocks) if block.words[0] in ("log", "new")][-1]
     found = Span.of(blocks[here:])
     if event == "grown" and known is not None and not found.follows(known):
         # No checksum on the box, or the file was cut after it: what came is not from its beginning.
-        return News("rewritten", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0)
+        return News("rewritten", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b""))
     pieces, end, skipped = found.behind(start)
     before = found.before(end)
     rest, _, skipped_before = Span.of(blocks[:here]).behind(known.offset if known else 0)

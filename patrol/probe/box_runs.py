@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # p_runs PROJECT STATE_DIR CAP [NAME MANIFEST JOURNAL_INODE JOURNAL_OFFSET LOG INODE OFFSET CHECKSUM MTIME]...
 # Names of stages are plain ASCII words by contract, so their unquoted lists are safe; other files are left out.
-# A slot that its keeper holds open needs no further proof; else its later lines are read.
+# A slot that its keeper holds open needs no further proof; else its later lines are read. When run.json has changed,
+# journal and log are begun anew: it may be another run.
 SHELL = r"""
 p_runs() {
   p_at "$1"
@@ -103,7 +104,7 @@ p_one() {
       *":$3 "*) p_held=held;;
     esac
     case $1 in
-      run.json) [ $3.$4.$5 = "$p_manifest" ] || p_files="$p_files run.json";;
+      run.json) [ $3.$4.$5 = "$p_manifest" ] || p_files="$p_files run.json" p_old=- p_known='0 0 0 0';;
       events.jsonl)
         p_inode=$3 p_size=$4
         [ $3 != $p_old ] || [ $4 -lt $p_seen ] || p_offset=$p_seen;;
@@ -198,7 +199,7 @@ def parse(part: Part) -> Maybe[RawRuns]:
     if part.code != 0:
         return Unseen(_TROUBLE.get(part.code or 0, f"the runs could not be looked at (code {part.code})"))
     starts = [at for at, block in enumerate(part.blocks) if block.words[0] == "run"]
-    ends = [*starts[1:], len(part.blocks)]
+    ends = [*starts, len(part.blocks)][1:]
     runs = tuple(_run(part.blocks[start:end]) for start, end in zip(starts, ends, strict=True))
     there_are = part.number("count")
     return RawRuns(runs, len(runs) if there_are is None else there_are)

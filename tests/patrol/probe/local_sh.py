@@ -52,6 +52,7 @@ class LocalBox:
         self.folder = folder
         self.places: dict[str, LogPlace] = {}
         self.traffic = Traffic(0, 0, 0.0, 0.0)
+        self.last_pid = 0
         self.answer = b""
         self.errors = b""
 
@@ -68,6 +69,7 @@ class LocalBox:
             cwd=self.folder,
             start_new_session=True,
         )
+        self.last_pid = shell.pid
         assert shell.stdin
         assert shell.stdout
         assert shell.stderr
