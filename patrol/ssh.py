@@ -101,15 +101,16 @@ def _master_options(control_path: str | None) -> tuple[str, ...]:
 
 
 def script_with_values(script: str, values: Sequence[str]) -> bytes:
-    """What goes over stdin: `set -- VALUES` in POSIX quotes, then the script as one function that runs only when it has
-    arrived whole. Values may hold anything but NUL. Pure. Raises ValueError on a NUL.
+    """What goes over stdin: `set -- VALUES` in POSIX quotes and the script as a function, in one group `{ }`, which a
+    shell runs only when it has read all of it: a cut link runs nothing. Values may hold anything but NUL. Pure. Raises
+    ValueError on a NUL.
 
-    The script's own stdin is /dev/null: no command in it can eat what follows.
+    The script's own stdin is /dev/null: no command in it can eat what follows. It may `return`.
     """
     if "\0" in script or any("\0" in value for value in values):
         raise ValueError("a value for the remote shell holds a NUL character")
     quoted = " ".join(shlex.quote(value) for value in values)
-    text = f'set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@" </dev/null\nexit\n'
+    text = f'{{ set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@"\nexit\n}} </dev/null\n'
     return text.encode("utf-8", "surrogateescape")
 
 
