@@ -11,6 +11,7 @@ import selectors
 import shlex
 import signal
 import subprocess
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,6 +115,18 @@ def script_with_values(script: str, values: Sequence[str]) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+_open_lock = threading.Lock()
+_open: set[Connection] = set()  # the one state of this module: clients have sessions of their own, no Ctrl-C ends them
+
+
+def kill_all() -> None:
+    """For a process that is told to end: kill every client that talks now. Who waits for one gets its end as `cut`."""
+    with _open_lock:
+        talking = list(_open)
+    for connection in talking:
+        connection.kill()
+
+
 class Connection:
     """A remote `sh -s` that is being talked to. Started in its own process group; `close` ends all of it at once.
 
@@ -146,6 +159,8 @@ class Connection:
             self._selector.close()
             raise
         self._watch()
+        with _open_lock:
+            _open.add(self)
 
     def _watch(self) -> None:
         client = self._client
@@ -206,6 +221,8 @@ class Connection:
 
     def close(self) -> None:
         """End it: the whole group, also a client that ignores SIGTERM. Safe to call twice."""
+        with _open_lock:
+            _open.discard(self)
         if self._client.returncode is None:
             self._end_group()
         if self._selector.get_map() is not None:
@@ -216,6 +233,11 @@ class Connection:
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
+
+    def kill(self) -> None:
+        """SIGKILL to the whole group, from any thread; `read` then gives None, and `close` is still to be called."""
+        if self._client.returncode is None:
+            self._signal_group(signal.SIGKILL)
 
     # -- the pieces
 
