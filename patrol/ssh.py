@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
-from patrol import masters
 from patrol.ssh_words import SSH_FAILED, Ending, Phase, phase_of, read_end, read_late
 
 if TYPE_CHECKING:
@@ -331,7 +330,7 @@ def ask(
     found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
     if found is None:
         if target.control_path is not None:
-            masters.discard(target.control_path, target.host or "", target.ssh_command)
+            discard_master(target)
         found = question.put(target._replace(control_path=NO_MASTER), suspect_at=None)
     assert found is not None
     return found._replace(seconds=monotonic() - began)
@@ -419,18 +418,37 @@ def _exit_code(connection: Connection, deadline: float) -> int | None:
     return end if isinstance(end, int) else SSH_FAILED
 
 
+# -- ssh without a conversation
+
+
 def probe_configuration(target: Target, timeout_seconds: float) -> str:
     """What the user's configuration makes of the host: the output of `ssh -G`. Connects to nothing. Raises OSError, and
     subprocess.TimeoutExpired (a `Match exec` may hang).
     """
-    command = [*target.ssh_command, "-G", "--", target.host or ""]
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=timeout_seconds,
-        check=False,
-        env=_environment(),
-        start_new_session=True,
-    )
-    return done.stdout.decode("utf-8", "replace")
+    return _run([*target.ssh_command, "-G", "--", target.host or ""], timeout_seconds).decode("utf-8", "replace")
+
+
+def discard_master(target: Target) -> None:
+    """End the target's master, bounded: one that does not answer loses its socket, so that nobody meets it again.
+
+    What it still holds ends with its own ServerAlive.
+    """
+    assert target.control_path is not None
+    path = _master_options(target.control_path)[-1]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        _run([*target.ssh_command, "-o", path, "-O", "exit", "--", target.host or ""], EXIT_SECONDS)
+    with suppress(FileNotFoundError):
+        os.unlink(target.control_path)
+
+
+def _run(command: Sequence[str], timeout_seconds: float) -> bytes:
+    """The stdout of a short command; with all its children it ends in time. Raises as `Popen.communicate`."""
+    null, pipe = subprocess.DEVNULL, subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=null, stdout=pipe, stderr=null, env=_environment(), start_new_session=True
+    ) as client:
+        try:
+            return client.communicate(timeout=timeout_seconds)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(client.pid, signal.SIGKILL)
+            raise

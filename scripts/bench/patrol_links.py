@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
 from patrol.fleet import Limits, find_gates, visit_all
-from patrol.masters import control_path, discard
-from patrol.ssh import Answer, NoAnswer, Target, ask, script_with_values
+from patrol.masters import control_path
+from patrol.ssh import Answer, NoAnswer, Target, ask, discard_master, script_with_values
 from tests.sshd import Link, Sshd
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def one_box(server: Sshd, rounds: int) -> None:
             "ssh -G": lambda: find_gates([target._replace(box="a"), target._replace(box="b")], Limits(1, 1)),
         },
     )
-    assert path is not None
-    discard(path, "gpu1", target.ssh_command)
+    discard_master(warm)
 
 
 def many_boxes(server: Sshd, boxes: int, rounds: int) -> None:
