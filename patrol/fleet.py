@@ -7,6 +7,7 @@ import random
 import subprocess
 import threading
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from onbox.system.clock import monotonic
@@ -38,7 +39,8 @@ class Limits(NamedTuple):
     deadline_seconds: float = 30.0
 
 
-class Visit(NamedTuple, Generic[Item, Result]):
+@dataclass(frozen=True)
+class Visit(Generic[Item, Result]):
     """How one box went. error: what the work raised; overdue: it did not come back; then result is None too."""
 
     item: Item

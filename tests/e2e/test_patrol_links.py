@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import selectors
 import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.system.process import process_table
+from patrol.fleet import Limits, find_gates, visit_all
 from patrol.masters import control_path
-from patrol.ssh import Answer, Connection, NoAnswer, Target, ask, script_with_values
+from patrol.ssh import Answer, Connection, NoAnswer, Target, ask, kill_all, script_with_values
 from tests.box import wait_until
 from tests.sshd import Hole, Link, Sshd, descendants, free_port, need_sshd
 
@@ -382,6 +385,34 @@ def test_client_whose_child_keeps_the_pipe() -> None:
     wait_until(lambda: not local_clients(), "the child to end")
 
 
+def test_all_clients_are_killed_when_the_patrol_is_told_to_end(sshd: Sshd) -> None:
+    with ThreadPoolExecutor() as pool:
+        asked = [pool.submit(put, sshd.target(f"gpu{at}"), "echo begin; sleep 60", deadline_seconds=30) for at in "123"]
+        wait_until(lambda: len(local_clients()) == 3, "three clients")
+        began = time.monotonic()
+        kill_all()
+        assert [reason_of(each.result()) for each in asked] == ["cut"] * 3
+    assert time.monotonic() - began < 6
+
+
+def test_many_are_watched_with_one_selector(sshd: Sshd) -> None:
+    stdin = script_with_values("sleep $1; echo done", ["0.2"])
+    talks = {talk.fd: talk for talk in (Connection(sshd.target(f"gpu{at}"), stdin) for at in range(4))}
+    came = dict.fromkeys(talks, b"")
+    deadline = time.monotonic() + 30
+    with selectors.DefaultSelector() as selector:
+        for fd in talks:
+            selector.register(fd, selectors.EVENT_READ)
+        while selector.get_map() and time.monotonic() < deadline:
+            for key, _ in selector.select(1.0):
+                part = talks[key.fd].read()
+                if part is None:
+                    selector.unregister(key.fd)
+                came[key.fd] += part or b""
+    assert [talk.end() for talk in talks.values()] == [0] * 4
+    assert set(came.values()) == {b"done\n"}
+
+
 # -- jump hosts
 
 
@@ -482,3 +513,48 @@ def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: Ta
     os.kill(pid, signal.SIGSTOP)
     assert reason_of(put(target, deadline_seconds=12)) == "answered"
     assert os.path.exists(own)
+
+
+# -- many boxes
+
+
+def test_default_max_startups_drops_nobody(sshd: Sshd) -> None:
+    """30 boxes are one host and port; sshd drops logins at random where more than ten are in flight."""
+    words = sshd.ssh()
+    targets = [Target(f"gpu{at}", f"gpu{at}", words) for at in range(30)]
+    limits = Limits(at_once=30, per_gate=6, deadline_seconds=40.0)
+    gates = find_gates(targets, limits)
+    assert set(gates.values()) == {f"127.0.0.1:{sshd.port}"}
+    visits = list(visit_all(targets, lambda target: put(target, deadline_seconds=40), limits, gates=gates))
+    assert [reason_of(visit.result) for visit in visits if visit.result is not None] == ["answered"] * 30
+    assert "MaxStartups" not in sshd.log
+
+
+def test_sick_boxes_delay_no_other(sshd: Sshd) -> None:
+    """All places are taken by boxes that hang, each in its own way; the healthy ones answer long before these end."""
+    with (
+        closing(Link(None, "silent")) as silent,
+        closing(Hole()) as hole,
+        closing(Link(sshd.port, "freeze", pieces=4)) as half,
+    ):
+        sick = {"silent": silent.port, "hole": hole.port, "half": half.port, "silent2": silent.port}
+        words = sshd.ssh(sick)
+        targets = [Target(name, name, words) for name in (*sick, *(f"gpu{at}" for at in range(12)))]
+        limits = Limits(at_once=4, per_gate=6, deadline_seconds=12.0)
+        order = [
+            (visit.item.box, reason_of(visit.result) if visit.result else "none", visit.seconds)
+            for visit in visit_all(targets, lambda target: put(target, deadline_seconds=12.0), limits)
+        ]
+    assert [reason for _, reason, _ in order[:12]] == ["answered"] * 12
+    found = {name: reason for name, reason, _ in order[12:]}
+    assert found == {"silent": "banner", "silent2": "banner", "hole": "timeout", "half": "late_login"}
+
+
+def test_a_configuration_that_hangs_is_not_waited_for(sshd: Sshd) -> None:
+    words = sshd.ssh(extra='Match host gpu0 exec "sleep 5"\n', name="ssh_config.hang")
+    targets = [Target(f"gpu{at}", f"gpu{at}", words) for at in range(3)]
+    began = time.monotonic()
+    gates = find_gates(targets, Limits(at_once=16, per_gate=1))
+    assert time.monotonic() - began < 4.5
+    assert gates[targets[0]] == "gpu0"
+    assert gates[targets[1]] == f"127.0.0.1:{sshd.port}"
