@@ -89,8 +89,7 @@ def test_a_bare_nohup_training_gets_the_same_line(place: Patrolled) -> None:
     assert (said["state"], said["managed"]) == ("running", False)
     assert "/900" in said["line"]
     os.kill(pid, signal.SIGKILL)
-    place.wait_for_rule("gpu1/llm", place.rules()["gpu1/llm"])
-    wait_until(lambda: place.tick()["gpu1/llm"]["state"] != "running", "its end to be seen")
+    wait_until(lambda: place.tick()["gpu1/llm"]["state"] == "interrupted", "its end to be believed")
 
 
 def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
