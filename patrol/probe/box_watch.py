@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Part
 
-PROCESSES_LIMIT = 8
+PROCESSES_LIMIT = 40
 
 # p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
 # Whoever descends from this login, or is above it, is none of the run's; what only looks at or edits files is sorted

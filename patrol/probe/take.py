@@ -150,7 +150,10 @@ def _runs(
                 look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)
                 names.add(one.name)
                 looks.append(look)
-            if raw.there_are > len(raw.runs):
+            if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
+                for name in [name for name, place in fresh.items() if "journal" in place.reader and name not in names]:
+                    del fresh[name]
+            else:
                 unseen["runs"] = f"{raw.there_are - len(raw.runs)} more runs were left out"
         else:
             why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
