@@ -1,11 +1,10 @@
-"""Master connections kept between ticks: where their sockets lie, and how a wedged one is thrown away."""
+"""Where the sockets of master connections lie that are kept between ticks."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-import subprocess
 import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 # sun_path holds 104 bytes on macOS and the BSDs (108 on Linux) with its NUL; ssh binds PATH plus a dot and 16 letters.
 PATH_BYTES = 104 - 1 - 17
-EXIT_SECONDS = 1.0
 
 
 def control_path(box: str, host: str, ssh_command: Sequence[str], folder: str | None = None) -> str | None:
@@ -43,23 +41,3 @@ def _is_private(folder: str) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-
-
-def discard(path: str, host: str, ssh_command: Sequence[str]) -> None:
-    """End the master behind `path`, bounded: one that does not answer loses its socket, so that nobody meets it again.
-
-    What it still holds ends with its own ServerAlive.
-    """
-    command = [*ssh_command, "-o", f'ControlPath="{path.replace("%", "%%")}"', "-O", "exit", "--", host]
-    with suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=EXIT_SECONDS,
-            check=False,
-            start_new_session=True,
-        )
-    with suppress(FileNotFoundError):
-        os.unlink(path)

@@ -11,11 +11,11 @@ import selectors
 import shlex
 import signal
 import subprocess
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
-from patrol import masters
 from patrol.ssh_words import SSH_FAILED, Ending, Phase, phase_of, read_end, read_late
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 15
 REMOTE_COMMAND = "exec sh -s"  # means the same to sh, bash, zsh, fish, csh and tcsh
 NO_MASTER = "none"  # as a control_path: not even a master of the user's own
-MASTER_SECONDS = 600  # how long a master of ours stays when nobody uses it; longer than a few ticks is not needed
+MASTER_SECONDS = 2400  # how long a master of ours stays when nobody uses it: past the next tick of the usual half hour
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
 GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
 LOOK_SECONDS = 0.25  # without pidfd: how often to look whether the client has ended while others hold its pipes
@@ -101,16 +101,29 @@ def _master_options(control_path: str | None) -> tuple[str, ...]:
 
 
 def script_with_values(script: str, values: Sequence[str]) -> bytes:
-    """What goes over stdin: `set -- VALUES` in POSIX quotes, then the script as one function that runs only when it has
-    arrived whole. Values may hold anything but NUL. Pure. Raises ValueError on a NUL.
+    """What goes over stdin: `set -- VALUES` in POSIX quotes and the script as a function, in one group `{ }`, which a
+    shell runs only when it has read all of it: a cut link runs nothing. Values may hold anything but NUL. Pure. Raises
+    ValueError on a NUL.
 
-    The script's own stdin is /dev/null: no command in it can eat what follows.
+    The script's own stdin is /dev/null: no command in it can eat what follows. It may `return`.
     """
     if "\0" in script or any("\0" in value for value in values):
         raise ValueError("a value for the remote shell holds a NUL character")
     quoted = " ".join(shlex.quote(value) for value in values)
-    text = f'set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@" </dev/null\nexit\n'
+    text = f'{{ set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@"\nexit\n}} </dev/null\n'
     return text.encode("utf-8", "surrogateescape")
+
+
+_open_lock = threading.Lock()
+_open: set[Connection] = set()  # the one state of this module: clients have sessions of their own, no Ctrl-C ends them
+
+
+def kill_all() -> None:
+    """For a process that is told to end: kill every client that talks now. Who waits for one gets its end as `cut`."""
+    with _open_lock:
+        talking = list(_open)
+    for connection in talking:
+        connection.kill()
 
 
 class Connection:
@@ -145,6 +158,8 @@ class Connection:
             self._selector.close()
             raise
         self._watch()
+        with _open_lock:
+            _open.add(self)
 
     def _watch(self) -> None:
         client = self._client
@@ -205,6 +220,8 @@ class Connection:
 
     def close(self) -> None:
         """End it: the whole group, also a client that ignores SIGTERM. Safe to call twice."""
+        with _open_lock:
+            _open.discard(self)
         if self._client.returncode is None:
             self._end_group()
         if self._selector.get_map() is not None:
@@ -215,6 +232,11 @@ class Connection:
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
+
+    def kill(self) -> None:
+        """SIGKILL to the whole group, from any thread; `read` then gives None, and `close` is still to be called."""
+        if self._client.returncode is None:
+            self._signal_group(signal.SIGKILL)
 
     # -- the pieces
 
@@ -308,7 +330,7 @@ def ask(
     found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
     if found is None:
         if target.control_path is not None:
-            masters.discard(target.control_path, target.host or "", target.ssh_command)
+            discard_master(target)
         found = question.put(target._replace(control_path=NO_MASTER), suspect_at=None)
     assert found is not None
     return found._replace(seconds=monotonic() - began)
@@ -394,3 +416,39 @@ def _exit_code(connection: Connection, deadline: float) -> int | None:
         connection.wait(left)
     end = connection.end()
     return end if isinstance(end, int) else SSH_FAILED
+
+
+# -- ssh without a conversation
+
+
+def probe_configuration(target: Target, timeout_seconds: float) -> str:
+    """What the user's configuration makes of the host: the output of `ssh -G`. Connects to nothing. Raises OSError, and
+    subprocess.TimeoutExpired (a `Match exec` may hang).
+    """
+    return _run([*target.ssh_command, "-G", "--", target.host or ""], timeout_seconds).decode("utf-8", "replace")
+
+
+def discard_master(target: Target) -> None:
+    """End the target's master, bounded: one that does not answer loses its socket, so that nobody meets it again.
+
+    What it still holds ends with its own ServerAlive.
+    """
+    assert target.control_path is not None
+    path = _master_options(target.control_path)[-1]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        _run([*target.ssh_command, "-o", path, "-O", "exit", "--", target.host or ""], EXIT_SECONDS)
+    with suppress(FileNotFoundError):
+        os.unlink(target.control_path)
+
+
+def _run(command: Sequence[str], timeout_seconds: float) -> bytes:
+    """The stdout of a short command; with all its children it ends in time. Raises as `Popen.communicate`."""
+    null, pipe = subprocess.DEVNULL, subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=null, stdout=pipe, stderr=null, env=_environment(), start_new_session=True
+    ) as client:
+        try:
+            return client.communicate(timeout=timeout_seconds)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(client.pid, signal.SIGKILL)
+            raise
