@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 15
 REMOTE_COMMAND = "exec sh -s"  # means the same to sh, bash, zsh, fish, csh and tcsh
 NO_MASTER = "none"  # as a control_path: not even a master of the user's own
-MASTER_SECONDS = 600  # how long a master of ours stays when nobody uses it; longer than a few ticks is not needed
+MASTER_SECONDS = 2400  # how long a master of ours stays when nobody uses it: past the next tick of the usual half hour
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
 GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
 LOOK_SECONDS = 0.25  # without pidfd: how often to look whether the client has ended while others hold its pipes

@@ -14,7 +14,8 @@ from onbox.contract.readings import Unseen
 # `p_section NAME SECONDS FUNCTION VALUE...` runs a section beside the main shell and waits for it, but no longer than
 # SECONDS. The main shell itself never touches a file system: it cannot hang. The watcher wakes it each second; a `wait`
 # ends then. A section that is late is killed with all below it, and what of it hangs in the kernel is left behind: it
-# has its SIGKILL. Should the main shell be gone (a cut link) or stuck (nobody reads), the watcher ends the whole group,
+# has its SIGKILL. Once one was late, further sections that touch files get little time (`p_calm`): it is likely to be
+# the same mount. Should the main shell be gone (a cut link) or stuck (nobody reads), the watcher ends the whole group,
 # if the group is ours (it is under sshd).
 SHELL = r"""
 p_mark() { printf '\n<<<%s %s>>>\n' "$p_nonce" "$1"; }
@@ -63,7 +64,7 @@ p_section() {
     do
       if [ $p_ticks -ge $p_until ]; then
         p_slay $p_job
-        p_code=late
+        p_code=late p_calm=0
         break
       fi
     done
@@ -84,7 +85,7 @@ p_at() {
 # What stands around the calls of the sections. $1: nonce; $2: seconds for all; then the sections' values.
 BEGIN = r"""
 set -u
-p_nonce=$1 p_total=$2 p_ticks=0
+p_nonce=$1 p_total=$2 p_ticks=0 p_calm=1
 LC_ALL=C PATH=$PATH:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 export LC_ALL PATH
 trap 'p_ticks=$((p_ticks+1))' USR1

@@ -42,8 +42,9 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     if touched:
         calls.append(Call("run_disk", (*touched,)))
     calls.append(Call("kernel", (str(int(_fact(places, "kernel_seconds"))),)))
+    calls.append(Call("gpus"))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
-    return Ask((*calls, Call("gpus")), state)
+    return Ask(tuple(calls), state)
 
 
 def below(folder: str | None, path: str) -> str:

@@ -32,15 +32,15 @@ def look_at(
 ) -> tuple[RunLook, LogPlace | None]:
     """The run of the box's watch number `at`, and its place for the next look (None: there is nothing to keep)."""
     path = below(box.project, watch.log) if watch.log is not None else ""
-    alive, pids = _alive(watch, at, frames)
+    alive, processes = _alive(watch, at, frames)
     news = _news(frames, at, place, path) if watch.log is not None else NOT_ASKED
     log: Maybe[LogLook]
     if isinstance(news, Absent | Unseen):
         log, place = news, place if isinstance(news, Unseen) or not path else None
     else:
-        place = log_memory.follow(place, path, news)
+        place = log_memory.follow(place, path, news, new_attempt=_is_new_attempt(place, processes))
         log = log_memory.look(place, news, clock)
-    place = _remember(place, pids)
+    place = _remember(place, processes)
     look = RunLook(
         run=watch.name,
         managed=False,
@@ -101,6 +101,12 @@ def _alive(watch: Watch, at: int, frames: Frames) -> tuple[Maybe[bool], list[str
     if True in seen:
         return True, processes
     return next((way for way in seen if isinstance(way, Unseen)), False), processes
+
+
+def _is_new_attempt(place: LogPlace | None, processes: list[str]) -> bool:
+    """Whether none of the run's processes is one of those that were seen last. Not known while there are none."""
+    known = place.reader.get("processes") if place is not None else None
+    return bool(processes) and bool(known) and not set(processes) & set(map(str, known or ()))
 
 
 def _remember(place: LogPlace | None, processes: list[str]) -> LogPlace | None:

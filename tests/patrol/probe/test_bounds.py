@@ -140,7 +140,7 @@ def test_a_cut_answer_is_unseen_section_by_section(one_box: LocalBox, tmp_path: 
 
 def test_a_mark_needs_the_nonce_and_a_line_of_its_own() -> None:
     answer = (
-        b"motd <<<x end>>>\n\n<<<abc runs>>>\n<<<abd /runs 0>>>\nx<<<abc /runs 0>>>\n\n<<<abc /runs 7>>>\n<<<abc end>>>"
+        b"<<<x end>>>\n\n<<<abc runs>>>\n<<<abd /runs 0>>>\nx<<<abc /runs 0>>>\n\n<<<abc /runs 7>>>\n\n<<<abc end>>>"
     )
     found = split(answer, "abc")
     assert found.whole
