@@ -13,7 +13,7 @@ from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.redact import one_line, redact
 from patrol.decide.scene import gpu_percent, share
-from patrol.decide.words import ago, clean
+from patrol.decide.words import ago, clean, sound
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -120,6 +120,7 @@ def _progress(reading: Maybe[Progress], before: Before | None) -> str:
     progress = observed(reading)
     if progress is None:
         return f"~{_sign(reading)}"
+    progress = sound(progress)
     words = render_progress(progress._replace(loss=None))
     if words == NOTHING:
         return f"~{_NO_VALUE}"

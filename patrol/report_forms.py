@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import observed, plain
 from patrol.decide.scene import gpu_percent, share
-from patrol.decide.words import clean
+from patrol.decide.words import clean, sound
 from patrol.report import details, name_of
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
@@ -131,11 +132,12 @@ def _performance(entry: Entry) -> list[str]:
     name = name_of(verdict).replace("'", "''").replace("=", "_").replace("|", "¦")
     found: list[str] = []
     progress = observed(look.progress) if look else None
-    if progress is not None and progress.current is not None:
+    current = sound(progress).current if progress else None
+    if progress is not None and current is not None:
         maximum = "" if progress.exact_max is None else str(progress.exact_max)
-        found.append(f"'{name} progress'={progress.current:.12g};;;0;{maximum}")
+        found.append(f"'{name} progress'={current:.12g};;;0;{maximum}")
     log = observed(look.log) if look else None
-    if log is not None:
+    if log is not None and math.isfinite(log.written_age_seconds):
         found.append(f"'{name} log_age'={max(0, round(log.written_age_seconds))}s;;;0;")
     if box is not None:
         found += [f"'{name} {label}'={value:.0f}%;;;0;100" for label, value in _shares(box) if value is not None]

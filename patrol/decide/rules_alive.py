@@ -40,11 +40,6 @@ def _flaps(scene: RunScene) -> bool:
     return flap_percent(scene.was_ill) > limit
 
 
-def _queued(scene: RunScene) -> bool:
-    word = (observed(scene.look.scheduler) or "").strip().upper()
-    return word.startswith(("PD", "PENDING", "CF", "CONFIGURING", "QUEUED", "REQUEUED", "RESV"))
-
-
 ALIVE = If("a process of it lives", lambda s: s.alive)
 RUNNER_GONE = If("its runner is gone, its stage lives", lambda s: s.presence is Presence.ORPHAN)
 ALL_OLD = If("every signal was seen, and all are older than stall_after", lambda s: s.all_signals_old)
@@ -53,8 +48,10 @@ JUST_STARTED = If(
     "its attempt is younger than start_grace",
     lambda s: s.attempt_age_seconds is not None and s.attempt_age_seconds <= s.limits.start_grace_seconds,
 )
-WAITS = If("it says what it waits for", lambda s: observed(s.look.waiting_for) is not None)
-QUEUED = If("the scheduler holds it in its queue", _queued)
+WAITS = If(
+    "its living runner says what it waits for",
+    lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
+)
 LOST_LOSS = If("its newest loss is no number", lambda s: s.loss_is_lost)
 SLOW = If("the last slow_ticks rates are all below the baseline", lambda s: _baseline(s) is not None)
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
@@ -120,12 +117,21 @@ def _steps_go_on(scene: RunScene) -> str:
 
 
 HEARTBEAT = Row(
-    "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, HEARTBEAT_STALE),
+    "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, NO_OUTCOME, HEARTBEAT_STALE),
     lambda s: f"the monitor on the box is silent for {ago(s.heartbeat_age)} (limit {ago(s.heartbeat_limit_seconds)}); of the run: {else_known(s)}",
     "a stale monitor is told apart from an unhealthy run: more than two cadences (L2-18, L2-19)",
     remedy=lambda s: "Look whether the runner hangs or its disk is full; the stage is not touched by it.",
     command=status_command,
 )  # fmt: skip
+
+RUNNER_IS_GONE = Row(
+    "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
+    lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
+    "the stage is well; a resume takes it over alive, so that the chain goes on after it (PHY-10)",
+    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
+    resume=lambda s: s.look.managed,
+)  # fmt: skip
+
 
 LIVING: tuple[Row, ...] = (
     Row(
@@ -138,19 +144,6 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"proof of success since {ago(observed(s.look.ended_age_seconds))}, but a process lives on and may hold the GPU",
         "what is paid for by the hour should not be held by what is finished",
         remedy=lambda s: "See what the process still does; end it by its own id if it is only left over.", command=status_command,
-    ),
-    Row(
-        "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE,),
-        lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
-        "the stage is well; a resume takes it over alive, so that the chain goes on after it (PHY-10)",
-        remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
-        resume=lambda s: s.look.managed,
-    ),
-    Row(
-        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED,),
-        lambda s: f"waits in the queue: {clean(observed(s.look.scheduler) or '', 80)}",
-        "a queue is no failure; an empty queue is no success either (C5)",
-        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
     ),
     Row(
         "waiting", Severity.OK, RunState.RUNNING, (ALIVE, WAITS, NOT_DONE),
@@ -180,6 +173,7 @@ LIVING: tuple[Row, ...] = (
         "a long evaluation prints nothing; the monitor on the box also sees CPU time",
         remedy=lambda s: "Look at its log; raise `stall_after` if such pauses belong to it.", command=log_command,
     ),
+    RUNNER_IS_GONE,
     Row(
         "throughput-collapse", Severity.WARNING, RunState.DEGRADED, (ALIVE, SLOW),
         _say_slow,
@@ -239,6 +233,7 @@ LIVING: tuple[Row, ...] = (
 
 RUN_FLAGS: tuple[Row, ...] = (
     HEARTBEAT,
+    RUNNER_IS_GONE,
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
         lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",

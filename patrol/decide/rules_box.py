@@ -18,7 +18,7 @@ If = Condition[BoxScene]
 LinkRow = Rule[LinkScene]
 IfLink = Condition[LinkScene]
 
-MAY_STAY_UNSEEN = ("kernel", "dmesg", "gpu", "gpus", "pressure", "psi", "scheduler", "tmux")
+MAY_STAY_UNSEEN = ("kernel", "pressure")  # sections that need rights or a kernel that not every box gives
 
 
 def reason_of(scene: LinkScene) -> Reason:
@@ -46,7 +46,7 @@ def _remedy(scene: LinkScene) -> str:
 
 LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
-        "section-cut", Severity.UNKNOWN, RunState.UNKNOWN,
+        "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("the box answered, but its runs could not be looked at", lambda s: s.reason == "runs-unseen"),),
         lambda s: f"the box answers, its runs could not be looked at: {clean(s.detail)}" + (f"; the run: {last_known(s)}" if s.run else ""),
         "a project on a hung mount is not an empty project (4a.1)",

@@ -21,7 +21,7 @@ from patrol.decide.words import (
     resume_command,
     status_command,
 )
-from patrol.presence import Presence
+from patrol.presence import Presence, is_queued
 from patrol.recall import acknowledgement
 from patrol.verdict import Severity
 
@@ -91,6 +91,7 @@ ACKNOWLEDGED = If(
     lambda scene: scene.before.acknowledged == acknowledgement(observed(scene.look.run_id), "done"),
 )
 FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
+QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
 REPEATED = If(
     "an earlier attempt failed with the same signature",
     lambda scene: scene.same_failures >= scene.limits.repeat_count,
@@ -171,6 +172,12 @@ ENDED: tuple[Row, ...] = (
         lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
         remedy=lambda s: "Resume: it goes on from its newest checkpoint.", command=resume_command, resume=_may_resume,
+    ),
+    Row(
+        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
+        lambda s: f"waits in the queue: {clean(observed(s.look.scheduler) or '', 80)}",
+        "a queue is no failure; an empty queue is no success either (C5)",
+        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
     ),
     Row(
         "could-not-look", Severity.UNKNOWN, RunState.UNKNOWN, (EVIDENCE_UNSEEN,),
