@@ -119,7 +119,7 @@ def test_metrics_are_whole_and_readable_for_others(place: Patrolled) -> None:
         r'^patrol_run_severity\{box="gpu1",run="digits",state="running",rule="[a-z-]+"\} 0\.0$', text, re.M
     )
     assert 'patrol_run_progress{box="gpu1",run="digits"} 1.0\n' in text
-    names = re.findall(r"^# TYPE (\S+) gauge$", text, re.M)
+    names = re.findall(r"^# TYPE (\S+) gauge$", text, re.MULTILINE)
     assert len(names) == len(set(names))
     place.sshd.stop()
     place.tick()

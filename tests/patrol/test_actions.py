@@ -23,10 +23,13 @@ def verdict(**more: Any) -> Verdict:
 
 
 def look(signature: str | None = None, *, retry: object = True, **more: Any) -> RunLook:
-    failure = (
-        Absent("none") if signature is None else Failure("oom", "less", retry, signature, "proof", "x:1", "marker")
-    )
-    return RunLook("digits", more.pop("managed", True), "/p/.onbox/digits", run_id="r1", failure=failure, **more)
+    managed = more.pop("managed", True)
+    failure = Absent("none") if signature is None else _failure(signature, retry=bool(retry))
+    return RunLook("digits", managed, "/p/.onbox/digits", run_id="r1", failure=failure, **more)
+
+
+def _failure(signature: str, *, retry: bool) -> Failure:
+    return Failure("oom", "less", retry, signature, "proof", "x:1", "marker")
 
 
 def act(age: float, subject: str = "", run: str = "digits") -> Act:
