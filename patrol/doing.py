@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.contract.readings import observed
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol import actions, relay
-from patrol.judge import Frame, Judged, judge
+from patrol.judge import Frame, Judged, judge, undelivered
 from patrol.kept import Act, MemoryTrouble
 from patrol.looking import look_at_all, target_of
-from patrol.snapshot import BoxLook
 from patrol.ssh import NoAnswer, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from patrol.decide.policy import Policy
     from patrol.judge import BoxJudged
@@ -26,11 +24,6 @@ if TYPE_CHECKING:
 OUTCOME = "resume-outcome"
 RELAY_BUDGET_SECONDS = 60.0  # of one tick, all boxes together
 ACTS_LOOKED_AT = 1000
-
-
-def may_act(judged: BoxJudged) -> bool:
-    """Whether a resume is worth thinking of: then the box is reported after that."""
-    return judged.box.recover == "resume" and any(run.verdict.may_resume for run in judged.runs)
 
 
 def resume_dead(settings: Settings, judged: BoxJudged, past: Past, memory: Memory, policy: Policy) -> BoxJudged:
@@ -120,7 +113,7 @@ def relay_waiting(
 ) -> list[str]:
     """Deliver from here what boxes have not delivered for long; a line for each that went out or could not."""
     targets = {target.name: target for target in settings.config.notify.targets}
-    waiting = [(box, places) for box in judged if (places := dict(_undelivered(box)))]
+    waiting = [(box, places) for box in judged if (places := undelivered(box))]
     if not waiting:
         return []
     try:
@@ -142,15 +135,6 @@ def relay_waiting(
                 done = relay.relay(one, targets, environ, settings.folder)
                 said += _note(box.box.name, one, done, memory, known)
     return said
-
-
-def _undelivered(box: BoxJudged) -> Iterator[tuple[str, str]]:
-    """Run and run directory of every run that has something waiting."""
-    if not isinstance(box.snapshot, BoxLook):
-        return
-    for run in box.runs:
-        if run.look is not None and run.look.managed and (observed(run.look.undelivered) or 0) > 0:
-            yield run.verdict.run, run.look.place
 
 
 def _read_waiting(settings: Settings, box: BoxJudged, places: Mapping[str, str]) -> list[relay.Waiting] | NoAnswer:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.redact import one_line, redact
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.snapshot import Snapshot
     from patrol.ssh import Answer, NoAnswer
+
+
+# What the answers are read and judged with: loaded while the boxes answer, so that nobody waits for it.
+_LATER = ("patrol.probe.managed", "patrol.probe.watched", "patrol.judge")
+_LATER_WITH_WATCHES = ("onbox.triage.classify",)
+
+
+def _load_meanwhile(names: Sequence[str]) -> None:
+    threading.Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
 
 
 class Seen(NamedTuple):
@@ -54,6 +65,7 @@ def look_at_all(
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
     found = find_gates([target_of(settings, box) for box in tried], limits)
     gates = {box: found[target] for box in tried if (target := target_of(settings, box)) in found}
+    _load_meanwhile(_LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried))
     visits = visit_all(
         tried,
         lambda box: _look(settings, box, past),

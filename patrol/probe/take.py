@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.redact import one_line, redact
 from patrol.before import LogPlace
-from patrol.probe import box_gpus, box_identity, box_kernel, box_resources, box_runs, box_watch, managed, watched
+from patrol.probe import box_gpus, box_identity, box_kernel, box_resources, box_runs, box_watch
 from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import BOX, plan
@@ -138,6 +138,8 @@ def _runs(
     box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, identity: Identity, unseen: dict[str, str]
 ) -> Maybe[tuple[RunLook, ...]]:
     """Managed and watched runs. Where the project could not be looked at, the watched ones are there all the same."""
+    from patrol.probe import managed, watched  # noqa: PLC0415 - 0.1 s, loaded while the box answers
+
     looks: list[RunLook] = []
     why: Unseen | None = None
     if box.project is not None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
-from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from patrol.before import LogPlace
 from patrol.probe import log_memory
@@ -146,6 +145,8 @@ def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) 
     """What triage reads in the current attempt's lines. A survived exception is none."""
     if isinstance(done, str):
         return Absent("it said that it is done")
+    from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and many boxes need none
+
     evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
     verdict = classify(log_memory.whole_text(place), evidence)
     if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
