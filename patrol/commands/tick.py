@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.installed import leave_when_all_is_over
 from patrol.output import Output, bound_log, tick_data
-from patrol.report import details
-from patrol.report_forms import nagios
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
 
@@ -68,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
+    from patrol.report import details  # noqa: PLC0415 - loaded while the boxes answered
+
     lines: list[str] = []
     for one in judged.runs:
         lines.append(one.line)
@@ -80,6 +79,8 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:
+        from patrol.report_forms import nagios  # noqa: PLC0415 - loaded by now
+
         entries = [entry for box in ticked.judged for entry in box.entries()]
         for line in nagios(entries, ticked.now):
             output.print(line)
@@ -89,6 +90,8 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     for trouble in ticked.troubles:
         warn(trouble)
     if not args.boxes and not args.look_only:
+        from patrol.installed import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
+
         said = leave_when_all_is_over(settings, ticked.judged)
         if said:
             warn(said)
