@@ -11,6 +11,7 @@ WINDOW_SECONDS = 3600.0
 MIN_SPAN_SECONDS = 60.0
 MIN_POINTS = 3
 HORIZON_SECONDS = 7 * 86400.0
+LONE_STEP_SHARE = 0.7  # of the whole fall, in one step: something was written once, which foretells nothing
 
 
 def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
@@ -18,7 +19,7 @@ def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
 
     points: (at_seconds, free), in order of time. None: it does not shrink, too little was seen (fewer than 3 points or
     less than a minute), it wanders more than it falls, it comes back to where it was (checkpoints written and pruned),
-    or it is more than a week away.
+    it fell in one lone step (a file was copied), or it is more than a week away.
     """
     if not points:
         return None
@@ -27,7 +28,7 @@ def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
     if len(recent) < MIN_POINTS or at - recent[0][0] < MIN_SPAN_SECONDS:
         return None
     slope, scatter = _line(recent)
-    if slope >= 0 or not _sinks(recent) or -slope * (at - recent[0][0]) < 2 * scatter:
+    if slope >= 0 or not _sinks(recent) or _is_lone_step(recent) or -slope * (at - recent[0][0]) < 2 * scatter:
         return None
     left = free / -slope
     return left if left <= HORIZON_SECONDS else None
@@ -39,6 +40,11 @@ def _sinks(points: Sequence[tuple[float, float]]) -> bool:
     early = [free for at, free in points if at < middle]
     late = [free for at, free in points if at >= middle]
     return bool(early) and max(late) < max(early) and min(late) < min(early)
+
+
+def _is_lone_step(points: Sequence[tuple[float, float]]) -> bool:
+    falls = [before[1] - after[1] for before, after in zip(points, points[1:], strict=False)]
+    return max(falls) > LONE_STEP_SHARE * sum(fall for fall in falls if fall > 0)
 
 
 def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
