@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _sinks(points: Sequence[tuple[float, float]]) -> bool:
 
 
 def _is_lone_step(points: Sequence[tuple[float, float]]) -> bool:
-    falls = [before[1] - after[1] for before, after in zip(points, points[1:], strict=False)]
+    falls = [before[1] - after[1] for before, after in pairwise(points)]
     return max(falls) > LONE_STEP_SHARE * sum(fall for fall in falls if fall > 0)
 
 
