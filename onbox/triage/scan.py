@@ -95,7 +95,7 @@ class Scanner:
                 self.previous_progress = line
                 self.last_progress = (number, line)
                 if look & LOSS and attempt.lost is not None:
-                    attempt.lost, attempt.lost_lines = None, 0
+                    self._take_loss_back(line)
             if look & LOST:
                 self._note_loss(number, line)
             if look & CLOSE or self.traces:
@@ -133,8 +133,8 @@ class Scanner:
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
-        maybe_lost = "nan" in lower or "inf" in lower
-        if (maybe_lost and signs.lost_loss(text)) or ("scale" in lower and signs.OVERFLOW.search(text)):
+        maybe_lost = ("nan" in lower or "inf" in lower) and (signs.lost_loss(text) or signs.LOST_GRADIENT.search(text))
+        if maybe_lost or ("scale" in lower and signs.OVERFLOW.search(text)):
             look |= LOST
         if len(self.known) >= FORMS_KEPT:
             self.known.clear()
@@ -249,6 +249,14 @@ class Scanner:
                 self.attempt.no_inodes = Seen(number, text)
         if mount in self.mounts_with_room and mount in self.mounts_without:  # two tables: the other one counts bytes
             self.attempt.no_inodes = self.mounts_without[mount]
+
+    def _take_loss_back(self, line: bytes) -> None:
+        """The loss is a number again, unless it is none at all after a lost gradient."""
+        attempt = self.attempt
+        assert attempt.lost is not None
+        if signs.LOST_GRADIENT.search(attempt.lost.text) and signs.ZERO_LOSS.search(readable(line)):
+            return
+        attempt.lost, attempt.lost_lines = None, 0
 
     def _note_loss(self, number: int, line: bytes) -> None:
         attempt = self.attempt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -173,3 +174,42 @@ def test_a_defect_beside_a_kill_in_a_shared_group_is_a_defect() -> None:
     assert classify(log, Evidence(exit_code=1, oom_kill_delta=1)).failure_class != "host_oom"
     assert classify(b"", Evidence(exit_code=1, oom_kill_delta=1)).failure_class == "host_oom"
     assert classify(log, Evidence(exit_code=137, oom_kill_delta=1)).failure_class == "host_oom"
+
+
+CASES = Path(__file__).resolve().parents[2] / "cases" / "triage"
+
+
+@pytest.mark.parametrize(
+    ("case", "rule", "words"),
+    [
+        ("rank_killed_first", "first-rank-killed", "failed (exitcode: -9) local_rank: 1"),
+        ("rank_crashed_first", "first-rank-crashed", "failed (exitcode: -11) local_rank: 1"),
+        ("loader_collate", "shape-or-device", "stack expects each tensor to be equal size"),
+        ("loader_exit_code", "loader-crashed", "exited unexpectedly with exit code 1"),
+        ("loader_segfault", "loader-crashed", "killed by signal: Segmentation fault"),
+        ("faulthandler_dump", "crash-signal", "Fatal Python error: Segmentation fault"),
+        ("hydra_override", "settings-library", "Could not override 'lrr'."),
+    ],
+)
+def test_the_line_of_what_went_first_is_shown(case: str, rule: str, words: str) -> None:
+    verdict = classify((CASES / f"{case}.log").read_bytes())
+    assert (verdict.rule, words in (verdict.line or "")) == (rule, True), verdict
+
+
+def test_an_environment_variable_that_is_on_is_no_progress() -> None:
+    log = b"Traceback (most recent call last):\nKeyError: 'x'\n" + b"Set DEBUG_ERROR=1 to see more.\n" * 5
+    assert classify(log).failure_class == "code_error"
+
+
+def test_an_exit_code_of_2_after_steps_is_no_usage_error() -> None:
+    verdict = classify(b"step 1 loss 2.0\nstep 2 loss 1.9\n", Evidence(exit_code=2))
+    assert verdict.failure_class == "unknown"
+    assert classify(b"starting\n", Evidence(exit_code=2)).failure_class == "config_error"
+
+
+def test_a_loss_of_nothing_with_a_lost_gradient_is_divergence_and_a_skipped_step_is_not() -> None:
+    lost = b"{'loss': 0.0, 'grad_norm': nan, 'epoch': 0.1}\n{'loss': 0.0, 'grad_norm': nan, 'epoch': 0.2}\n"
+    skipped = b"{'loss': 4.0, 'grad_norm': nan, 'epoch': 0.1}\n{'loss': 3.9, 'grad_norm': 1.2, 'epoch': 0.2}\n"
+    assert classify(lost).failure_class == "divergence"
+    assert classify(skipped).failure_class == "success_healthy"
+    assert classify(lost + skipped).failure_class == "success_healthy"
