@@ -33,7 +33,8 @@ def blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
     of one without any `\\r` the middle is left out.
     """
     number, carry = 1, b""
-    for chunk in chunks:
+    for raw in chunks:
+        chunk = raw.replace(b"\0", b"") if b"\0" in raw else raw  # of UTF-16, or of a disk that lost power
         text = carry + chunk if carry else chunk
         end = text.rfind(b"\n")
         if end >= 0:
