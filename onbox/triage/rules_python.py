@@ -65,7 +65,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
         r"|yaml\.(?:\w+\.)?\w+Error|(?:yaml|toml|tomllib|tomli)\S*(?:Decode|Parse|Scanner)\w*Error"
         r"|TOMLDecodeError|DeepSpeedConfig\w*Error"
-        r"|pydantic\S*ValidationError|\d+ validation errors? for|ArgumentError\b|mandatory value is missing"
+        r"|pydantic\S*ValidationError|\d+ validation errors? for|(?<!Invalid)ArgumentError\b|mandatory value is missing"
         r"|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+"
         r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
         r"|invalid (?:config|configuration)\b|\bconfig(?:uration)? validation error|(?:config"
@@ -123,7 +123,7 @@ SETTINGS: tuple[Row, ...] = (
         BUG,
         "can't open file|can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
-        "|could not find|can't find|cannot find|enoent|matching distribution",
+        "|could not find|can't find|cannot find|enoent|matching distribution|404",
         r"can't open file|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
         r"|feature extractor)\b|^\S*python\S*: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
@@ -134,7 +134,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
-        r"|executable.{0,20}(?:not found|does not)",
+        r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S* ?error 404: not found",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
     ),

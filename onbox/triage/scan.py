@@ -21,7 +21,7 @@ from onbox.triage.match import (
     progress_of,
     severity,
 )
-from onbox.triage.record import Attempt, Fault, Record, Seen
+from onbox.triage.record import WEAK, Attempt, Fault, Record, Seen
 from onbox.triage.text import Message, blocks, message, parts, readable, stamp_seconds
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
@@ -108,10 +108,13 @@ class Scanner:
         self._note_end(numbered)
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
+        """The last line that says something; a rule or a frame stands in for it only where there is no other."""
         for number, line in reversed(numbered):
-            if line.strip():
+            if any(map(str.isalnum, readable(line))):
                 self.last = (number, line)
                 return
+        if self.last is None and numbered:
+            self.last = next(((number, line) for number, line in reversed(numbered) if line.strip()), None)
 
     def _ask_user(self, numbered: list[tuple[int, bytes]]) -> None:
         for number, line in numbered:
@@ -160,7 +163,7 @@ class Scanner:
         if not text.strip():
             return
         said = message(text)
-        if self._take_trace_line(number, said, look):
+        if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
             return
         self._note_signs(number, text, said)
         self._note_fault(number, text, said, look)
@@ -291,6 +294,8 @@ class Scanner:
         if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
             return
         sure = severity(row, said, text, named, trace)
+        if named and trace is None and IGNORED.search(readable(self.previous)):
+            sure = WEAK  # Python tells of it and goes on
         self._keep(Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled))
 
     def _source_of_trace(self, said: Message) -> str:

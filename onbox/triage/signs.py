@@ -153,7 +153,7 @@ NO_TPU = re.compile(
 
 HEDGED = re.compile(
     r"\b(?:might|may|could(?! not)|would|most likely|probably|usually|for example|e\.g\.|expected failure"
-    r"|if you|how to|means"
+    r"|if you|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
     r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )

@@ -213,3 +213,32 @@ def test_a_loss_of_nothing_with_a_lost_gradient_is_divergence_and_a_skipped_step
     assert classify(lost).failure_class == "divergence"
     assert classify(skipped).failure_class == "success_healthy"
     assert classify(lost + skipped).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure_class"),
+    [
+        ("RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable", "cuda_env"),
+        ("tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:", "code_error"),
+        ("ValueError: Your setup doesn't support bf16/gpu.", "cuda_env"),
+        ("sudo: a password is required", "permission_error"),
+        ("wget: server returned error: HTTP/1.1 404 Not Found", "config_error"),
+        ('{"level":"critical","exception":"Traceback (most recent call last):\\n File \\"t.py\\"\\nKeyError: \'x\'"}',
+         "code_error"),
+        ('{"level":"info","message":"sample text: KeyError: \'x\'"}', "success_healthy"),
+        ("Q: Why do I get Segmentation fault (core dumped)?\nstep 2 loss 1", "success_healthy"),
+        ("Training done\nException ignored in: <module 'threading'>\nKeyboardInterrupt:", "success_healthy"),
+        ("make: *** [Makefile:3: train] Error 1", "code_error"),
+    ],
+)  # fmt: skip
+def test_a_last_line_is_understood(line: str, failure_class: str) -> None:
+    end = Evidence(exit_code=1) if failure_class != "success_healthy" else Evidence(log_age_seconds=30.0)
+    verdict = classify(f"step 1 loss 2.0\n{line}\n".encode(), end)
+    assert verdict.failure_class == failure_class, verdict
+
+
+def test_a_rule_of_dashes_is_not_shown_as_the_sign_of_life() -> None:
+    verdict = classify(
+        b"step 1 loss 2.0\nwarming the cache\n-----\n\xe2\x94\x80\xe2\x94\x80\n", Evidence(log_age_seconds=30.0)
+    )
+    assert verdict.line == "warming the cache"
