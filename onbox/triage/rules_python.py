@@ -41,11 +41,12 @@ SETTINGS: tuple[Row, ...] = (
         "|missing argument|unknown flag|unknown command line|flags parsing|got unexpected extra"
         "|the following arguments|could not consume|unknown option|required option|parsing error"
         "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option"
-        "|unrecognized option",
+        "|unrecognized option|required argument",
         r"^\S{1,120}(?: \w+)?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
         r"|invalid) (?:option|argument|value for)|unknown (?:command line )?flag|flags parsing error"
-        r"|got unexpected extra argument|the following arguments are required|could not consume arg"
+        r"|got unexpected extra argument"
+        r"|no value for the required argument|the following arguments are required|could not consume arg"
         r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|expected (?:one"
         r"|at least one|\d+) arguments?$|must be specified as a flag",
         "argparse, click, absl, fire, getopt",
@@ -82,13 +83,14 @@ SETTINGS: tuple[Row, ...] = (
         "config_error",
         CONFIG,
         "valueerror|assertionerror|runtimeerror|keyerror|typeerror|exception|error",
-        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment)?(?:Error"
+        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment"
+        r"|[A-Z][a-z]+(?:GBM|Boost))?(?:Error"
         r"|Exception)\b.{0,20}?(?:.{0,160})(?:(?<![\w-])--\w[\w-]+|\b(?:config(?:uration)?|argument `"
         r"|command[- ]line|flag\b|hyper-?parameter|yaml\b|\.json config|environment variable)"
         r"|must be (?:one of|either|set\b|divisible|specified|a positive|positive|provided|between"
         r"|greater than|at least|in \[)|should be (?:one of|either|set\b|divisible|in \[|specified)"
         r"|(?:is )?not (?:evenly )?divisible by|not a valid|is not a local folder|unknown (?:optimizer"
-        r"|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device"
+        r"|objective|metric|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device"
         r"|policy|env\w*|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
         r"|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode"
         r"|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with"

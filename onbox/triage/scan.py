@@ -285,7 +285,9 @@ class Scanner:
         handled = signs.is_handled(text) and not named
         if handled:
             self._mark_handled(number)
-        row = match_row(said.text.strip(), text, sure=named is not None or said.level in BAD_LEVELS)
+        row = match_row(
+            signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
+        )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
         if row is None:

@@ -152,11 +152,20 @@ NO_TPU = re.compile(
 
 
 HEDGED = re.compile(
-    r"\b(?:might|may|could(?! not)|would|most likely|probably|usually|for example|e\.g\.|expected failure"
+    r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
     r"|if you|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
     r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )
+
+
+# A list of what may have been the cause tells none.
+_MAY_BE_CAUSES = re.compile(r"\b(?:common|potential|possible|likely|probable) (?:root )?causes?\b.*$", re.IGNORECASE)
+
+
+def told(text: str) -> str:
+    """A line without the causes that it only thinks possible."""
+    return _MAY_BE_CAUSES.sub("", text) if "cause" in text else text
 
 
 def is_progress(text: str) -> bool:

@@ -242,3 +242,9 @@ def test_a_rule_of_dashes_is_not_shown_as_the_sign_of_life() -> None:
         b"step 1 loss 2.0\nwarming the cache\n-----\n\xe2\x94\x80\xe2\x94\x80\n", Evidence(log_age_seconds=30.0)
     )
     assert verdict.line == "warming the cache"
+
+
+def test_a_list_of_possible_causes_tells_none() -> None:
+    hint = "(raylet) A worker died. Some common causes include: (1) the process was killed by the OOM killer, (2) ..."
+    log = f"step 1 loss 2.0\n{hint}\nray.exceptions.ActorDiedError: The actor died unexpectedly before finishing.\n"
+    assert classify(log.encode()).failure_class == "ray_node_died"
