@@ -191,6 +191,8 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     if track.crashed > max(track.ended, counter.changed):
         return False
     if track.ended >= counter.changed and track.ended > track.started:
+        if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
+            return None
         # Said before, and the counter went on: a remark of each step, which tells nothing.
         return None if track.ended_before and not counter.resets else True
     if pick.maximum is not None and counter.current > pick.maximum:

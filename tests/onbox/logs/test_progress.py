@@ -185,3 +185,16 @@ def test_a_log_in_utf_16_is_read(encoding: str) -> None:
 
 def test_rows_with_evaluation_sets_of_the_users_own_names_count() -> None:
     assert read_progress(b"[3]\tmine-rmse:0.52\tother-rmse:0.6\n[4]\tmine-rmse:0.50\tother-rmse:0.6\n").current == 4
+
+
+@pytest.mark.parametrize(
+    ("log", "finished"),
+    [
+        ("step 3/10 loss 1\nSaving the checkpoint ...\ndone\n", None),
+        ("step 9/10 loss 1\ndone\n", True),
+        ("step 3/10 loss 1\nTraining finished\n", True),
+        ("step 3 loss 1\ndone\n", True),
+    ],
+)
+def test_a_bare_done_far_from_the_end_may_speak_of_a_part(log: str, finished: object) -> None:
+    assert read_progress(log.encode()).finished is finished
