@@ -50,7 +50,7 @@ FIRST_RANK: tuple[Row, ...] = (
         "host_oom",
         PEER + 2,
         "exitcode|return code|on signal|task",
-        r"\bfailed \(exitcode: ?(?:-9|137)\)|process \d+ exits with return code = (?:-9|137)\b"
+        r"\bfailed \(exitcode: ?(?:-9|137)\)|\bexits with return code = (?:-9|137)\b"
         r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S+: tasks? [\d,-]+: killed$",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:39.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 865)",
@@ -62,7 +62,7 @@ FIRST_RANK: tuple[Row, ...] = (
         PEER + 2,
         "exitcode|return code|on signal|task",
         r"\bfailed \(exitcode: ?(?:-11|139|-4|-8|[3-9]|[1-9]\d)\)"
-        r"|process \d+ exits with return code = (?:-11|139|-4|-8)\b"
+        r"|\bexits with return code = (?:-11|139|-4|-8)\b"
         r"|process rank \d+ .{0,80}exited on signal (?:11|4|8)\b"
         r"|^srun: error: \S+: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)",
         "torchrun, DeepSpeed, mpirun, srun",

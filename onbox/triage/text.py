@@ -141,9 +141,9 @@ def message(text: str) -> Message:
         if not found:
             break
         rest = found.string[found.end() :]
-    if rest[:1] == "{":
-        return _of_json(rest)
     source = _SOURCE.match(text)
+    if rest[:1] == "{":
+        return _of_json(rest, source[0] if source else "")
     level = _LEVEL.search(text[:160])
     if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
         return Message(rest, "ERROR", source[0] if source else "")
@@ -154,8 +154,8 @@ def message(text: str) -> Message:
 _JSON_LEVEL = re.compile(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
 
 
-def _of_json(text: str) -> Message:
+def _of_json(text: str, source: str) -> Message:
     """A line that is a JSON object: its level stands in a field, and lines are folded into its texts."""
     level = _JSON_LEVEL.search(text)
     word = level[1].upper() if level else None
-    return Message(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, "")
+    return Message(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)

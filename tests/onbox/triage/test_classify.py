@@ -248,3 +248,29 @@ def test_a_list_of_possible_causes_tells_none() -> None:
     hint = "(raylet) A worker died. Some common causes include: (1) the process was killed by the OOM killer, (2) ..."
     log = f"step 1 loss 2.0\n{hint}\nray.exceptions.ActorDiedError: The actor died unexpectedly before finishing.\n"
     assert classify(log.encode()).failure_class == "ray_node_died"
+
+
+PEER_LOST = "[rank0]: torch.distributed.DistBackendError: NCCL error in: x.cpp:1 remote process exited\n"
+
+
+@pytest.mark.parametrize(
+    ("launcher", "failure_class"),
+    [
+        ("[launch.py:325:sigkill_handler] ['python', 't.py'] exits with return code = -9", "host_oom"),
+        ("mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).", "host_oom"),
+        ("mpirun noticed that process rank 1 with PID 0 on n1 exited on signal 11 (Segmentation fault).", "code_error"),
+        ("srun: error: n1: task 3: Killed", "host_oom"),
+        ("E1121 11:44:39.679000 861 torch/x/api.py:1002] failed (exitcode: -6) local_rank: 1", "nccl_or_distributed"),
+    ],
+)
+def test_the_launchers_word_on_the_first_rank_beats_the_others_broken_connections(
+    launcher: str, failure_class: str
+) -> None:
+    assert classify(f"step 1 loss 2.0\n{PEER_LOST}{launcher}\n".encode()).failure_class == failure_class
+
+
+def test_a_json_line_keeps_its_rank_and_its_level() -> None:
+    line = '[rank3]: {"level":"ERROR","msg":"CUDA out of memory. Tried to allocate 2.00 GiB"}'
+    assert classify(f"step 1 loss 2.0\n{line}\n".encode()).failure_class == "cuda_oom"
+    survived = '{"level":"INFO","msg":"CUDA out of memory, halving the batch"}'
+    assert classify(f"{survived}\nstep 1 loss 2.0\n".encode()).failure_class == "success_healthy"
