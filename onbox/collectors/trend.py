@@ -15,17 +15,20 @@ HORIZON_SECONDS = 7 * 86400.0
 LONE_STEP_SHARE = 0.7  # of the whole fall, in one step: something was written once, which foretells nothing
 
 
-def seconds_until_empty(points: Sequence[tuple[float, float]]) -> float | None:
+def seconds_until_empty(
+    points: Sequence[tuple[float, float]], *, window_seconds: float = WINDOW_SECONDS
+) -> float | None:
     """Seconds until a free amount reaches 0, from the straight line through the last hour (least squares).
 
-    points: (at_seconds, free), in order of time. None: it does not shrink, too little was seen (fewer than 3 points or
-    less than a minute), it wanders more than it falls, it comes back to where it was (checkpoints written and pruned),
-    it fell in one lone step (a file was copied), or it is more than a week away.
+    points: (at_seconds, free), in order of time. window_seconds: how far to look back. None: it does not shrink, too
+    little was seen (fewer than 3 points or less than a minute), it wanders more than it falls, it comes back to where
+    it was (checkpoints written and pruned), it fell in one lone step (a file was copied), or it is more than a week
+    away.
     """
     if not points:
         return None
     at, free = points[-1]
-    recent = [point for point in points if point[0] >= at - WINDOW_SECONDS]
+    recent = [point for point in points if point[0] >= at - window_seconds]
     if len(recent) < MIN_POINTS or at - recent[0][0] < MIN_SPAN_SECONDS:
         return None
     slope, scatter = _line(recent)
