@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from onbox.contract.readings import Maybe
     from patrol.before import Before
+    from patrol.decide.decide import Explained
+    from patrol.decide.rule import Tried
     from patrol.snapshot import Disk, RunLook, Snapshot
 
 LINE_LIMIT = 199
@@ -220,3 +222,17 @@ def _proof(look: RunLook | None) -> str:
         return clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
     log = observed(look.log) if look else None
     return f"last line: {clean(log.last_line, 160)}" if log and log.last_line else ""
+
+
+def explanation(explained: Explained) -> list[str]:
+    """Which rows were asked and why each did not fire: for a dry run."""
+    rules = [_tried(tried, "names the verdict") for tried in explained.rules]
+    return ["rules, in the order in which they were asked:", *rules, "flags:", *_flags_tried(explained.flags)]
+
+
+def _flags_tried(flags: Sequence[Tried]) -> list[str]:
+    return [_tried(tried, "is told") for tried in flags]
+
+
+def _tried(tried: Tried, fired: str) -> str:
+    return f"  {tried.rule:<22} {fired if tried.fired else 'not so: ' + tried.failed}"

@@ -18,9 +18,9 @@ def seconds_until_empty(
 ) -> float | None:
     """Seconds until a free amount reaches 0, from the straight line through the last hour (least squares).
 
-    points: (at_seconds, free), in order of time. window_seconds: how far to look back. None: it does not shrink, too little was seen (fewer than 3 points or
-    less than a minute), it wanders more than it falls, it comes back to where it was (checkpoints written and pruned),
-    or it is more than a week away.
+    points: (at_seconds, free), in order of time. window_seconds: how far to look back. None: it does not shrink, too
+    little was seen (fewer than 3 points or less than a minute), it wanders more than it falls, it comes back to where
+    it was (checkpoints written and pruned), or it is more than a week away.
     """
     if not points:
         return None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FLAP_WINDOW = 21  # ticks: as Nagios counts (xdata "flapping", MAX_STATE_HISTORY_ENTRIES)
 TREND_CADENCES = 12  # a trend looks back so many ticks, at least an hour
+TREND_POINTS = 5  # fewer may be the falling half of checkpoints that are written and pruned
 _FLAP_LIGHTEST, _FLAP_HEAVIEST = 0.8, 1.2
 
 
@@ -40,7 +41,7 @@ def soonest_full(disks: Sequence[Disk], before: BoxBefore, now: float, cadence_s
             free.append(("inodes", [*inodes, (now, float(disk.inodes_free))]))
         for what, points in free:
             left = seconds_until_empty(points, window_seconds=max(3600.0, TREND_CADENCES * cadence_seconds))
-            if left is not None:
+            if left is not None and len(points) >= TREND_POINTS:
                 found.append(Full(disk.mount, what, left))
     return min(found, key=lambda full: full.seconds, default=None)
 
