@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.collectors.trend import seconds_until_empty
@@ -54,8 +53,13 @@ def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, s
     earlier, last = rates[:-slow_ticks], rates[-slow_ticks:]
     if len(earlier) < baseline_ticks or len(last) < slow_ticks:
         return None
-    baseline = median(earlier)
+    baseline = _median(earlier)
     return baseline if baseline > 0 and all(rate < baseline * (1 - slow_percent / 100) for rate in last) else None
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def flap_percent(ill: Sequence[bool]) -> float:
