@@ -65,7 +65,7 @@ def _run(entry: Entry, now: float) -> dict[str, Any]:
         "silenced_until": None if until is None else utc(until),
         "may_resume": verdict.may_resume,
         "managed": look.managed if look else None,
-        "look": plain(look) if look else None,
+        "look": _finite(plain(look)) if look else None,
         "resources": _resources(entry.snapshot),
     }
 
@@ -84,7 +84,16 @@ def _resources(snapshot: Snapshot | None) -> dict[str, Any] | None:
     if box is None:
         return None
     fields = ("identity", "memory", "pressure", "disks", "gpus", "kernel_faults", "sections_unseen")
-    return {name: plain(getattr(box, name)) for name in fields}
+    return {name: _finite(plain(getattr(box, name))) for name in fields}
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no word for NaN and infinity: null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value
 
 
 def _box(snapshot: Snapshot | None) -> BoxLook | None:

@@ -119,7 +119,7 @@ def _steps_go_on(scene: RunScene) -> str:
 HEARTBEAT = Row(
     "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, NO_OUTCOME, HEARTBEAT_STALE),
     lambda s: f"the monitor on the box is silent for {ago(s.heartbeat_age)} (limit {ago(s.heartbeat_limit_seconds)}); of the run: {else_known(s)}",
-    "a stale monitor is told apart from an unhealthy run: more than two cadences (L2-18, L2-19)",
+    "a stale monitor is told apart from an unhealthy run: more than two cadences",
     remedy=lambda s: "Look whether the runner hangs or its disk is full; the stage is not touched by it.",
     command=status_command,
 )  # fmt: skip
@@ -127,7 +127,7 @@ HEARTBEAT = Row(
 RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
     lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
-    "the stage is well; a resume takes it over alive, so that the chain goes on after it (PHY-10)",
+    "the stage is well; a resume takes it over alive, so that the chain goes on after it",
     remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
     resume=lambda s: s.look.managed,
 )  # fmt: skip
@@ -159,12 +159,12 @@ LIVING: tuple[Row, ...] = (
     Row(
         "just-started", Severity.OK, RunState.RUNNING, (ALIVE, JUST_STARTED),
         lambda s: f"its attempt began {ago(s.attempt_age_seconds)} ago; {how_far(s)}",
-        "signals of the attempt before prove nothing about this one (L2-21)",
+        "signals of the attempt before prove nothing about this one",
     ),
     Row(
         "stalled", Severity.CRITICAL, RunState.STALLED, (ALIVE, ALL_OLD, NOT_AT_WORK),
         _say_stalled,
-        "alive is not progress: every signal must be old, and none unseen (PHY-06, L2-19)",
+        "alive is not progress: every signal must be old, and none unseen",
         remedy=lambda s: REMEDIES["hang_stall"], command=log_command,
     ),
     Row(
@@ -237,21 +237,21 @@ RUN_FLAGS: tuple[Row, ...] = (
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
         lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
-        "an exception in a log is no death; only the process's end is (PRB-03, C2)",
+        "an exception in a log is no death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
         (DONE, If("it took less than fast_finish_percent of the expected time", _fast)),
         lambda s: f"took {ago(s.took_seconds)} where {ago(s.expected_seconds)} was expected: look at the results before believing them",
-        "in less than half the expected time it probably failed; a flag, never a verdict (L2-37)",
+        "in less than half the expected time it probably failed; a flag, never a verdict",
         remedy=lambda s: "Check its results and its log.", command=log_command,
     ),
     Row(
         "notifications-stuck", Severity.WARNING, None,
         (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
-        "what the box cannot deliver nobody hears of; the patrol relays it (L1-10)",
+        "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Mend the target; what waits is kept and sent later.",
         command=lambda s: s.way.there(("onbox", "notify", "list", "--run", s.look.run)),
     ),
@@ -259,20 +259,20 @@ RUN_FLAGS: tuple[Row, ...] = (
         "files-missing", Severity.WARNING, None,
         (If("fewer files on the box than in the local source", lambda s: _short(s) != ()),),
         lambda s: "; ".join(f"{clean(remote, 40)}: {there} of {local} files" for remote, there, local, _ in _short(s)),
-        "completeness is a count, never the presence of a directory (L2-10, L2-13)",
+        "completeness is a count, never the presence of a directory",
         remedy=lambda s: "Resume the transfer.",
         command=lambda s: s.way.copy(_short(s)[0][3], _short(s)[0][0]) if _short(s) else "",
     ),
     Row(
         "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),
         lambda s: f"a new run of the same name ({clean(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
-        "history of another run would be taken for its own (C8)",
+        "history of another run would be taken for its own",
     ),
     Row(
         "gpu-idle", Severity.WARNING, None,
         (ALIVE, If("no GPU above gpu_idle_percent for gpu_ticks ticks in a row", lambda s: _gpus_below(s, s.limits.gpu_idle_percent))),
         lambda s: f"no GPU above {s.limits.gpu_idle_percent:g}% for {s.limits.gpu_ticks} ticks; {_steps_go_on(s)}",
-        "a flag, never from one snapshot; with an advancing log it is bound by CPU or data, not idle (PRB-07)",
+        "a flag, never from one snapshot; with an advancing log it is bound by CPU or data, not idle",
         remedy=lambda s: "Look at data loading and at which device it really uses.", command=status_command,
     ),
     Row(
@@ -281,7 +281,7 @@ RUN_FLAGS: tuple[Row, ...] = (
          If("the busiest GPU below gpu_busy_percent for gpu_ticks ticks in a row", lambda s: _gpus_below(s, s.limits.gpu_busy_percent)),
          If("it is not idle", lambda s: not _gpus_below(s, s.limits.gpu_idle_percent))),
         lambda s: f"the busiest GPU stays below {s.limits.gpu_busy_percent:g}%: bound by CPU or data",
-        "told, because it costs; no trouble (PRB-06)",
+        "told, because it costs; no trouble",
     ),
     Row(
         "signal-unseen", Severity.WARNING, None,

@@ -84,7 +84,8 @@ p_group() {
       esac
       [ $# -lt 40 ] || break
     done
-    p_keys='oom_kill|(total_)?(in)?active_file|slab_reclaimable|hierarchical_memory_limit'
+    p_keys='oom_kill|(in)?active_file|slab_reclaimable'
+    [ $p_version = 2 ] || p_keys='oom_kill|total_(in)?active_file|hierarchical_memory_limit'
     set -- "$@" memory.events memory.oom_control
     [ ! -e memory.pressure ] || set -- "$@" memory.pressure io.pressure cpu.pressure
     [ -e memory.pressure ] || set -- "$@" /proc/pressure/*

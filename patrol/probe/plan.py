@@ -64,7 +64,7 @@ def _watch_calls(box: BoxSettings, watch: Watch, at: int, places: Mapping[str, L
     calls = []
     if watch.log is not None:
         path = below(box.project, watch.log)
-        share = max(4096, NEW_BYTES // max(1, sum(1 for other in box.watches if other.log)))
+        share = max(1024, NEW_BYTES // max(1, sum(1 for other in box.watches if other.log)))
         known = places.get(watch.name)
         cap = ATTACH_BYTES if known is None and share == NEW_BYTES else share
         calls.append(Call(f"log.{at}", (path, *_log_values(known, path), str(cap))))

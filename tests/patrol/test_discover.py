@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ def look(home: Path) -> Found:
 def make_run(project: Path, state_dir: str = ".onbox", run: str = "digits") -> Path:
     folder = project / state_dir / run
     folder.mkdir(parents=True)
-    (folder / "run.json").write_text('{"schema": 1, "project": "%s"}\n' % project)
+    (folder / "run.json").write_text(json.dumps({"schema": 1, "project": os.fspath(project)}, ensure_ascii=False))
     (folder / "events.jsonl").touch()
     return folder
 

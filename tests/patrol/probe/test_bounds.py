@@ -150,6 +150,15 @@ def test_a_mark_needs_the_nonce_and_a_line_of_its_own() -> None:
     assert end_mark("abc") == b"<<<abc end>>>"
 
 
+def test_a_beat_that_meets_a_full_pipe_loses_no_mark(box: LocalBox, tmp_path: Path) -> None:
+    watches = tuple(Watch(f"w{at}", artifacts=(f"none{at}",)) for at in range(80))  # little but marks
+    box.slow_seconds = 3.5
+    seen = box.look(BoxSettings("b", "b", watches=watches))
+    assert [name for name, _ in seen.sections_unseen if name not in ("gpus", "kernel")] == []
+    assert not isinstance(seen.runs, Absent | Unseen)
+    assert len(seen.runs) == 80
+
+
 def test_what_the_account_exports_does_not_reach_the_probe(box: LocalBox, tmp_path: Path) -> None:
     odd = dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "hostile")
     box.env |= {**odd, "CDPATH": "/", "IFS": "x", "GREP_OPTIONS": "--color=always", "LC_ALL": "tr_TR.UTF-8"}
