@@ -15,7 +15,7 @@ BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "boxes.*": ("host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts"),
         "boxes.*.watch": (
-            "name", "log", "process", "session", "artifacts", "done_regex", "stall_after", "expected",
+            "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "stall_after", "expected",
         ),
         "boxes.*.counts[]": ("local", "remote"),
         "patrol": (
@@ -88,6 +88,7 @@ def _read_watch(table: Table) -> Watch:
         session=table.read("session", values.text, None),
         artifacts=table.read_list("artifacts", values.text, 'a list such as ["ckpt/epoch_*.npz"]'),
         done_regex=table.read("done_regex", values.regex, None),
+        done_file=table.read("done_file", values.text, None),
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         expected_seconds=table.read("expected", values.positive_duration, None),
     )

@@ -142,9 +142,10 @@ cmd = "python eval.py"
 #process = "train.py"
 # The tmux or screen session that it runs in
 #session = "train"
-# Its files, and the log line that says that it is done
+# Its files; the log line, or the file, that says that it is done
 #artifacts = ["ckpt/*.npz"]
 #done_regex = "^finished"
+#done_file = "DONE"
 # Quiet for so long is stalled, and how long it should take. Default: 30 minutes; not known
 #stall_after = "30m"
 #expected = "6h"

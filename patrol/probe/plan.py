@@ -74,6 +74,8 @@ def _watch_calls(box: BoxSettings, watch: Watch, at: int, places: Mapping[str, L
         calls.append(Call(f"session.{at}", (watch.session,)))
     if watch.artifacts:
         calls.append(Call(f"artifacts.{at}", tuple(below(box.project, pattern) for pattern in watch.artifacts)))
+    if watch.done_file is not None:
+        calls.append(Call(f"artifacts.{at}.done", (below(box.project, watch.done_file),)))
     return calls
 
 

@@ -166,6 +166,8 @@ def _runs(
         fresh.pop(watch.name, None)
         if place is not None:
             fresh[watch.name] = place
+        if watch.done_file is not None:
+            _note(unseen, f"artifacts.{at}.done", frames.part(f"artifacts.{at}.done"))
         for label in ("log", "processes", "session", "artifacts"):
             _note(unseen, f"{label}.{at}", {"log": look.log, "artifacts": look.artifacts}.get(label))
     return why if why is not None and not looks else tuple(looks)

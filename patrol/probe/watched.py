@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Artifacts, LogLook
 
 DONE_LINE_LIMIT = 2000
+DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
 NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
 
 
@@ -43,7 +44,7 @@ def look_at(
     look = RunLook(
         run=watch.name,
         managed=False,
-        place=path or (watch.process or watch.session or " ".join(watch.artifacts)),
+        place=path or (watch.process or watch.session or " ".join(watch.artifacts) or watch.done_file or ""),
         runner_alive=Absent("onbox did not start it"),
         stage_alive=alive,
         stall_after_seconds=_given(watch.stall_after_seconds),
@@ -51,12 +52,14 @@ def look_at(
         log=log,
         artifacts=_artifacts(watch, at, frames, clock),
     )
+    file_done = _done_file(watch, at, frames, log, clock)
     if place is None or isinstance(log, Absent | Unseen):
         unseen = log if isinstance(log, Unseen) else Absent("no log to read it from")
-        return look._replace(progress=unseen, failure=unseen, done=unseen), place
-    done = _done(watch, place, alive)
-    if isinstance(done, str):
-        place.reader["done"] = done
+        return look._replace(progress=unseen, failure=unseen, done=_either(unseen, file_done)), place
+    line_done = _done(watch, place, alive)
+    if isinstance(line_done, str):
+        place.reader["done"] = line_done
+    done = line_done if watch.done_file is None else _either(line_done, file_done)
     shown = log_memory.progress(place)
     return look._replace(
         progress=Absent("no progress shown") if shown.current is None and shown.percent is None else shown,
@@ -139,6 +142,30 @@ def _done(watch: Watch, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
         if line and pattern.search(line):
             return one_line(redact(line.strip()))[:300]
     return Absent("no line matches done_regex")
+
+
+def _done_file(watch: Watch, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:
+    """The file that proves success. One that is older than the log's last words is of an earlier run."""
+    if watch.done_file is None:
+        return Absent("no done_file is given")
+    part = frames.part(f"artifacts.{at}.done")
+    if isinstance(part, Unseen):
+        return part
+    found = parse_artifacts(part, clock)
+    age = found if isinstance(found, Absent | Unseen) else found.newest_age_seconds
+    if isinstance(age, Absent | Unseen):
+        return Absent(f"there is no {watch.done_file}") if isinstance(age, Absent) else age
+    if not isinstance(log, Absent | Unseen) and age > log.written_age_seconds + DONE_FILE_SLACK_SECONDS:
+        return Absent(f"{watch.done_file} is older than the log's last words: it is of an earlier run")
+    return one_line(watch.done_file)[:300]
+
+
+def _either(first: Maybe[str], second: Maybe[str]) -> Maybe[str]:
+    """One proof is enough; where none was seen, not having looked outweighs having found nothing."""
+    for way in (first, second):
+        if isinstance(way, str):
+            return way
+    return first if isinstance(first, Unseen) else second
 
 
 def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) -> Maybe[Failure]:

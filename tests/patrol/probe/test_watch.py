@@ -271,3 +271,23 @@ def test_the_real_memory_is_that_of_this_machine(box: LocalBox) -> None:
     assert isinstance(seen.memory.held_bytes, int)
     assert 0 < seen.memory.held_bytes < seen.memory.host_total_bytes
     assert box_gpus.FIELDS[0] == "index"
+
+
+def test_a_file_that_says_done_counts_unless_the_log_went_on_after_it(box: LocalBox, tmp_path: Path) -> None:
+    log, mark = tmp_path / "train.log", tmp_path / "DONE it's"
+    watch = Watch("w", log=str(log), done_file=str(mark))
+    log.write_text("step 10/10\n")
+    assert isinstance(run_of(box, watch).done, Absent)
+    mark.touch()
+    assert run_of(box, watch).done == str(mark)
+    os.utime(mark, (0, os.stat(log).st_mtime - 3600))
+    found = run_of(box, watch).done
+    assert isinstance(found, Absent)
+    assert "earlier run" in found.why
+
+
+def test_a_file_that_says_done_needs_no_log(box: LocalBox, tmp_path: Path) -> None:
+    watch = Watch("w", process="no-such-program-anywhere", done_file=str(tmp_path / "DONE"))
+    assert isinstance(run_of(box, watch).done, Absent | Unseen)
+    (tmp_path / "DONE").touch()
+    assert run_of(box, watch).done == str(tmp_path / "DONE")
