@@ -210,7 +210,7 @@ def test_a_second_tick_leaves_at_once(place: Patrolled) -> None:
     place.sshd.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr]
     first = place.start("tick")
     try:
-        wait_until(lambda: (place.folder / "state").exists() and (place.state / "heartbeat.json").exists(), "a tick")
+        wait_until(lambda: [*(place.folder / "state").glob("onbox/*/heartbeat.json")], "a tick to begin")
         began = time.monotonic()
         second = place.patrol("tick")
         took = time.monotonic() - began
