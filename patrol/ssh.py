@@ -5,16 +5,37 @@ The user's own configuration, agent and host-key policy are used as they are; no
 
 from __future__ import annotations
 
+import os
+import select
+import selectors
+import shlex
+import signal
+import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.system.clock import monotonic
+from patrol.ssh_words import Ending, read_end, read_late
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+CONNECT_SECONDS = 15
+REMOTE_COMMAND = "exec sh -s"  # means the same to sh, bash, zsh, fish, csh and tcsh
+NO_MASTER = "none"  # as a control_path: not even a master of the user's own
+MASTER_SECONDS = 600  # how long a master of ours stays when nobody uses it; longer than a few ticks is not needed
+EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
+GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
+LOOK_SECONDS = 0.25  # without pidfd: how often to look whether the client has ended while others hold its pipes
+STDERR_KEPT_BYTES = 16 << 10  # of the beginning, and of the end
+CHUNK_BYTES = 64 << 10
 
 
 class Target(NamedTuple):
     """Where to. ssh_command: the client's words. host: as ssh takes it; None: this machine, without ssh.
 
-    control_path: socket of a master connection to use (and to open if need be); None: a connection of its own.
+    control_path: socket of a master connection to use (and to open if need be); None: none of ours, but the user's own
+    where one is open; NO_MASTER: none at all.
     """
 
     box: str
@@ -45,42 +66,230 @@ class NoAnswer(NamedTuple):
     seconds: float
 
 
-def ssh_argv(target: Target, *, connect_seconds: int = 15) -> list[str]:
+def ssh_argv(target: Target, *, connect_seconds: int = CONNECT_SECONDS) -> list[str]:
     """The argv of a connection whose remote command is always `exec sh -s`: the same in every login shell (sh, fish,
     csh). Everything else, script and values, goes over stdin. Pure.
     """
-    raise NotImplementedError
+    if target.host is None:
+        return ["sh", "-s"]
+    options = [*_OPTIONS, f"ConnectTimeout={connect_seconds}", *_master_options(target.control_path)]
+    words = [word for option in options for word in ("-o", option)]
+    # Of two values ssh takes the first: what the user's own words say goes before ours.
+    return [*target.ssh_command, "-T", "-a", "-x", *words, "--", target.host, REMOTE_COMMAND]
+
+
+_OPTIONS = (
+    "BatchMode=yes",  # never ask
+    "ServerAliveInterval=10",
+    "ServerAliveCountMax=3",
+    "ClearAllForwardings=yes",  # a forward of the user's would fight with the user's own connection for the port
+    "PermitLocalCommand=no",
+    "RemoteCommand=none",  # one in the configuration forbids any other
+    "LogLevel=DEBUG1",  # tells how far the login came, also where the configuration says QUIET
+)
+
+
+def _master_options(control_path: str | None) -> tuple[str, ...]:
+    if control_path is None:
+        return ("ControlMaster=no",)
+    if control_path == NO_MASTER:
+        return ("ControlMaster=no", "ControlPath=none")
+    quoted = control_path.replace("%", "%%")
+    return ("ControlMaster=auto", f"ControlPersist={MASTER_SECONDS}", f'ControlPath="{quoted}"')
 
 
 def script_with_values(script: str, values: Sequence[str]) -> bytes:
     """What goes over stdin: `set -- VALUES` in POSIX quotes, then the script as one function that runs only when it has
     arrived whole. Values may hold anything but NUL. Pure. Raises ValueError on a NUL.
+
+    The script's own stdin is /dev/null: no command in it can eat what follows.
     """
-    raise NotImplementedError
+    if "\0" in script or any("\0" in value for value in values):
+        raise ValueError("a value for the remote shell holds a NUL character")
+    quoted = " ".join(shlex.quote(value) for value in values)
+    text = f'set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@" </dev/null\nexit\n'
+    return text.encode("utf-8", "surrogateescape")
 
 
 class Connection:
     """A remote `sh -s` that is being talked to. Started in its own process group; `close` ends all of it at once.
 
-    fd: readable when output came or the connection ended, so that many can be watched with one selector.
+    fd: readable when output came or the connection ended, so that many can be watched with one selector. Raises OSError
+    when the client cannot be started.
     """
 
     fd: int
 
-    def __init__(self, target: Target, stdin: bytes, *, connect_seconds: int = 15) -> None:
-        raise NotImplementedError
+    def __init__(self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS) -> None:
+        self.target = target
+        self._unsent = memoryview(stdin)
+        self._stderr_head, self._stderr_tail = b"", b""
+        self._came = False
+        self._ended = False
+        self._selector = selectors.DefaultSelector()
+        self.fd = self._selector.fileno()  # epoll and kqueue descriptors can be watched themselves
+        self._pidfd: int | None = None
+        try:
+            self._client = subprocess.Popen(
+                ssh_argv(target, connect_seconds=connect_seconds),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env=_environment(),
+                start_new_session=True,  # no terminal to ask on, and one group to end
+            )
+        except OSError:
+            self._selector.close()
+            raise
+        self._watch()
+
+    def _watch(self) -> None:
+        client = self._client
+        assert client.stdin is not None
+        assert client.stdout is not None
+        assert client.stderr is not None
+        self._stdin, self._stdout, self._stderr = client.stdin, client.stdout, client.stderr
+        for stream in (self._stdin, self._stdout, self._stderr):
+            os.set_blocking(stream.fileno(), False)
+        self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+        with suppress(OSError, AttributeError):  # no pidfd: macOS, gVisor, Linux < 5.3
+            self._pidfd = os.pidfd_open(client.pid)
+            self._selector.register(self._pidfd, selectors.EVENT_READ)
+
+    # -- talking
 
     def read(self) -> bytes | None:
         """What has come since the last call, without waiting; b"": nothing yet; None: the connection has ended."""
-        raise NotImplementedError
+        if self._ended:
+            return None
+        if self._unsent or not self._stdin.closed:
+            self._send()
+        self._hear_stderr()
+        # First the look at the client, then the last read: what it wrote before its end is in the pipe by now.
+        gone = self._has_exited()
+        part = _read_some(self._stdout.fileno())
+        if part:
+            self._came = True
+            return part
+        if part is None or gone:
+            self._hear_stderr()
+            self._ended = True
+            return None
+        return b""
+
+    def wait(self, seconds: float) -> None:
+        """Until `read` has something to do, at most so long. Also wakes to send, and for stderr."""
+        if not self._ended:
+            self._selector.select(max(0.0, seconds if self._pidfd is not None else min(seconds, LOOK_SECONDS)))
+
+    def stderr(self) -> str:
+        """What the client and the remote side said so far beside the answer; of a flood the beginning and the end."""
+        return (self._stderr_head + self._stderr_tail).decode("utf-8", "replace")
 
     def end(self) -> NoAnswer | int:
         """After `read` gave None: the remote command's exit code, or why there was no remote command's end."""
-        raise NotImplementedError
+        self._wait_for_exit(EXIT_SECONDS)
+        self._hear_stderr()
+        self.close()
+        code = self._client.returncode
+        if code is not None and 0 <= code < 255:
+            return code
+        ending = read_end(self.stderr(), 255 if code is None else code, b"." if self._came else b"")
+        return NoAnswer(ending.reason, ending.detail, b"", 0.0)
 
     def close(self) -> None:
         """End it: the whole group, also a client that ignores SIGTERM. Safe to call twice."""
-        raise NotImplementedError
+        if self._client.returncode is None:
+            self._end_group()
+        if self._selector.get_map() is not None:
+            self._selector.close()
+        for stream in (self._stdin, self._stdout, self._stderr):
+            with suppress(OSError):  # a last flush into a broken pipe
+                stream.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+
+    # -- the pieces
+
+    def _send(self) -> None:
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self._stdin.fileno(), self._unsent[:CHUNK_BYTES]) :]
+        except BlockingIOError:
+            return  # the other side does not read yet
+        except OSError:
+            self._unsent = memoryview(b"")  # it reads no more; why, its end tells
+        self._selector.unregister(self._stdin)
+        with suppress(OSError):
+            self._stdin.close()
+
+    def _hear_stderr(self) -> None:
+        while not self._stderr.closed and (part := _read_some(self._stderr.fileno())) != b"":
+            if part is None:
+                self._selector.unregister(self._stderr)
+                self._stderr.close()
+                return
+            room = STDERR_KEPT_BYTES - len(self._stderr_head)
+            self._stderr_head += part[:room]
+            self._stderr_tail = (self._stderr_tail + part[room:])[-STDERR_KEPT_BYTES:]
+
+    def _has_exited(self) -> bool:
+        """Whether the client has ended; where there is a pidfd it is not reaped, its number stays its own."""
+        if self._pidfd is None:
+            return self._client.poll() is not None
+        return bool(_poll(self._pidfd, 0.0))
+
+    def _wait_for_exit(self, seconds: float) -> bool:
+        if self._pidfd is not None:
+            return _poll(self._pidfd, seconds)
+        try:
+            self._client.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _end_group(self) -> None:
+        """SIGTERM, and almost at once SIGKILL. Group and client have the same number, and it is ours until `wait`."""
+        exited = self._has_exited()
+        if exited and self._keeps_a_master():
+            pass  # what is left of the group is the way that the master goes: its proxy command
+        else:
+            if not exited:
+                self._signal_group(signal.SIGTERM)
+                self._wait_for_exit(GRACE_SECONDS)
+            self._signal_group(signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._client.wait(EXIT_SECONDS)
+
+    def _keeps_a_master(self) -> bool:
+        return self.target.control_path not in {None, NO_MASTER}
+
+    def _signal_group(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, of a group that has ended
+            os.killpg(self._client.pid, number)
+
+
+def _environment() -> dict[str, str]:
+    """The caller's, without any way to ask: there is no terminal, and the window that asks is no window."""
+    return {**os.environ, "SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}
+
+
+def _read_some(fd: int) -> bytes | None:
+    """One piece of a pipe; b"": nothing yet; None: its end."""
+    try:
+        return os.read(fd, CHUNK_BYTES) or None
+    except BlockingIOError:
+        return b""
+
+
+def _poll(fd: int, seconds: float) -> bool:
+    poller = select.poll()
+    poller.register(fd, select.POLLIN)
+    return bool(poller.poll(seconds * 1000))
 
 
 def ask(
@@ -90,4 +299,65 @@ def ask(
     whatever link, login, shell or box do; the answer ends at the line that begins with `end_mark`, and what is still
     open then is closed.
     """
-    raise NotImplementedError
+    began = monotonic()
+    try:
+        connection = Connection(target, stdin)
+    except OSError as error:
+        words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
+        return NoAnswer("client", words, b"", monotonic() - began)
+    try:
+        return _converse(connection, end_mark, began, began + deadline_seconds, limit_bytes)
+    finally:
+        connection.close()
+
+
+def _converse(
+    connection: Connection, end_mark: bytes, began: float, deadline: float, limit_bytes: int
+) -> Answer | NoAnswer:
+    output = bytearray()
+    login_seconds = 0.0
+    while (now := monotonic()) < deadline:
+        part = connection.read()
+        if part is None:
+            return _ended(connection, bytes(output), monotonic() - began)
+        if not part:
+            connection.wait(deadline - now)
+            continue
+        if not output:
+            login_seconds = monotonic() - began
+        seen = len(output)
+        output += part
+        if (at := find_mark(output, end_mark, seen)) is not None:
+            seconds = monotonic() - began
+            return Answer(bytes(output[:at]), _exit_code(connection, deadline), seconds, login_seconds)
+        if len(output) > limit_bytes:
+            words = f"more than {limit_bytes} bytes came"
+            return NoAnswer("cut", words, bytes(output[:limit_bytes]), monotonic() - began)
+    ending = read_late(connection.stderr(), bytes(output), deadline - began)
+    return NoAnswer(ending.reason, ending.detail, bytes(output), monotonic() - began)
+
+
+def find_mark(output: bytes | bytearray, mark: bytes, seen_bytes: int = 0) -> int | None:
+    """Where a line begins with `mark`; None: nowhere. seen_bytes: so much was searched before. Pure."""
+    if seen_bytes < len(mark) and output.startswith(mark):
+        return 0
+    at = output.find(b"\n" + mark, max(0, seen_bytes - len(mark)))
+    return at + 1 if at >= 0 else None
+
+
+def _exit_code(connection: Connection, deadline: float) -> int | None:
+    """The remote command's own exit code; it has said all that counts, so it is waited for only briefly."""
+    until = min(deadline, monotonic() + EXIT_SECONDS)
+    while connection.read() is not None:
+        left = until - monotonic()
+        if left <= 0:
+            return None
+        connection.wait(left)
+    end = connection.end()
+    return end if isinstance(end, int) else 255
+
+
+def _ended(connection: Connection, output: bytes, seconds: float) -> NoAnswer:
+    end = connection.end()
+    ending = read_end(connection.stderr(), end, output) if isinstance(end, int) else Ending(end.reason, end.detail)
+    return NoAnswer(ending.reason, ending.detail, output, seconds)
