@@ -6,7 +6,7 @@ observes; what an observation means is judged where the wait was started.
 
 Words: HOLD BEAT PING TICK, then eight per item: KIND ID A B C D E F. Every line that it says begins with "@s"; texts are in
 hex ("-" for an empty one). It ends when HOLD seconds are over, when nothing came from the other side for PING seconds (0: no such
-limit), at the end of its input, when its parent has gone, and when it cannot speak: nothing stays on the box.
+limit) on descriptor 3, at the end of that, when its parent has gone, and when it cannot speak: nothing stays on the box.
 """
 
 import binascii
@@ -26,6 +26,7 @@ try:
 except ImportError:  # pragma: no cover - every box has it
     fcntl = None  # type: ignore[assignment]
 
+LINE = 3
 CONTENT_LIMIT = 4096
 HEAD_LIMIT = 1 << 18
 JOURNAL_LIMIT = 1 << 15
@@ -529,9 +530,9 @@ def main(words):
         if not ping:
             time.sleep(tick)
             continue
-        ready, _, _ = select.select([0], [], [], tick)
+        ready, _, _ = select.select([LINE], [], [], tick)
         if ready:
-            if not os.read(0, 4096):
+            if not os.read(LINE, 4096):
                 return None
             heard = clock()
 

@@ -247,8 +247,6 @@ began=$at heard=$at next=$at
 printf '\n' || exit 1
 say "hello sh $at ${boot:--} $$"
 if [ "$ping" != 0 ]; then
-  # Background processes of a shell without job control read /dev/null: the descriptor is handed over by number.
-  exec 3<&0 </dev/null
   trap heard= USR1
   trap 'exit 0' TERM HUP INT PIPE
   { while IFS= read -r _ <&3; do kill -USR1 $$ || exit; done; kill -TERM $$; } >/dev/null 2>&1 &

@@ -1,0 +1,88 @@
+"""`sentinel wait`: from the words to a wait, and from its end to a line, an exit code and what follows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from onbox.commands.project import load_project
+from onbox.system.clock import wall
+from sentinels.channel import Channel
+from sentinels.judge import Arming, make_conditions
+from sentinels.places import Place, find_place, ssh_words
+from sentinels.report import final_json, final_line
+from sentinels.schedule import Pace, short_pace
+from sentinels.targets import (
+    BadTarget,
+    Kind,
+    Target,
+    parse_artifact,
+    parse_fail_marker,
+    parse_logs,
+    parse_process,
+    parse_target,
+    read_seconds,
+)
+from sentinels.wait import Plan, Wait
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.commands.project import Project
+
+
+def run(args: argparse.Namespace) -> int:
+    targets = read_targets(args)
+    project = load_project(args.config)
+    words = ssh_words(project.config, os.environ)
+    places = [find_place(target, project.config, words, os.getcwd()) for target in targets]
+    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
+    pace = short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
+    plan = Plan(
+        tuple(target.text for target in targets),
+        read_seconds("--timeout", args.timeout),
+        want_any=args.any,
+        watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
+    )
+    channels = make_channels(places, Arming(args.existing, stall_after), pace, wall())
+    wait = Wait(plan, channels)
+    finding = wait.run()
+    if args.json:
+        print(json.dumps(final_json(finding, wait, wall())), flush=True)
+    else:
+        print(final_line(finding, wall() - wait.began_at), flush=True)
+    return int(finding.code)
+
+
+def is_watcher(target: Target) -> bool:
+    """What never lands: it can only speak against the others."""
+    return target.fails or target.kind is Kind.PROCESS or (target.kind is Kind.LOG and not target.regex)
+
+
+def read_targets(args: argparse.Namespace) -> list[Target]:
+    """Everything that the words name. Raises BadTarget."""
+    targets = [parse_target(text) for text in args.targets]
+    targets += parse_logs(args.log, args.regex, args.fail_regex)
+    targets += [parse_artifact(text, args.min_bytes, args.stable) for text in args.artifact]
+    targets += [parse_fail_marker(text) for text in args.fail]
+    targets += [parse_process(text) for text in args.pid]
+    if all(is_watcher(target) for target in targets):
+        raise BadTarget("nothing to wait for; wanted: MARKER, BOX:/PATH/MARKER, BOX:RUN, --log with --regex, or --artifact")
+    watched = any(target.kind in (Kind.RUN, Kind.LOG) for target in targets)
+    if args.stall_after and not watched and not any("/markers/" in target.path for target in targets):
+        raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
+    return targets
+
+
+def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel]:
+    """One channel for each box, with the conditions of all targets that lie there."""
+    by_box: dict[object, list[tuple[int, Place]]] = {}
+    for number, place in enumerate(places):
+        by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
+    channels = []
+    for members in by_box.values():
+        items = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
+        channels.append(Channel(members[0][1].box, items, pace, armed_at))
+    return channels
