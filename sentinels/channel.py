@@ -126,7 +126,9 @@ class Channel:
 
     @property
     def contact(self) -> Contact:
-        fresh = self.last_heard_at is not None and (self.live is not None or self.pace.short_poll is not None and not self.failures)
+        fresh = self.last_heard_at is not None and (
+            self.live is not None or (self.pace.short_poll is not None and not self.failures)
+        )
         return Contact(fresh, self.last_heard_at, self.reason, self.detail, self.connections, self.drops)
 
     def why_unreachable(self) -> str:
@@ -220,7 +222,9 @@ class Channel:
         if attempt is self.live:
             self._lose(*self._why(end))
         elif attempt in self.attempts:
-            if isinstance(end, int):  # the login works, and what was sent did not run: a restricted shell, a sick python
+            if isinstance(
+                end, int
+            ):  # the login works, and what was sent did not run: a restricted shell, a sick python
                 self.engine = "sh" if self.engine == "any" else "any"
             self._failed(attempt, *self._why(end))
 

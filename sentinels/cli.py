@@ -13,8 +13,8 @@ from onbox.redact import redact
 from onbox.system.files import StateNotWritten
 from sentinels.outcome import Exit
 from sentinels.parser import build_parser
-from sentinels.targets import BadTarget
 from sentinels.places import UnknownBox
+from sentinels.targets import BadTarget
 from sentinels.wait import Signalled
 
 if TYPE_CHECKING:

@@ -158,7 +158,11 @@ def contract_of(text: bytes) -> tuple[str | None, str | None]:
 def failure_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a FAILED marker adds to the JSON."""
     keys = ("run_id", "stage", "attempt", "exit_code", "failure_class", "remedy", "signature", "proof", "log")
-    return {key: redact(one_line(value)) if isinstance(value := data.get(key), str) else value for key in keys if data.get(key) is not None}
+    return {
+        key: redact(one_line(value)) if isinstance(value := data.get(key), str) else value
+        for key in keys
+        if data.get(key) is not None
+    }
 
 
 def first_line(content: bytes) -> str:

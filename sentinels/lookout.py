@@ -331,7 +331,7 @@ def start_ticks(pid):
     try:
         with open("/proc/%d/stat" % pid, "rb") as file:
             fields = file.read().rpartition(b") ")[2].split()
-    except (IOError, OSError):
+    except OSError:
         return None
     return None if len(fields) < 20 or fields[0] in (b"Z", b"X") else int(fields[19])
 
@@ -413,7 +413,10 @@ class RunItem:
             parts.append(("unseen", trouble[0]))
         head = (read_part(self.fast[3], HEAD_LIMIT) or b"").partition(b"\n")[0]
         parts += [("head", head), ("journal", read_part(self.fast[2], JOURNAL_LIMIT, tail=True) or b"")]
-        parts += [("done", read_part(self.fast[0], PART_LIMIT) or b""), ("ended", read_part(self.fast[1], PART_LIMIT) or b"")]
+        parts += [
+            ("done", read_part(self.fast[0], PART_LIMIT) or b""),
+            ("ended", read_part(self.fast[1], PART_LIMIT) or b""),
+        ]
         parts += [("status", read_part(os.path.join(self.root, "status.json"), PART_LIMIT) or b"")]
         parts += [("lock", self._lock()), ("failed", self._failed())]
         return "run %s %s" % (self.ident, " ".join("%s=%s" % (name, hex_of(text)) for name, text in parts))

@@ -74,7 +74,9 @@ def progress_line(wait: Wait, now: float) -> str:
         contact = channel.contact
         notes = [condition.note for _, condition in channel.items.values() if condition.note]
         if not contact.in_sight and contact.connections:
-            notes = [f"{channel.target.box} not in sight ({contact.reason or 'connecting'}), {last_contact(contact, now)}"]
+            notes = [
+                f"{channel.target.box} not in sight ({contact.reason or 'connecting'}), {last_contact(contact, now)}"
+            ]
         parts += dict.fromkeys(notes)
     left = format_duration(max(0.0, wait.began_at + wait.plan.limit_seconds - now))
     text = redact(one_line(" · ".join(parts) or "connecting"))
@@ -83,5 +85,11 @@ def progress_line(wait: Wait, now: float) -> str:
 
 def warnings(conditions: Sequence[Any]) -> list[str]:
     """Notes that a person must see at once, though it is no terminal: why the wait may last longer than expected."""
-    shown = ("there was one before", "the marker there is of", "there is no such run", "cannot be looked at", "the run cannot")
+    shown = (
+        "there was one before",
+        "the marker there is of",
+        "there is no such run",
+        "cannot be looked at",
+        "the run cannot",
+    )
     return [f"{one_line(c.target.text)}: {c.note}" for c in conditions if c.note.startswith(shown)]

@@ -51,7 +51,9 @@ class RunFacts(NamedTuple):
 
 def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
     """The facts of the raw parts. Never raises: what cannot be understood is `trouble`, or left out."""
-    text = {name: parts.get(name, b"").decode("utf-8", "replace") for name in ("runner", "stage", "boot", "now", "unseen")}
+    text = {
+        name: parts.get(name, b"").decode("utf-8", "replace") for name in ("runner", "stage", "boot", "now", "unseen")
+    }
     run_id, fingerprint, count, trouble = None, "", 0, text["unseen"]
     if parts.get("head"):
         try:
@@ -59,8 +61,14 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
             run_id, fingerprint, count = head.run_id, head.chain_fingerprint, head.stage_count
         except Damaged as error:
             trouble = str(error)
-    records = [one for one in parse_events(parts.get("journal", b"").splitlines(keepends=True)) if not isinstance(one, Unreadable)]
-    last = next((one for one in reversed(records) if one["event"] in CHAIN_ENDS or one["event"] == Event.CHAIN_STARTED), None)
+    records = [
+        one
+        for one in parse_events(parts.get("journal", b"").splitlines(keepends=True))
+        if not isinstance(one, Unreadable)
+    ]
+    last = next(
+        (one for one in reversed(records) if one["event"] in CHAIN_ENDS or one["event"] == Event.CHAIN_STARTED), None
+    )
     launch = _launch(last)
     lock = _json(parts.get("lock", b""))
     return RunFacts(
@@ -143,8 +151,17 @@ def _since(record: Mapping[str, Any] | None, key: str = "at") -> str:
 
 def why_failed(data: Mapping[str, Any]) -> str:
     """Class, remedy and proof of a FAILED marker (or what there is of it), one line, without secrets."""
-    findings = [f"{one.get('gate')}: {one.get('seen')}, wanted {one.get('wanted')}" for one in data.get("findings") or () if isinstance(one, dict)]
-    parts = [data.get("failure_class"), data.get("reason"), "; ".join(findings), data.get("proof") or data.get("last_line")]
+    findings = [
+        f"{one.get('gate')}: {one.get('seen')}, wanted {one.get('wanted')}"
+        for one in data.get("findings") or ()
+        if isinstance(one, dict)
+    ]
+    parts = [
+        data.get("failure_class"),
+        data.get("reason"),
+        "; ".join(findings),
+        data.get("proof") or data.get("last_line"),
+    ]
     text = " · ".join(one_line(str(part))[:300] for part in parts if part)
     remedy = f" · remedy: {one_line(str(data['remedy']))[:300]}" if data.get("remedy") else ""
     return redact(text + remedy)

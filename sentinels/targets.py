@@ -60,7 +60,9 @@ def split_place(text: str) -> tuple[str | None, str]:
     if not re.fullmatch(_BOX, before):
         raise BadTarget(f"{text!r}: {before!r} cannot be the name of a box; a path here that holds a colon: ./{text}")
     if not rest:
-        raise BadTarget(f"{text!r}: what is to be waited for on {before}? wanted: {before}:/PATH/MARKER or {before}:RUN")
+        raise BadTarget(
+            f"{text!r}: what is to be waited for on {before}? wanted: {before}:/PATH/MARKER or {before}:RUN"
+        )
     return before, rest
 
 
@@ -95,7 +97,10 @@ def parse_logs(logs: Sequence[str], regexes: Sequence[str], fail_regexes: Sequen
         raise BadTarget("--regex belongs to a log; add: --log PATH")
     for number, text in enumerate(logs):
         box, path = split_place(text)
-        chosen = [_pattern(option, given, number, len(logs)) for option, given in (("--regex", regexes), ("--fail-regex", fail_regexes))]
+        chosen = [
+            _pattern(option, given, number, len(logs))
+            for option, given in (("--regex", regexes), ("--fail-regex", fail_regexes))
+        ]
         yield Target(Kind.LOG, text, box, path, regex=chosen[0], fail_regex=chosen[1])
 
 
@@ -146,7 +151,14 @@ def ere_of(regex: str) -> str | None:
     """
     if re.search(r"\(\?|[*+?}][?+]|\\[AZzpPkQE0-9]", regex):
         return None
-    found = {r"\d": "[0-9]", r"\D": "[^0-9]", r"\s": "[[:space:]]", r"\S": "[^[:space:]]", r"\w": "[A-Za-z0-9_]", r"\W": "[^A-Za-z0-9_]"}
+    found = {
+        r"\d": "[0-9]",
+        r"\D": "[^0-9]",
+        r"\s": "[[:space:]]",
+        r"\S": "[^[:space:]]",
+        r"\w": "[A-Za-z0-9_]",
+        r"\W": "[^A-Za-z0-9_]",
+    }
     parts = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[]+|.", regex, re.DOTALL)
     if any(part.startswith("[") and "\\" in part for part in parts):
         return None

@@ -80,8 +80,10 @@ class Plan(NamedTuple):
 class Wait:
     """Run it once. on_turn: called a few times a minute and at every change, with this wait: progress, register."""
 
-    def __init__(self, plan: Plan, channels: Sequence[Channel], on_turn: Callable[[Wait], None] | None = None) -> None:
-        self.plan, self.channels, self.on_turn = plan, channels, on_turn
+    def __init__(
+        self, plan: Plan, channels: Sequence[Channel], signals: Signals, on_turn: Callable[[Wait], None] | None = None
+    ) -> None:
+        self.plan, self.channels, self.signals, self.on_turn = plan, channels, signals, on_turn
         self.began_at = self.armed_at = wall()
         self.findings: dict[int, Finding] = {}
         self._selector = selectors.DefaultSelector()
@@ -89,21 +91,21 @@ class Wait:
 
     def run(self) -> Finding:
         """Wait to the end. Raises Signalled."""
-        signals = Signals()
-        self._selector.register(signals.fd, selectors.EVENT_READ)
+        self._selector.register(self.signals.fd, selectors.EVENT_READ)
         deadline = monotonic() + self.plan.limit_seconds
         try:
-            return self._loop(signals, deadline)
+            return self._loop(self.signals, deadline)
         finally:
             for channel in self.channels:
                 channel.close()
             self._selector.close()
-            signals.close()
 
     def _loop(self, signals: Signals, deadline: float) -> Finding:
         while True:
             if signals.number == SUPERSEDE_SIGNAL:
-                return Finding(Outcome.SUPERSEDED, ", ".join(self.plan.texts), "a newer wait for the same target took over", wall())
+                return Finding(
+                    Outcome.SUPERSEDED, ", ".join(self.plan.texts), "a newer wait for the same target took over", wall()
+                )
             if signals.number is not None:
                 raise Signalled(signals.number)
             now = monotonic()
@@ -175,14 +177,18 @@ class Wait:
         for channel in self._open_channels():
             if not channel.contact.in_sight:
                 return self._unreachable(channel)
-        texts = [text for at, text in enumerate(self.plan.texts) if at not in self.findings and at not in self.plan.watchers]
+        texts = [
+            text for at, text in enumerate(self.plan.texts) if at not in self.findings and at not in self.plan.watchers
+        ]
         notes = dict.fromkeys(condition.note for condition in self.conditions() if condition.note)
         seen = f"; last seen: {'; '.join(notes)}" if notes else ""
         say = f"nothing within {format_duration(self.plan.limit_seconds)}{seen}"
         return Finding(Outcome.TIMED_OUT, ", ".join(texts), say, wall())
 
     def _unreachable(self, channel: Channel) -> Finding:
-        texts = [condition.target.text for number, condition in channel.items.values() if number not in channel.finished]
+        texts = [
+            condition.target.text for number, condition in channel.items.values() if number not in channel.finished
+        ]
         contact = channel.contact
         where = "this machine's own look" if channel.target.box == LOCAL else channel.target.box
         say = f"{where}: {channel.why_unreachable() or 'no answer yet'}; {last_contact(contact, wall())}; of the run nothing is known"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from onbox.commands.project import load_project
 from onbox.system.clock import wall
+from sentinels.aftermath import run_command, tell
 from sentinels.channel import Channel
+from sentinels.duty import Duty
 from sentinels.judge import Arming, make_conditions
 from sentinels.places import Place, find_place, ssh_words
 from sentinels.report import final_json, final_line
@@ -25,12 +26,12 @@ from sentinels.targets import (
     parse_target,
     read_seconds,
 )
-from sentinels.wait import Plan, Wait
+from sentinels.wait import Plan, Signals, Wait
 
 if TYPE_CHECKING:
     import argparse
 
-    from onbox.commands.project import Project
+    from sentinels.outcome import Finding
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,22 +39,37 @@ def run(args: argparse.Namespace) -> int:
     project = load_project(args.config)
     words = ssh_words(project.config, os.environ)
     places = [find_place(target, project.config, words, os.getcwd()) for target in targets]
-    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
-    pace = short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
     plan = Plan(
         tuple(target.text for target in targets),
         read_seconds("--timeout", args.timeout),
         want_any=args.any,
         watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
     )
-    channels = make_channels(places, Arming(args.existing, stall_after), pace, wall())
-    wait = Wait(plan, channels)
-    finding = wait.run()
-    if args.json:
-        print(json.dumps(final_json(finding, wait, wall())), flush=True)
-    else:
-        print(final_line(finding, wall() - wait.began_at), flush=True)
+    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
+    arming = Arming(args.existing, stall_after)
+    pace = short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
+    signals = Signals()  # before the register: who supersedes us must not find us deaf
+    try:
+        duty = Duty(places, plan, fresh=args.fresh or args.existing)
+        channels = make_channels(places, arming, pace, duty.entry.armed_at)
+        duty.recall(channels)
+        wait = Wait(plan, channels, signals, duty.turn)
+        wait.armed_at = duty.entry.armed_at
+        finding = duty.watch(wait)
+    finally:
+        signals.close()
+    _say(args, finding, wait)
+    if args.notify:
+        tell(project, finding)
+    if args.command:
+        run_command(args.command, finding)
     return int(finding.code)
+
+
+def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:
+    now = wall()
+    text = json.dumps(final_json(finding, wait, now)) if args.json else final_line(finding, now - wait.began_at)
+    print(text, flush=True)
 
 
 def is_watcher(target: Target) -> bool:
@@ -69,7 +85,9 @@ def read_targets(args: argparse.Namespace) -> list[Target]:
     targets += [parse_fail_marker(text) for text in args.fail]
     targets += [parse_process(text) for text in args.pid]
     if all(is_watcher(target) for target in targets):
-        raise BadTarget("nothing to wait for; wanted: MARKER, BOX:/PATH/MARKER, BOX:RUN, --log with --regex, or --artifact")
+        raise BadTarget(
+            "nothing to wait for; wanted: MARKER, BOX:/PATH/MARKER, BOX:RUN, --log with --regex, or --artifact"
+        )
     watched = any(target.kind in (Kind.RUN, Kind.LOG) for target in targets)
     if args.stall_after and not watched and not any("/markers/" in target.path for target in targets):
         raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")

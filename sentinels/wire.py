@@ -105,7 +105,20 @@ class RunSeen(NamedTuple):
     parts: dict[str, bytes]
 
 
-Message = Hello | Beat | End | FileSeen | NotThere | CouldNotLook | LineSeen | Remember | Quiet | ArtifactSeen | PidSeen | RunSeen
+Message = (
+    Hello
+    | Beat
+    | End
+    | FileSeen
+    | NotThere
+    | CouldNotLook
+    | LineSeen
+    | Remember
+    | Quiet
+    | ArtifactSeen
+    | PidSeen
+    | RunSeen
+)
 
 
 def parse_line(line: bytes) -> Message | None:
