@@ -171,10 +171,8 @@ class Channel:
             if number not in self.finished
             for kind, *rest in [condition.words(armed)]
         ]
-        pace, here = self.pace, self.target.host is None
-        engine = self.engine
-        python = sys.executable if here else ""
-        return values_of(words, hold=pace.hold, beat=pace.beat, ping=pace.deaf, engine=engine, python=python)
+        python = sys.executable if self.target.host is None else ""
+        return values_of(words, self.pace, engine=self.engine, python=python)
 
     # -- hearing
 

@@ -4,21 +4,30 @@ have none (dash, bash, busybox). Same words, same lines; it looks every 0.2 s, s
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sentinels.schedule import Pace
 
 ITEM_WORDS = 8
+LOOK_SECONDS = 0.05  # python's; the shell makes 0.2 of it
+PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
 
-# Values: ENGINE (any, python or sh), PYTHON (to be tried first; may be empty), its program, then what the program takes.
-# A python that is there and does not start (a broken shim) must not keep the wait from going on: it is tried first.
+# Values: ENGINE (any, python or sh), PYTHON (to be tried first; may be empty), its program and the program's words as
+# JSON, then the same words for sh. Program and words go through the environment: in argv they would answer to any
+# `pgrep -f`. A python that is there and does not start (a broken shim) must not end the wait: it is tried first.
 LAUNCH = r"""
-engine=$1 first=$2 program=$3
-shift 3
+engine=$1 first=$2 program=$3 words=$4
+shift 4
 if [ "$engine" != sh ]; then
   for python in "$first" python3 python /usr/bin/python3 /opt/conda/bin/python3; do
     [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 || continue
     "$python" -ISc 'import sys; sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue
-    exec "$python" -ISc "$program" "$@"
+    SENTINEL_PROGRAM=$program SENTINEL_WORDS=$words exec "$python" -ISc 'import os; exec(os.environ["SENTINEL_PROGRAM"])'
   done
 fi
 """
@@ -271,10 +280,13 @@ done
 
 @cache
 def program_text() -> str:
-    """The text of `lookout.py`."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lookout.py")
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    """The program for a python on the box: its modules as one text, without their imports of each other."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    parts = []
+    for name in PROGRAM_FILES:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            parts.append(file.read())
+    return re.sub(r"(?m)^from sentinels\.[^\n(]*(\([^)]*\))?\n", "", "".join(parts))
 
 
 def script() -> str:
@@ -282,9 +294,8 @@ def script() -> str:
     return LAUNCH + LOOK
 
 
-def values_of(
-    items: list[tuple[str, ...]], *, hold: float, beat: float, ping: float, engine: str = "any", python: str = ""
-) -> list[str]:
+def values_of(items: list[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:
     """The values of `script`. items: (KIND, ID, words...), filled up to eight words each."""
     flat = [word for item in items for word in (*item, *("",) * (ITEM_WORDS - len(item)))]
-    return [engine, python, program_text(), f"{hold:.0f}", f"{beat:.0f}", f"{ping:.0f}", "0.05", *flat]
+    words = [f"{pace.hold:.0f}", f"{pace.beat:.0f}", f"{pace.deaf:.0f}", f"{LOOK_SECONDS:g}", *flat]
+    return [engine, python, program_text(), json.dumps(words), *words]
