@@ -41,7 +41,7 @@ class Waiter(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One file of the register. state: `waiting`, or `parked` (ran out of its time; can be continued until `kept_until`).
+    """One file of the register. state: `waiting`, or `parked` (ran out of its time; the next call continues it).
 
     Times are seconds since the epoch. armed_at: of the first slice. last_contact: `{box: time or None}`.
     """

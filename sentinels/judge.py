@@ -231,7 +231,8 @@ class ArtifactCondition(Condition):
             self._cannot_look(message)
         elif isinstance(message, ArtifactSeen) and message.ready:
             path = redact(one_line(message.path))
-            say = f"artifact {path}, {format_size(message.size)}, unchanged for {format_duration(self.target.stable_seconds)}"
+            stable = format_duration(self.target.stable_seconds)
+            say = f"artifact {path}, {format_size(message.size)}, unchanged for {stable}"
             return self._found(Outcome.LANDED, say, clock, artifact=path, bytes=message.size)
         elif isinstance(message, ArtifactSeen):
             self.note = f"{message.files} file(s) match, {message.growing} new and not finished"

@@ -1,12 +1,13 @@
 """The program that looks on the box: it says at once when something changed, and beats meanwhile.
 
-Its text is sent over the connection and run by whatever python the box has (3.6 or later; standard library only, one
-file, nothing installed, nothing written). The local side runs the same classes for targets on this machine. It only
-observes; what an observation means is judged where the wait was started.
+Its text is sent over the connection and run by whatever python the box has (3.6 or later; standard library only,
+nothing installed, nothing written), and in the same way for targets on this machine. It only observes; what an
+observation means is judged where the wait was started.
 
-Words: HOLD BEAT PING TICK, then eight per item: KIND ID A B C D E F. Every line that it says begins with "@s"; texts are in
-hex ("-" for an empty one). It ends when HOLD seconds are over, when nothing came from the other side for PING seconds (0: no such
-limit) on descriptor 3, at the end of that, when its parent has gone, and when it cannot speak: nothing stays on the box.
+Words: HOLD BEAT PING TICK, then eight per item: KIND ID A B C D E F. Every line that it says begins with "@s"; texts
+are in hex ("-" for an empty one). It ends when HOLD seconds are over, when nothing came from the other side (descriptor
+3) for PING seconds (0: no such limit), at the end of that, when its parent has gone, and when it cannot speak: nothing
+stays on the box.
 """
 
 import json

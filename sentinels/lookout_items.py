@@ -26,7 +26,7 @@ def full_path(path):
     return os.path.expanduser(path) if path[:2] == "~/" or path == "~" else path
 
 
-def read_part(path, limit, tail=False):
+def read_part(path, limit, *, tail=False):
     """The beginning (or the end) of a file; None where there is none."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -63,7 +63,7 @@ class FileItem:
     def __init__(self, ident, path, known):
         self.ident, self.path, self.known = ident, full_path(path), known or None
 
-    def look(self, now):
+    def look(self, _now):
         try:
             stamp = stamp_of(self.path)
         except OSError as error:
@@ -104,7 +104,7 @@ class LogItem:
         self.ident, self.path = ident, full_path(path)
         self.done = re.compile(regex.encode("utf-8", "surrogateescape")) if regex else None
         self.fail = re.compile(fail_regex.encode("utf-8", "surrogateescape")) if fail_regex else None
-        self.fd, self.where, self.offset, self.rest, self.grew_at = -1, None, 0, b"", 0.0
+        self.fd, self.where, self.offset, self.rest, self.grew_at = -1, (0, 0), 0, b"", 0.0
         self.wanted = self._parse(cursor)
         self.told = cursor
         self.first = True
@@ -167,7 +167,7 @@ class LogItem:
     def _leave(self):
         if self.fd >= 0:
             os.close(self.fd)
-        self.fd, self.where, self.rest = -1, None, b""
+        self.fd, self.where, self.rest = -1, (0, 0), b""
 
     def _enter(self, now):
         """Open the file that has the name now, and find the place to read on from."""
@@ -213,7 +213,7 @@ class LogItem:
         return []
 
     def _read(self, now):
-        said = []
+        said = []  # type: list[str]
         while True:
             try:
                 size = os.fstat(self.fd).st_size

@@ -27,7 +27,8 @@ if [ "$engine" != sh ]; then
   for python in "$first" python3 python /usr/bin/python3 /opt/conda/bin/python3; do
     [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 || continue
     "$python" -ISc 'import sys; sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue
-    SENTINEL_PROGRAM=$program SENTINEL_WORDS=$words exec "$python" -ISc 'import os; exec(os.environ["SENTINEL_PROGRAM"])'
+    export SENTINEL_PROGRAM="$program" SENTINEL_WORDS="$words"
+    exec "$python" -ISc 'import os; exec(os.environ["SENTINEL_PROGRAM"])'
   done
 fi
 """
@@ -95,6 +96,7 @@ piece_sum() { # FILE OFFSET: checksum of up to 256 bytes before it
   set -- "$1" "$2" $(tail -c "+$(($2 - piece + 1))" "$1" 2>/dev/null | head -c "$piece" | cksum)
   printf %s "c$3"
 }
+fresh() { tail -c "+$((offset + 1))" "$1" | head -c "$2" | tr '\r' '\n'; } # FILE BYTES: from the offset on
 look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   if { [ -n "$5" ] && [ -z "$7" ]; } || { [ -n "$6" ] && [ -z "$8" ]; }; then
     eval "was=\$state$1"
@@ -119,13 +121,13 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   [ "$is" = "$was" ] && quiet_ticks=$((rest + 1)) || quiet_ticks=0
   if [ "$size" -gt "$offset" ]; then
     count=$((size - offset)); [ "$count" -le 1048576 ] || count=1048576
-    whole=$(tail -c "+$((offset + 1))" "$3" | head -c "$count" | tr '\r' '\n' | { cat; printf x; } | sed '$d' | wc -c)
+    whole=$(fresh "$3" "$count" | { cat; printf x; } | sed '$d' | wc -c)
     [ $quiet_ticks -lt 6 ] || whole=$count
     [ "$whole" -gt 0 ] || [ "$count" -lt 65536 ] || whole=$count
     for word in fail match; do
       if [ $word = fail ]; then pattern=$8; else pattern=$7; fi
       [ -n "$pattern" ] && [ "$whole" -gt 0 ] || continue
-      line=$(tail -c "+$((offset + 1))" "$3" | head -c "$whole" | tr '\r' '\n' | grep -E -a -m 1 -e "$pattern" | head -c 1000)
+      line=$(fresh "$3" "$whole" | grep -E -a -m 1 -e "$pattern" | head -c 1000)
       [ -z "$line" ] || { say "log $2 $word $(hex_of "$line")"; break; }
     done
     offset=$((offset + whole))
@@ -167,7 +169,9 @@ ticks_of() { # PID: its start time, empty if it does not live
 look_pid() { # NUMBER ID PID KNOWN
   ticks_of "$3"
   if [ ! -d /proc/$$ ]; then is="unseen $(hex_of 'no /proc')"
-  elif [ -n "$ticks" ] && { [ -z "$4" ] || [ "$4" = "$ticks:$boot" ]; }; then is="alive $ticks:$boot"; eval "b$1=\$ticks:\$boot"
+  elif [ -n "$ticks" ] && { [ -z "$4" ] || [ "$4" = "$ticks:$boot" ]; }; then
+    is="alive $ticks:$boot"
+    eval "b$1=\$ticks:\$boot"
   else is=gone; fi
   eval "was=\$state$1 state$1=\$is"
   [ "$is" = "$was" ] && [ "$is" != gone ] || say "pid $2 $is"
@@ -206,16 +210,20 @@ life() { # ROOT: sets runner and stage
 }
 look_run() { # NUMBER ID ROOT
   eval "was=\$state$1 lived=\$more$1"
-  is=$(stat -L -c '%n %i %Z %Y %s' "$3/markers/CHAIN_DONE" "$3/markers/CHAIN_FAILED" "$3/events.jsonl" "$3/run.json" 2>/dev/null; :)
+  set -- "$1" "$2" "$3" "$3/markers/CHAIN_DONE" "$3/markers/CHAIN_FAILED" "$3/events.jsonl" "$3/run.json"
+  is=$(stat -L -c '%n %i %Z %Y %s' "$4" "$5" "$6" "$7" 2>/dev/null; :)
   if [ $((turn % 5)) -eq 0 ] || [ -z "$lived" ]; then life "$3"; else runner=${lived%%|*} stage=${lived#*|}; fi
-  [ "$is" != "$was" ] || [ "$runner|$stage" != "$lived" ] || { [ "$runner" = gone ] && [ $((turn % 5)) -eq 0 ]; } || return 0
+  if [ "$is" = "$was" ] && [ "$runner|$stage" = "$lived" ]; then
+    [ "$runner" = gone ] && [ $((turn % 5)) -eq 0 ] || return 0 # what has gone is told again: it must be seen twice
+  fi
   eval "state$1=\$is more$1=\$runner\|\$stage"
   failed=$(ls -t "$3"/markers/*_FAILED 2>/dev/null | grep -v '/CHAIN_FAILED$' | head -n 1)
   unseen=; if [ -e "$3" ] && [ ! -x "$3" ]; then unseen='Permission denied'; fi
+  head=$( (head -n 1 "$7") 2>/dev/null | hex)
+  journal=$( (tail -c 65536 "$6") 2>/dev/null | hex)
   say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
-    "unseen=$(hex_of "$unseen") head=$( { head -n 1 "$3/run.json"; } 2>/dev/null | hex | sed 's/^$/-/')" \
-    "journal=$( { tail -c 32768 "$3/events.jsonl"; } 2>/dev/null | { [ "$(wc -c <"$3/events.jsonl" 2>/dev/null || echo 0)" -le 32768 ] || read -r _; cat; } | hex)" \
-    "done=$(part "$3/markers/CHAIN_DONE" 32768) ended=$(part "$3/markers/CHAIN_FAILED" 32768)" \
+    "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
+    "done=$(part "$4" 32768) ended=$(part "$5" 32768)" \
     "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)"
 }
 

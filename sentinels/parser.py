@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Any
 
 from onbox import __version__
 from onbox.cli_parser import Parser
+from sentinels import register_commands, wait_command
 from sentinels.outcome import TABLE, TROUBLES
 
 DESCRIPTION = (
@@ -48,9 +49,7 @@ examples:
 """
 
 
-def add_wait(subparsers: argparse._SubParsersAction[Parser]) -> None:
-    from sentinels.wait_command import run
-
+def add_wait(subparsers: Any) -> None:
     wait = subparsers.add_parser(
         "wait", help="wait until it lands, or until it is clear that it will not", epilog=WAIT_EXAMPLES
     )
@@ -102,20 +101,18 @@ def add_wait(subparsers: argparse._SubParsersAction[Parser]) -> None:
     wait.add_argument("--notify", action="store_true", help="tell the targets of [notify] how it ended")
     wait.add_argument("--json", action="store_true", help="one JSON object instead of the line")
     wait.add_argument("-c", "--config", metavar="FILE", help="configuration (default: the nearest onbox.toml)")
-    wait.set_defaults(function=run)
+    wait.set_defaults(function=wait_command.run)
 
 
-def add_register(subparsers: argparse._SubParsersAction[Parser]) -> None:
-    from sentinels.register_commands import run_list, run_reap, run_stop
-
+def add_register(subparsers: Any) -> None:
     listing = subparsers.add_parser("list", help="who waits for what: age, limit, last contact")
     listing.add_argument("--json", action="store_true", help="one JSON object")
-    listing.set_defaults(function=run_list)
+    listing.set_defaults(function=register_commands.run_list)
     stop = subparsers.add_parser(
         "stop", help="end waits by target or id", epilog="example:\n  sentinel stop gpu1:digits"
     )
     stop.add_argument("names", nargs="*", metavar="TARGET", help="as it was typed, or the id that `list` shows")
     stop.add_argument("--all", action="store_true", dest="everyone", help="all waits of this user")
-    stop.set_defaults(function=run_stop)
+    stop.set_defaults(function=register_commands.run_stop)
     reap = subparsers.add_parser("reap", help="clear waits whose process has gone or hangs")
-    reap.set_defaults(function=run_reap)
+    reap.set_defaults(function=register_commands.run_reap)

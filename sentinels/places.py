@@ -1,4 +1,4 @@
-"""Where targets lie: from words and the configuration to a host and a full path there. Pure but for the home directory."""
+"""Where targets lie: from words and the configuration to a host and a full path there. Reads no file."""
 
 from __future__ import annotations
 

@@ -37,9 +37,8 @@ def run_list(args: argparse.Namespace) -> int:
         )
         left = f"limit in {format_duration(row['left_seconds'])}" if row["state"] == "waiting" else row["state"]
         targets = redact(one_line(" ".join(row["targets"])))[:120]
-        print(
-            f"{row['id']}  pid {row['pid']:<8} age {format_duration(row['age_seconds']):<7} {left:<16} {contact:<22} {targets}"
-        )
+        age = format_duration(row["age_seconds"])
+        print(f"{row['id']}  pid {row['pid']:<8} age {age:<7} {left:<16} {contact:<22} {targets}")
     if not rows:
         print("nobody waits")
     return Exit.LANDED

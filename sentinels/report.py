@@ -23,7 +23,8 @@ PROGRESS_LIMIT = 160
 def final_line(finding: Finding, waited_seconds: float) -> str:
     """`landed gpu1:digits: CHAIN_DONE … (since 2026-11-21T05:10:24Z, waited 4m05s)`."""
     since = f"since {utc_text(finding.since)}, " if finding.since is not None else ""
-    return f"{finding.outcome.value} {one_line(finding.target)}: {finding.say} ({since}waited {format_duration(waited_seconds)})"
+    waited = f"waited {format_duration(waited_seconds)}"
+    return f"{finding.outcome.value} {one_line(finding.target)}: {finding.say} ({since}{waited})"
 
 
 def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def box_json(channel: Channel) -> dict[str, Any]:
 
 def progress_line(wait: Wait, now: float) -> str:
     """What is known now, for a terminal: one line, bounded."""
-    parts = []
+    parts: list[str] = []
     for channel in wait.channels:
         contact = channel.contact
         notes = [condition.note for _, condition in channel.items.values() if condition.note]

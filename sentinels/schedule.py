@@ -50,7 +50,7 @@ LEAST_PAUSE_SECONDS = 0.05
 
 def pause_before_try(failures: int, outage_seconds: float, luck: float) -> float:
     """Seconds to wait after so many failures in a row: exponential with full jitter, so that many waiters do not knock
-    together. luck: 0 to 1. The first failure already waits by chance: a hundred that begin at once are too many at once.
+    together. luck: 0 to 1.
     """
     limit = next(step.limit_seconds for step in STEPS if outage_seconds < step.after_seconds)
     ceiling = min(limit, FIRST_PAUSE_SECONDS * 2.0 ** min(failures, 10))

@@ -92,7 +92,7 @@ def parse_process(text: str) -> Target:
 
 
 def parse_logs(logs: Sequence[str], regexes: Sequence[str], fail_regexes: Sequence[str]) -> Iterable[Target]:
-    """`--log PATH --regex RE [--fail-regex RE]`; one pattern serves all logs, else as many as logs. Raises BadTarget."""
+    """`--log PATH --regex RE [--fail-regex RE]`; one pattern for all logs, or one for each. Raises BadTarget."""
     if (regexes or fail_regexes) and not logs:
         raise BadTarget("--regex belongs to a log; add: --log PATH")
     for number, text in enumerate(logs):

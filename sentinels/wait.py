@@ -191,7 +191,8 @@ class Wait:
         ]
         contact = channel.contact
         where = "this machine's own look" if channel.target.box == LOCAL else channel.target.box
-        say = f"{where}: {channel.why_unreachable() or 'no answer yet'}; {last_contact(contact, wall())}; of the run nothing is known"
+        why = channel.why_unreachable() or "no answer yet"
+        say = f"{where}: {why}; {last_contact(contact, wall())}; of the run nothing is known"
         detail: Mapping[str, Any] = {"box": channel.target.box, "reason": contact.reason or "late_login"}
         return Finding(Outcome.UNREACHABLE, ", ".join(dict.fromkeys(texts)), say, contact.last_heard_at, detail)
 
