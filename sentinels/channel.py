@@ -83,7 +83,7 @@ class Channel:
     def read(self, attempt: Attempt) -> list[tuple[int, Finding]]:
         """Take what came on one connection; what it ended, by number of target."""
         found: list[tuple[int, Finding]] = []
-        while True:
+        while attempt in self.connections_open():  # its own words may have ended it
             data = attempt.connection.read()
             if data is None:
                 self._ended(attempt)
@@ -92,6 +92,7 @@ class Channel:
                 return found
             for line in attempt.splitter.feed(data):
                 found += self._line(attempt, line)
+        return found
 
     def tick(self, now: float) -> None:
         """Do what is due: drop what is silent, begin what is needed, tell the box that we are there."""
@@ -186,7 +187,6 @@ class Channel:
             return []
         if isinstance(message, Beat):
             self.looked, self.failures = True, 0
-            self.clock_ahead = message.clock - wall()
             return []
         if isinstance(message, End):
             self._lose("", "", held=True)

@@ -30,7 +30,7 @@ class RunItem:
     def __init__(self, ident, root):
         self.ident, self.root = ident, full_path(root)
         self.fast = [os.path.join(self.root, name) for name in self.FAST]
-        self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[object, ...], tuple[str, str], float, tuple[str, str]
+        self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[str | None, ...], tuple[str, str], float, tuple[str, str]
 
     def look(self, now):
         key = tuple(self._stamp(path) for path in self.fast)

@@ -47,14 +47,21 @@ part() { # FILE BYTES: hex of its beginning
   hexed=; if [ -f "$1" ]; then hexed=$(head -c "$2" <"$1" 2>/dev/null | hex); fi
   printf %s "${hexed:--}"
 }
-# Times by GNU stat are exact; others tell whole seconds: the latest that it can have been.
+# Times by GNU tools are exact. Others tell whole seconds: of a file the earliest that it can have been, of the clock the
+# latest, so that no old marker is taken for a new one.
 case $(stat -c %.9Z / 2>/dev/null) in
   *[0-9].[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) stats='%d:%i:%.9Z:%.9Y:%s' ;;
-  *) stats='%d:%i:%Z999999999:%Y000000000:%s' ;;
+  *) stats='%d:%i:%Z000000000:%Y000000000:%s' ;;
 esac
 stamp() { stat -L -c "$stats" "$1" 2>/dev/null | tr -d .; }
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 now() { date +%s; }
+exact_now() {
+  case $(date +%N 2>/dev/null) in
+    [0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) date +%s.%N ;;
+    *) date +%s.999 ;;
+  esac
+}
 
 n=0
 while [ $# -ge 8 ]; do
@@ -97,6 +104,14 @@ piece_sum() { # FILE OFFSET: checksum of up to 256 bytes before it
   printf %s "c$3"
 }
 fresh() { tail -c "+$((offset + 1))" "$1" | head -c "$2" | tr '\r' '\n'; } # FILE BYTES: from the offset on
+match_log() { # FILE BYTES ID ERE FAIL_ERE: the first line from the offset on that a pattern finds is told
+  for word in fail match; do
+    if [ $word = fail ]; then pattern=$5; else pattern=$4; fi
+    [ -n "$pattern" ] && [ "$2" -gt 0 ] || continue
+    line=$(fresh "$1" "$2" | grep -E -a -m 1 -e "$pattern" | head -c 1000)
+    [ -z "$line" ] || { say "log $3 $word $(hex_of "$line")"; return; }
+  done
+}
 look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   if { [ -n "$5" ] && [ -z "$7" ]; } || { [ -n "$6" ] && [ -z "$8" ]; }; then
     eval "was=\$state$1"
@@ -116,7 +131,12 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   where=${is% *} size=${is#* }
   if [ -z "$4" ]; then offset=$size; else offset=${4%:*}; offset=${offset%:*}; offset=${offset##*:}; fi
   if [ -n "$4" ] && { [ "$size" -lt "$offset" ] || { case $4 in "$where":*) false ;; *) true ;; esac; }; }; then
-    [ "$size" -ge "$offset" ] && [ "$offset" -gt 0 ] && [ "${4##*:}" = "$(piece_sum "$3" "$offset")" ] || offset=0
+    if [ "$size" -lt "$offset" ] || [ "$offset" -eq 0 ] || [ "${4##*:}" != "$(piece_sum "$3" "$offset")" ]; then
+      for file in "$3".* "$3"-*; do # rotated away, perhaps while nobody looked: what it got since then counts
+        case "$4" in "$(stat -L -c '%d:%i' "$file" 2>/dev/null)":*) match_log "$file" 1048576 "$2" "$7" "$8" ;; esac
+      done
+      offset=0
+    fi
   fi
   [ "$is" = "$was" ] && quiet_ticks=$((rest + 1)) || quiet_ticks=0
   if [ "$size" -gt "$offset" ]; then
@@ -124,12 +144,7 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
     whole=$(fresh "$3" "$count" | { cat; printf x; } | sed '$d' | wc -c)
     [ $quiet_ticks -lt 6 ] || whole=$count
     [ "$whole" -gt 0 ] || [ "$count" -lt 65536 ] || whole=$count
-    for word in fail match; do
-      if [ $word = fail ]; then pattern=$8; else pattern=$7; fi
-      [ -n "$pattern" ] && [ "$whole" -gt 0 ] || continue
-      line=$(fresh "$3" "$whole" | grep -E -a -m 1 -e "$pattern" | head -c 1000)
-      [ -z "$line" ] || { say "log $2 $word $(hex_of "$line")"; break; }
-    done
+    match_log "$3" "$whole" "$2" "$7" "$8"
     offset=$((offset + whole))
   fi
   eval "b$1=\$where:\$offset:0:\$(piece_sum \"\$3\" \"\$offset\")"
@@ -262,7 +277,7 @@ look_all() {
 turn=0 at=$(now)
 began=$at heard=$at next=$at
 printf '\n' || exit 1
-say "hello sh $at ${boot:--} $$"
+say "hello sh $(exact_now) ${boot:--} $$"
 if [ "$ping" != 0 ]; then
   trap heard= USR1
   trap 'exit 0' TERM HUP INT PIPE
