@@ -299,7 +299,7 @@ class RunCondition(Condition):
         return self._judge(self.parts, clock)
 
     def _judge(self, parts: Mapping[str, bytes], clock: float) -> Finding | None:
-        facts = facts_of(parts)
+        facts = facts_of(parts)._replace(clock=clock)  # what was seen stays true while nothing new is told
         judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         self.note = "" if self.companion and facts.run_id is None else judged.say
