@@ -11,11 +11,12 @@ import selectors
 import shlex
 import signal
 import subprocess
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
-from patrol.ssh_words import Ending, read_end, read_late
+from patrol.ssh_words import SSH_FAILED, Ending, Phase, phase_of, read_end, read_late
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 15
 REMOTE_COMMAND = "exec sh -s"  # means the same to sh, bash, zsh, fish, csh and tcsh
 NO_MASTER = "none"  # as a control_path: not even a master of the user's own
-MASTER_SECONDS = 600  # how long a master of ours stays when nobody uses it; longer than a few ticks is not needed
+MASTER_SECONDS = 2400  # how long a master of ours stays when nobody uses it: past the next tick of the usual half hour
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
 GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
 LOOK_SECONDS = 0.25  # without pidfd: how often to look whether the client has ended while others hold its pipes
+MASTER_SHARE = 1 / 3  # of the deadline: a master over which nothing comes for so long is not waited for
 STDERR_KEPT_BYTES = 16 << 10  # of the beginning, and of the end
 CHUNK_BYTES = 64 << 10
 
@@ -99,18 +101,31 @@ def _master_options(control_path: str | None) -> tuple[str, ...]:
 
 
 def script_with_values(script: str, values: Sequence[str], *, line: bool = False) -> bytes:
-    """What goes over stdin: `set -- VALUES` in POSIX quotes, then the script as one function that runs only when it has
-    arrived whole. Values may hold anything but NUL. Pure. Raises ValueError on a NUL.
+    """What goes over stdin: `set -- VALUES` in POSIX quotes and the script as a function, in one group `{ }`, which a
+    shell runs only when it has read all of it: a cut link runs nothing. Values may hold anything but NUL. Pure. Raises
+    ValueError on a NUL.
 
-    The script's own stdin is /dev/null: no command in it can eat what follows. line: what the other side says later
-    (`Connection.say`), and its end, can be read from descriptor 3.
+    The script's own stdin is /dev/null: no command in it can eat what follows. It may `return`. line: what is said
+    later (`Connection.say`), and the end of it, can be read from descriptor 3.
     """
     if "\0" in script or any("\0" in value for value in values):
         raise ValueError("a value for the remote shell holds a NUL character")
     quoted = " ".join(shlex.quote(value) for value in values)
     streams = "3<&0 </dev/null" if line else "</dev/null"
-    text = f'set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@" {streams}\nexit\n'
+    text = f'{{ set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@"\nexit\n}} {streams}\n'
     return text.encode("utf-8", "surrogateescape")
+
+
+_open_lock = threading.Lock()
+_open: set[Connection] = set()  # the one state of this module: clients have sessions of their own, no Ctrl-C ends them
+
+
+def kill_all() -> None:
+    """For a process that is told to end: kill every client that talks now. Who waits for one gets its end as `cut`."""
+    with _open_lock:
+        talking = list(_open)
+    for connection in talking:
+        connection.kill()
 
 
 class Connection:
@@ -149,6 +164,8 @@ class Connection:
             self._selector.close()
             raise
         self._watch()
+        with _open_lock:
+            _open.add(self)
 
     def _watch(self) -> None:
         client = self._client
@@ -208,13 +225,16 @@ class Connection:
         self._hear_stderr()
         self.close()
         code = self._client.returncode
-        if code is not None and 0 <= code < 255:
+        if code is not None and 0 <= code < SSH_FAILED:
             return code
-        ending = read_end(self.stderr(), 255 if code is None else code, b"." if self._came else b"")
+        came = b"." if self._came else b""
+        ending = read_end(self.stderr(), SSH_FAILED if code is None else code, came, local=self.target.host is None)
         return NoAnswer(ending.reason, ending.detail, b"", 0.0)
 
     def close(self) -> None:
         """End it: the whole group, also a client that ignores SIGTERM. Safe to call twice."""
+        with _open_lock:
+            _open.discard(self)
         if self._client.returncode is None:
             self._end_group()
         if self._selector.get_map() is not None:
@@ -225,6 +245,11 @@ class Connection:
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
+
+    def kill(self) -> None:
+        """SIGKILL to the whole group, from any thread; `read` then gives None, and `close` is still to be called."""
+        if self._client.returncode is None:
+            self._signal_group(signal.SIGKILL)
 
     # -- the pieces
 
@@ -314,41 +339,77 @@ def ask(
     open then is closed.
     """
     began = monotonic()
-    try:
-        connection = Connection(target, stdin)
-    except OSError as error:
-        words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
-        return NoAnswer("client", words, b"", monotonic() - began)
-    try:
-        return _converse(connection, end_mark, began, began + deadline_seconds, limit_bytes)
-    finally:
-        connection.close()
+    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes)
+    may_have_master = target.host is not None and target.control_path != NO_MASTER
+    found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
+    if found is None:
+        if target.control_path is not None:
+            discard_master(target)
+        found = question.put(target._replace(control_path=NO_MASTER), suspect_at=None)
+    assert found is not None
+    return found._replace(seconds=monotonic() - began)
 
 
-def _converse(
-    connection: Connection, end_mark: bytes, began: float, deadline: float, limit_bytes: int
-) -> Answer | NoAnswer:
-    output = bytearray()
-    login_seconds = 0.0
-    while (now := monotonic()) < deadline:
-        part = connection.read()
-        if part is None:
-            return _ended(connection, bytes(output), monotonic() - began)
-        if not part:
-            connection.wait(deadline - now)
-            continue
-        if not output:
-            login_seconds = monotonic() - began
-        seen = len(output)
-        output += part
-        if (at := find_mark(output, end_mark, seen)) is not None:
-            seconds = monotonic() - began
-            return Answer(bytes(output[:at]), _exit_code(connection, deadline), seconds, login_seconds)
-        if len(output) > limit_bytes:
-            words = f"more than {limit_bytes} bytes came"
-            return NoAnswer("cut", words, bytes(output[:limit_bytes]), monotonic() - began)
-    ending = read_late(connection.stderr(), bytes(output), deadline - began)
-    return NoAnswer(ending.reason, ending.detail, bytes(output), monotonic() - began)
+class _Question(NamedTuple):
+    """What `ask` was asked. deadline, limits: of all tries together."""
+
+    target: Target
+    stdin: bytes
+    end_mark: bytes
+    deadline: float
+    limit_bytes: int
+
+    def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
+        """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
+        began = monotonic()
+        try:
+            connection = Connection(target, self.stdin)
+        except OSError as error:
+            words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
+            return NoAnswer("client", words, b"", monotonic() - began)
+        try:
+            return self._hear(connection, began, suspect_at)
+        finally:
+            connection.close()
+
+    def _hear(self, connection: Connection, began: float, suspect_at: float | None) -> Answer | NoAnswer | None:
+        output = bytearray()
+        login_seconds = 0.0
+        while (now := monotonic()) < self.deadline:
+            part = connection.read()
+            if part is None:
+                return self._ended(connection, bytes(output), monotonic() - began, may_retry=suspect_at is not None)
+            if part:
+                login_seconds = login_seconds or monotonic() - began
+                suspect_at = None
+                seen = len(output)
+                output += part
+                if (at := find_mark(output, self.end_mark, seen)) is not None:
+                    seconds = monotonic() - began
+                    return Answer(bytes(output[:at]), _exit_code(connection, self.deadline), seconds, login_seconds)
+                if len(output) > self.limit_bytes:
+                    words = f"more than {self.limit_bytes} bytes came"
+                    return NoAnswer("cut", words, bytes(output[: self.limit_bytes]), monotonic() - began)
+            elif suspect_at is None:
+                connection.wait(self.deadline - now)
+            elif now < suspect_at:
+                connection.wait(suspect_at - now)
+            elif phase_of(connection.stderr()) <= Phase.MASTER:
+                return None
+            else:
+                suspect_at = None
+        local = self.target.host is None
+        ending = read_late(connection.stderr(), bytes(output), monotonic() - began, local=local)
+        return NoAnswer(ending.reason, ending.detail, bytes(output), monotonic() - began)
+
+    def _ended(self, connection: Connection, output: bytes, seconds: float, *, may_retry: bool) -> NoAnswer | None:
+        code = connection.end()
+        stderr = connection.stderr()
+        if may_retry and not output and not isinstance(code, int) and phase_of(stderr) is Phase.MASTER:
+            return None
+        local = self.target.host is None
+        ending = read_end(stderr, code, output, local=local) if isinstance(code, int) else Ending(*code[:2])
+        return NoAnswer(ending.reason, ending.detail, output, seconds)
 
 
 def find_mark(output: bytes | bytearray, mark: bytes, seen_bytes: int = 0) -> int | None:
@@ -368,10 +429,40 @@ def _exit_code(connection: Connection, deadline: float) -> int | None:
             return None
         connection.wait(left)
     end = connection.end()
-    return end if isinstance(end, int) else 255
+    return end if isinstance(end, int) else SSH_FAILED
 
 
-def _ended(connection: Connection, output: bytes, seconds: float) -> NoAnswer:
-    end = connection.end()
-    ending = read_end(connection.stderr(), end, output) if isinstance(end, int) else Ending(end.reason, end.detail)
-    return NoAnswer(ending.reason, ending.detail, output, seconds)
+# -- ssh without a conversation
+
+
+def probe_configuration(target: Target, timeout_seconds: float) -> str:
+    """What the user's configuration makes of the host: the output of `ssh -G`. Connects to nothing. Raises OSError, and
+    subprocess.TimeoutExpired (a `Match exec` may hang).
+    """
+    return _run([*target.ssh_command, "-G", "--", target.host or ""], timeout_seconds).decode("utf-8", "replace")
+
+
+def discard_master(target: Target) -> None:
+    """End the target's master, bounded: one that does not answer loses its socket, so that nobody meets it again.
+
+    What it still holds ends with its own ServerAlive.
+    """
+    assert target.control_path is not None
+    path = _master_options(target.control_path)[-1]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        _run([*target.ssh_command, "-o", path, "-O", "exit", "--", target.host or ""], EXIT_SECONDS)
+    with suppress(FileNotFoundError):
+        os.unlink(target.control_path)
+
+
+def _run(command: Sequence[str], timeout_seconds: float) -> bytes:
+    """The stdout of a short command; with all its children it ends in time. Raises as `Popen.communicate`."""
+    null, pipe = subprocess.DEVNULL, subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=null, stdout=pipe, stderr=null, env=_environment(), start_new_session=True
+    ) as client:
+        try:
+            return client.communicate(timeout=timeout_seconds)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(client.pid, signal.SIGKILL)
+            raise

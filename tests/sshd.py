@@ -9,13 +9,14 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.system.process import Entry, process_table
-from patrol.ssh import Target
+from patrol.ssh import Answer, NoAnswer, Target, ask, script_with_values
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Sshd:
 
     Every alias of its ssh_config is a box. options: further lines of sshd_config. shell: a login shell for the account,
     in place of its own (`fish -c`, `csh -c`): the words before the command. home: the account's home, with its start-up
-    files; None: an empty one, so that nobody's own start-up files are tested.
+    files; None: an empty one, so that nobody's own start-up files are tested. inside: words before sshd's own, for one
+    in another network.
     """
 
     def __init__(
@@ -47,8 +49,9 @@ class Sshd:
         shell: str | None = None,
         home: Path | None = None,
         banner: str | None = None,
+        inside: tuple[str, ...] = (),
     ) -> None:
-        self.folder = folder
+        self.folder, self.inside = folder, inside
         folder.mkdir(mode=0o700, exist_ok=True)
         for name in ("host_key", "user_key"):
             if not (folder / name).exists():
@@ -90,14 +93,12 @@ class Sshd:
         assert SSHD is not None
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
+        (self.folder / "sshd.log").touch()
+        listened = self.log.count("Server listening")
         with (self.folder / "sshd.log").open("ab") as log:
-            command = [SSHD, "-D", "-e", "-f", os.fspath(self.folder / "sshd_config")]
+            command = [*self.inside, SSHD, "-D", "-e", "-f", os.fspath(self.folder / "sshd_config")]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log)
-        wait_until(self._answers, "sshd to answer")
-
-    def _answers(self) -> bool:
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", self.port)) == 0
+        wait_until(lambda: self.log.count("Server listening") > listened, "sshd to listen")
 
     def stop(self) -> None:
         """End the server; sessions live on."""
@@ -277,3 +278,28 @@ class Hole:
     def close(self) -> None:
         for each in (*self._fillers, self._listener):
             each.close()
+
+
+# -- questions to a box
+
+MARK = b"<<<end 7f3a>>>"
+QUICK = "printf 'begin\\nvalue %s\\n' \"$1\"; echo '<<<end 7f3a>>>'"
+DEADLINE_SECONDS = 3.0
+
+
+def local_clients() -> list[str]:
+    return [entry.name for entry in descendants(os.getpid()) if entry.name in {"ssh", "sh", "sleep"}]
+
+
+def put(
+    target: Target, script: str = QUICK, *values: str, deadline_seconds: float = DEADLINE_SECONDS
+) -> Answer | NoAnswer:
+    """Ask, and see that it ended in time (three times the slack that is promised: the machine may be busy)."""
+    began = time.monotonic()
+    found = ask(target, script_with_values(script, values), end_mark=MARK, deadline_seconds=deadline_seconds)
+    assert time.monotonic() - began < deadline_seconds + 3.0
+    return found
+
+
+def reason_of(found: Answer | NoAnswer) -> str:
+    return found.reason if isinstance(found, NoAnswer) else "answered"
