@@ -44,7 +44,8 @@ class Duty:
             _warn(f"{error}; waiting all the same, but a second wait for this will not end this one")
         if earlier is not None and not fresh:  # `fresh`: also where what was there before counts
             self.entry = self.entry._replace(armed_at=earlier.armed_at, memory=earlier.memory)
-        self._next_renewal, self._next_progress = monotonic() + 1.0, 0.0
+        self._next_renewal, self._next_progress = monotonic() + RENEW_SECONDS, 0.0
+        self._sight: tuple[bool, ...] = ()
         self._warned: set[str] = set()
         self._on_terminal = sys.stderr.isatty()
 
@@ -82,7 +83,9 @@ class Duty:
             self._next_progress = now + PROGRESS_SECONDS
             sys.stderr.write(f"\r\x1b[K{progress_line(wait, wall())}")
             sys.stderr.flush()
-        if self.register is not None and now >= self._next_renewal:
+        sight = tuple(channel.looked for channel in wait.channels)
+        if self.register is not None and (now >= self._next_renewal or sight != self._sight):
+            self._sight = sight
             self._next_renewal = now + RENEW_SECONDS
             self._note(wait)
             try:

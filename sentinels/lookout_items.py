@@ -150,22 +150,25 @@ class LogItem:
         return said
 
     def _cursor_line(self):
-        if self.wanted is not None:
-            text = ":".join(str(part) for part in self.wanted)
-        elif self.fd >= 0:
-            start = max(0, self.offset - len(self.rest))
-            piece = min(256, start)
-            check = zlib.crc32(os.pread(self.fd, piece, start - piece)) & 0xFFFFFFFF
-            text = "%d:%d:%d:%d:%d" % (self.where[0], self.where[1], start, piece, check)
-        else:
+        place = self.wanted if self.fd < 0 else self._place()
+        if place is None:
             return []
+        text = "%d:%d:%d:%d:%d" % place
         if text == self.told:
             return []
         self.told = text
         return ["log %s cursor %s" % (self.ident, text)]
 
+    def _place(self):
+        start = max(0, self.offset - len(self.rest))
+        piece = min(256, start)
+        check = zlib.crc32(os.pread(self.fd, piece, start - piece)) & 0xFFFFFFFF
+        return (self.where[0], self.where[1], start, piece, check)
+
     def _leave(self):
+        """Let go of the file; its place is kept, since what has the name next may be a copy of it."""
         if self.fd >= 0:
+            self.wanted = self._place()
             os.close(self.fd)
         self.fd, self.where, self.rest = -1, (0, 0), b""
 
@@ -209,6 +212,7 @@ class LogItem:
             self.where, self.offset = wanted[:2], wanted[2]
             said = self._read(now) if self._continues(self.fd, wanted, seen) else []
             self._leave()
+            self.wanted = None
             return said
         return []
 

@@ -47,8 +47,8 @@ part() { # FILE BYTES: hex of its beginning
   hexed=; if [ -f "$1" ]; then hexed=$(head -c "$2" <"$1" 2>/dev/null | hex); fi
   printf %s "${hexed:--}"
 }
-# Times by GNU tools are exact. Others tell whole seconds: of a file the earliest that it can have been, of the clock the
-# latest, so that no old marker is taken for a new one.
+# Times by GNU tools are exact. Others tell whole seconds: of a file the earliest that it can have been, of the clock
+# the latest, so that no old marker is taken for a new one.
 case $(stat -c %.9Z / 2>/dev/null) in
   *[0-9].[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) stats='%d:%i:%.9Z:%.9Y:%s' ;;
   *) stats='%d:%i:%Z000000000:%Y000000000:%s' ;;

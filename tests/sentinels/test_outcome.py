@@ -40,6 +40,6 @@ def test_codes_are_those_that_scripts_rely_on() -> None:
     ],
 )
 def test_many_targets_come_to_one_end(
-    findings: dict[int, Finding], total: int, want_any: bool, ends_with: Finding | None
+    findings: dict[int, Finding], total: int, *, want_any: bool, ends_with: Finding | None
 ) -> None:
     assert combine(findings, total, want_any=want_any) == ends_with

@@ -84,7 +84,12 @@ def test_what_is_told_as_gone_or_unmarked_needs_a_second_look() -> None:
 
 
 def test_a_failure_tells_class_remedy_and_proof_without_secrets() -> None:
-    own = {"stage": "train", "failure_class": "oom", "remedy": "use less", "proof": "token=abcdefgh12345678 \x1b[31mboom"}
+    own = {
+        "stage": "train",
+        "failure_class": "oom",
+        "remedy": "use less",
+        "proof": "token=abcdefgh12345678 \x1b[31mboom",
+    }
     ended = {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}
     say = judge_run(facts_of(parts(ended=ended, failed=own)), Terms()).say
     assert "oom" in say
