@@ -41,7 +41,7 @@ def make_items(words):
     return [make_item(*words[at : at + 8]) for at in range(0, len(words) - 7, 8)]
 
 
-def look_all(items, now, beats):
+def look_all(items, now, *, beats):
     """Every line that there is to say; beats: with what is told with a heartbeat only."""
     said = []
     for item in items:
@@ -68,25 +68,26 @@ def main(words):
     os.write(1, b"\n")  # what a start-up file of the account printed may lack its line's end
     say(["hello python %.3f %s %d" % (began, boot_id(), os.getpid())])
     next_beat, clock = began, time.time
+    poller = select.poll()
+    poller.register(LINE, select.POLLIN)
     # The first look comes with a beat: it tells that all items were looked at once.
     while True:
         now = clock()
-        signal.alarm(STUCK_SECONDS)
-        due = not now < next_beat <= now + beat
-        lines = look_all(items, now, due)
-        if due:
+        if not now < next_beat <= now + beat:
+            signal.alarm(STUCK_SECONDS)
+            say(look_all(items, now, beats=True))
             next_beat = now + beat
-        if lines:
-            say(lines)
+            if os.getppid() != parent or (ping and not now - heard < ping):
+                return None
+        else:
+            lines = look_all(items, now, beats=False)
+            if lines:
+                say(lines)
         if not 0 <= now - began < hold:
             return say(["end held"])
-        if os.getppid() != parent or (ping and not now - heard < ping):
-            return None
         if not ping:
             time.sleep(tick)
-            continue
-        ready, _, _ = select.select([LINE], [], [], tick)
-        if ready:
+        elif poller.poll(tick * 1000):
             if not os.read(LINE, 4096):
                 return None
             heard = clock()

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -135,8 +136,9 @@ def kill_run(box: Box) -> None:
     os.kill(keeper, signal.SIGKILL)
     os.kill(runner, signal.SIGKILL)
     for pid in box.processes():
-        if not waiter_like(pid):
-            os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError, FileNotFoundError):  # it went with the others
+            if not waiter_like(pid):
+                os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(runner), "the runner to be gone")
 
 
