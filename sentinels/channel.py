@@ -112,7 +112,9 @@ class Channel:
         """When `tick` has something to do next."""
         times = [attempt.began + self.pace.patience for attempt in self.attempts]
         if self.live is not None:
-            times += [self.live.heard_at + self.pace.silence, self.live.next_ping, self.live.began + self.pace.renew]
+            times += [self.live.heard_at + self.pace.silence, self.live.next_ping]
+            if not self.attempts:
+                times.append(max(self.live.began + self.pace.renew, self.next_try_at))
         elif self.attempts:
             times.append(self.attempts[-1].began + race_after(self.pace, self.login_seconds))
         else:
@@ -144,7 +146,7 @@ class Channel:
 
     def _wants_attempt(self, now: float) -> bool:
         if self.live is not None:
-            return not self.attempts and now - self.live.began >= self.pace.renew
+            return not self.attempts and now >= max(self.live.began + self.pace.renew, self.next_try_at)
         if not self.attempts:
             return now >= self.next_try_at
         return now - self.attempts[-1].began >= race_after(self.pace, self.login_seconds)

@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.errors import Trouble
@@ -28,7 +29,11 @@ def entry() -> None:
             _open_null(number, name)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)  # all is closed and written; taking the interpreter down would only delay who waits for us
 
 
 def _open_null(number: int, name: str) -> None:

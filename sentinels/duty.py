@@ -32,13 +32,14 @@ class Duty:
     """
 
     def __init__(self, places: Sequence[Place], plan: Plan, *, fresh: bool) -> None:
-        self.register: Register | None = Register(register_folder(os.environ))
+        # One look ends nobody's wait.
+        self.register: Register | None = None if plan.once else Register(register_folder(os.environ))
         now = wall()
         ident = ident_of(place.key for place in places)
         self.entry = Entry(ident, plan.texts, this_waiter(), "waiting", now, now, plan.limit_seconds, now, {}, {})
         earlier = None
         try:
-            earlier = claim(self.register, self.entry)
+            earlier = claim(self.register, self.entry) if self.register is not None else None
         except StateNotWritten as error:
             self.register = None
             _warn(f"{error}; waiting all the same, but a second wait for this will not end this one")

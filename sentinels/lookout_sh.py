@@ -11,6 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sentinels.schedule import Pace
 
 ITEM_WORDS = 8
@@ -317,7 +319,7 @@ def script() -> str:
     return LAUNCH + LOOK
 
 
-def values_of(items: list[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:
+def values_of(items: Sequence[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:
     """The values of `script`. items: (KIND, ID, words...), filled up to eight words each."""
     flat = [word for item in items for word in (*item, *("",) * (ITEM_WORDS - len(item)))]
     words = [f"{pace.hold:.0f}", f"{pace.beat:.0f}", f"{pace.deaf:.0f}", f"{LOOK_SECONDS:g}", *flat]

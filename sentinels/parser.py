@@ -90,6 +90,7 @@ def add_wait(subparsers: Any) -> None:
     wait.add_argument("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
     wait.add_argument("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for so long")
     wait.add_argument("--existing", action="store_true", help="what was there before the wait began counts, too")
+    wait.add_argument("--once", action="store_true", help="one look instead of a wait; what is there counts")
     wait.add_argument("--fresh", action="store_true", help="begin anew: do not continue a wait that timed out before")
     wait.add_argument("--interval", metavar="TIME", help="short connections, one each TIME, instead of a held one")
     wait.add_argument(

@@ -74,6 +74,7 @@ class Plan(NamedTuple):
     texts: tuple[str, ...]
     limit_seconds: float
     want_any: bool = False
+    once: bool = False  # one look at everything is all
     watchers: frozenset[int] = frozenset()
 
 
@@ -124,14 +125,15 @@ class Wait:
             if not self._is_finished(channel):
                 channel.tick(now)
         end = self._end()
+        if end is None and self.plan.once and all(channel.looked for channel in self.channels):
+            return self._out_of_time()
         if end is None and self.on_turn is not None:
             self.on_turn(self)
         return end
 
     def _is_finished(self, channel: Channel) -> bool:
         """Whether nothing more is to be learned from this box; then its connection is ended."""
-        wanted = {number for number, _ in channel.items.values()} - channel.finished
-        if wanted - self.plan.watchers or (wanted and len(self.channels) == 1):
+        if not self._done(channel):
             return False
         channel.close()
         return True
@@ -182,7 +184,8 @@ class Wait:
         ]
         notes = dict.fromkeys(condition.note for condition in self.conditions() if condition.note)
         seen = f"; last seen: {'; '.join(notes)}" if notes else ""
-        say = f"nothing within {format_duration(self.plan.limit_seconds)}{seen}"
+        within = "now" if self.plan.once else f"within {format_duration(self.plan.limit_seconds)}"
+        say = f"nothing {within}{seen}"
         return Finding(Outcome.TIMED_OUT, ", ".join(texts), say, wall())
 
     def _unreachable(self, channel: Channel) -> Finding:

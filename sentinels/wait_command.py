@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from onbox.commands.project import load_project
@@ -16,6 +17,7 @@ from sentinels.places import Place, find_place, ssh_words
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
 from sentinels.targets import (
+    DEFAULT_REGEX,
     BadTarget,
     Kind,
     Target,
@@ -36,21 +38,13 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     targets = read_targets(args)
+    plan, arming, pace = read_terms(args, targets)
     project = load_project(args.config)
     words = ssh_words(project.config, os.environ)
     places = [find_place(target, project.config, words, os.getcwd()) for target in targets]
-    plan = Plan(
-        tuple(target.text for target in targets),
-        read_seconds("--timeout", args.timeout),
-        want_any=args.any,
-        watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
-    )
-    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
-    arming = Arming(args.existing, stall_after)
-    pace = short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
-        duty = Duty(places, plan, fresh=args.fresh or args.existing)
+        duty = Duty(places, plan, fresh=args.fresh or arming.existing)
         channels = make_channels(places, arming, pace, duty.entry.armed_at)
         duty.recall(channels)
         wait = Wait(plan, channels, signals, duty.turn)
@@ -69,7 +63,27 @@ def run(args: argparse.Namespace) -> int:
 def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:
     now = wall()
     text = json.dumps(final_json(finding, wait, now)) if args.json else final_line(finding, now - wait.began_at)
-    print(text, flush=True)
+    try:
+        print(text, flush=True)
+    except OSError as error:  # nobody reads it, or the disk is full: the exit code still tells
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"sentinel: {text} (stdout: {error.strerror})", file=sys.stderr)
+
+
+def read_terms(args: argparse.Namespace, targets: list[Target]) -> tuple[Plan, Arming, Pace]:
+    """Under which terms it is waited. Raises BadTarget."""
+    plan = Plan(
+        tuple(target.text for target in targets),
+        read_seconds("--timeout", args.timeout),
+        want_any=args.any,
+        once=args.once,
+        watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
+    )
+    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
+    arming = Arming(args.existing or args.once, stall_after)
+    if args.once:
+        return plan, arming, short_pace(plan.limit_seconds)
+    return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
 
 
 def is_watcher(target: Target) -> bool:
@@ -80,7 +94,9 @@ def is_watcher(target: Target) -> bool:
 def read_targets(args: argparse.Namespace) -> list[Target]:
     """Everything that the words name. Raises BadTarget."""
     targets = [parse_target(text) for text in args.targets]
-    targets += parse_logs(args.log, args.regex, args.fail_regex)
+    for_stall_only = args.stall_after and (args.targets or args.artifact)
+    regexes = args.regex or ([] if for_stall_only or not args.log else [DEFAULT_REGEX])
+    targets += parse_logs(args.log, regexes, args.fail_regex)
     targets += [parse_artifact(text, args.min_bytes, args.stable) for text in args.artifact]
     targets += [parse_fail_marker(text) for text in args.fail]
     targets += [parse_process(text) for text in args.pid]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import select
 import shlex
 import shutil
 import statistics
@@ -119,9 +120,12 @@ def reaction(args: argparse.Namespace) -> None:
             folder.mkdir()
             waiter = scene.start(way, folder / "DONE")
             time.sleep(1.0 + chance.random() * (2.0 if way.scale > 1 else 0.25))
+            end = os.pidfd_open(waiter.pid)  # `wait` with a limit would look every 50 ms
             landed = land(folder / "DONE")
-            waiter.wait(60)
+            select.select([end], [], [], 60)
             taken.append(time.time() - landed)
+            os.close(end)
+            waiter.wait(1)
         real = f"  in use x{way.scale:g}" if way.scale > 1 else ""
         print(f"{way.name:<32} {quantiles(taken)}{real}", flush=True)
     scene.close()

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,10 @@ import pytest
 
 from tests.box import is_running, wait_until
 from tests.fault_server import FaultServer
-from tests.sentinels.waiter import Waiters, land
+from tests.sentinels.waiter import SENTINEL, Waiters, land
 from tests.sshd import descendants
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -293,3 +293,35 @@ def test_no_descriptor_of_the_caller_reaches_the_box(one_waiter: Waiters, tmp_pa
         assert os.readlink(f"/proc/self/fd/{writing}") not in links
     os.close(reading)
     os.close(writing)
+
+
+def test_one_look_takes_what_is_there_and_ends_nobodys_wait(waiters: Waiters, tmp_path: Path) -> None:
+    waiter = armed(waiters, "A", "--timeout", "1h")
+    looked = waiters.run("wait", "A", "--once")
+    assert (looked.returncode, looked.stdout.split()[0]) == (124, "timed-out")
+    (tmp_path / "B").touch()
+    assert waiters.run("wait", "B", "--once").returncode == 0
+    assert waiter.poll() is None
+
+
+def test_a_full_disk_behind_stdout_does_not_change_the_code(one_waiter: Waiters, tmp_path: Path) -> None:
+    land(tmp_path / "DONE")
+    full = os.open("/dev/full", os.O_WRONLY)
+    ended = subprocess.run(
+        [*SENTINEL, "wait", "DONE", "--existing"],
+        stdout=full,
+        stderr=subprocess.PIPE,
+        env=one_waiter.env,
+        cwd=tmp_path,
+        check=False,
+    )
+    os.close(full)
+    assert ended.returncode == 0
+    assert b"landed DONE" in ended.stderr
+
+
+def test_a_log_without_a_pattern_waits_for_the_usual_words(one_waiter: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("")
+    waiter = armed(one_waiter, "--log", "log", *LIMIT)
+    (tmp_path / "log").write_text("Training completed\n")
+    assert one_waiter.end(waiter)["outcome"] == "landed"
