@@ -12,11 +12,12 @@ from sentinels.targets import parse_fail_marker, parse_logs, parse_process, pars
 from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember
 
 ARMED = 1000.0
+NEW_ONLY = Arming()
 HEAD = b'{"run": "digits", "run_id": "R2", "chain_fingerprint": "cccc", "stages": [\n'
 LINE = b'{"name": "train", "fingerprint": "ffff"},\n'
 
 
-def one(text: str, arming: Arming = Arming(), *, fails: bool = False) -> Condition:
+def one(text: str, arming: Arming = NEW_ONLY, *, fails: bool = False) -> Condition:
     target = parse_fail_marker(text) if fails else parse_target(text)
     return make_conditions(target, target.path, arming)[0]
 
