@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 class Before(NamedTuple):
     """One run's past. Times are local, seconds since the epoch; None: never.
 
+    known_rule, known_state: of the last verdict that rests on a look at the run itself, and what it was then.
+    attempt: id of the attempt that steps and rates are of. uptime_seconds: of the box at the newest step, in its boot:
+    a clock that nobody sets. gpu_percents: of the busiest GPU at the newest looks, at most 16. undelivered_ticks: how
+    often in a row notices waited. was_flapping: whether it flapped at the last tick.
     last_seen_at: of the last look that saw the run. run_id, boot_id, log_inode, oom_kills: as seen then; None: not
     seen. rule, since: of the last verdict. rule_ticks: how often in a row. gone_ticks: how often in a row neither
     process nor proof of an end was seen. steps: `(at, current)` of the newest progress, oldest first, at most 64.
@@ -18,8 +22,7 @@ class Before(NamedTuple):
     newest last, at most 16, each with the id of the attempt it was of. rules: of the last 21 ticks, for flapping.
     acknowledged: id of what a person has acknowledged (run id and rule); silenced_until: local time.
     restarts: local times of resumes by this patrol, at most 64, each with the failure's signature.
-    durations: seconds that stages took when they were done, by stage name. reader: state of the progress reader;
-    cursor: place in the log; held: the beginning of a line that is not whole yet.
+    durations: seconds that runs took when they were done, as `(stage@run id, seconds)`, at most 32.
     """
 
     last_seen_at: float | None = None
@@ -40,12 +43,21 @@ class Before(NamedTuple):
     silenced_until: float | None = None
     restarts: tuple[tuple[float, str], ...] = ()
     durations: tuple[tuple[str, float], ...] = ()
+    known_rule: str | None = None
+    known_state: str | None = None
+    attempt: str | None = None
+    uptime_seconds: float | None = None
+    gpu_percents: tuple[int, ...] = ()
+    undelivered_ticks: int = 0
+    was_flapping: bool = False
 
 
 class BoxBefore(NamedTuple):
     """One box's past. failures: how often in a row it was not reached; next_try_at: not before that (back-off).
 
-    disks: `(at, mount, bytes_free, inodes_free or None)` of the newest looks, at most 256, for trends.
+    disks: `(at, mount, bytes_free, inodes_free or None)` of the newest looks, at most 256, for trends. last_tick_at: of
+    the last tick, whatever it brought. kernel_seconds: uptime up to which the kernel's log was read.
+    rule, since: of the last verdict on the box itself.
     """
 
     last_reached_at: float | None = None
@@ -57,6 +69,9 @@ class BoxBefore(NamedTuple):
     oom_kills: int | None = None
     kernel_seconds: float | None = None
     disks: tuple[tuple[float, str, int, int | None], ...] = ()
+    last_tick_at: float | None = None
+    rule: str | None = None
+    since: float | None = None
 
 
 class LogPlace(NamedTuple):

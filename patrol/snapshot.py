@@ -156,7 +156,7 @@ class RunLook(NamedTuple):
     this attempt's log that matches done_regex; the value says which. reason: of the end, in words.
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
-    expected_seconds: how long its current stage lasts by declaration (min_duration) or by earlier runs.
+    expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -190,6 +190,7 @@ class RunLook(NamedTuple):
     undelivered: Maybe[int] = NOT_ASKED
     notify_trouble: str = ""
     scheduler: Maybe[str] = NOT_ASKED  # the queue's word: state and reason
+    expected_seconds: Maybe[float] = NOT_ASKED
 
 
 class BoxLook(NamedTuple):

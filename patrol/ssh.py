@@ -86,6 +86,7 @@ _OPTIONS = (
     "ServerAliveCountMax=3",
     "ClearAllForwardings=yes",  # a forward of the user's would fight with the user's own connection for the port
     "PermitLocalCommand=no",
+    "Compression=yes",  # script and answer shrink to less than half; they are text
     "RemoteCommand=none",  # one in the configuration forbids any other
     "LogLevel=DEBUG1",  # tells how far the login came, also where the configuration says QUIET
 )
@@ -332,14 +333,20 @@ def _poll(fd: int, seconds: float) -> bool:
 
 
 def ask(
-    target: Target, stdin: bytes, *, end_mark: bytes, deadline_seconds: float, limit_bytes: int = 8 << 20
+    target: Target,
+    stdin: bytes,
+    *,
+    end_mark: bytes,
+    deadline_seconds: float,
+    limit_bytes: int = 8 << 20,
+    connect_seconds: int = CONNECT_SECONDS,
 ) -> Answer | NoAnswer:
     """One question and its whole answer. Returns at the latest `deadline_seconds` (plus a fraction) after the call,
     whatever link, login, shell or box do; the answer ends at the line that begins with `end_mark`, and what is still
-    open then is closed.
+    open then is closed. connect_seconds: for the connection and sshd's first words.
     """
     began = monotonic()
-    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes)
+    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes, connect_seconds)
     may_have_master = target.host is not None and target.control_path != NO_MASTER
     found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
     if found is None:
@@ -358,12 +365,13 @@ class _Question(NamedTuple):
     end_mark: bytes
     deadline: float
     limit_bytes: int
+    connect_seconds: int
 
     def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
         """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
         began = monotonic()
         try:
-            connection = Connection(target, self.stdin)
+            connection = Connection(target, self.stdin, connect_seconds=self.connect_seconds)
         except OSError as error:
             words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
             return NoAnswer("client", words, b"", monotonic() - began)

@@ -16,7 +16,7 @@ from sentinels.outcome import Finding, Outcome
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.commands.project import Project
+    from onbox.project import Project
 
 ATTEMPT_SECONDS = 10.0
 

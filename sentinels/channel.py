@@ -116,7 +116,7 @@ class Channel:
             if not self.attempts:
                 times.append(max(self.live.began + self.pace.renew, self.next_try_at))
         elif self.attempts:
-            times.append(self.attempts[-1].began + race_after(self.pace, self.login_seconds))
+            times.append(self.attempts[-1].began + self._race_after(now))
         else:
             times.append(self.next_try_at)
         return max(now, min(times))
@@ -149,7 +149,10 @@ class Channel:
             return not self.attempts and now >= max(self.live.began + self.pace.renew, self.next_try_at)
         if not self.attempts:
             return now >= self.next_try_at
-        return now - self.attempts[-1].began >= race_after(self.pace, self.login_seconds)
+        return now - self.attempts[-1].began >= self._race_after(now)
+
+    def _race_after(self, now: float) -> float:
+        return race_after(self.pace, self.login_seconds, now - self.lost_at)
 
     def _begin(self, now: float) -> None:
         while len(self.attempts) > 1:  # the first is given its time, the second is begun anew

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.errors import Trouble
-from onbox.redact import redact
-from onbox.system.files import StateNotWritten
+from onbox.boundary import run_as_script, within_boundary
 from sentinels.outcome import Exit
 from sentinels.parser import build_parser
 from sentinels.places import UnknownBox
@@ -19,53 +16,36 @@ from sentinels.targets import BadTarget
 from sentinels.wait import Signalled
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from typing import NoReturn
 
 
 def entry() -> None:
     """The console script."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken
-            _open_null(number, name)
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
-    code = main(sys.argv[1:])
+    run_as_script(_main_and_exit)
+
+
+def _main_and_exit(argv: Sequence[str]) -> NoReturn:
+    code = main(argv)
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(code)  # all is closed and written; taking the interpreter down would only delay who waits for us
-
-
-def _open_null(number: int, name: str) -> None:
-    fd = os.open(os.devnull, os.O_RDWR)
-    if fd != number:
-        os.dup2(fd, number)
-        os.close(fd)
-    setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for the whole process
+    os._exit(code)  # all is closed and written; taking the interpreter down takes 10 ms, and somebody waits for us
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
     args = build_parser().parse_args(argv)
+    interrupted = (128 + signal.SIGINT, "interrupted; nothing on any box was changed by that")
+    return within_boundary("sentinel", lambda: _run(args), _trouble, interrupted=interrupted)
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
-        code = int(args.function(args))
-        sys.stdout.flush()
-        return code
-    except (BadTarget, UnknownBox) as error:
-        return _say(Exit.USAGE if isinstance(error, BadTarget) else Exit.CONFIG, str(error))
-    except Trouble as trouble:
-        return _say(Exit(int(trouble.exit_code)), str(trouble))
-    except StateNotWritten as error:
-        return _say(Exit.STATE_NOT_WRITTEN, f"{error}; {error.way_on}, or point XDG_STATE_HOME elsewhere")
+        return int(args.function(args))
     except Signalled as signalled:
         return _die_of(signalled.number)
-    except KeyboardInterrupt:
-        return _die_of(signal.SIGINT)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.LANDED)
-    except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback
-        return _report_defect(error)
 
 
 def _die_of(number: int) -> int:
@@ -76,21 +56,9 @@ def _die_of(number: int) -> int:
     return 128 + number
 
 
-def _say(code: Exit, text: str) -> int:
-    print(f"sentinel: {redact(text)}", file=sys.stderr)
-    return int(code)
-
-
-def _report_defect(error: Exception) -> int:
-    import tempfile  # noqa: PLC0415 - only when something is wrong
-    import traceback  # noqa: PLC0415
-
-    text = redact("".join(traceback.format_exception(error)))
-    try:
-        fd, path = tempfile.mkstemp(prefix="sentinel-report-", suffix=".txt")
-        with open(fd, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        where = f"; details in {path}"
-    except OSError:
-        where = f"\n{text}"
-    return _say(Exit.INTERNAL, f"a defect in sentinel: {type(error).__name__}: {error}{where}")
+def _trouble(error: Exception) -> tuple[int, str] | None:
+    if isinstance(error, BadTarget):
+        return Exit.USAGE, str(error)
+    if isinstance(error, UnknownBox):
+        return Exit.CONFIG, str(error)
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onbox import __version__
-from onbox.cli_parser import Parser
+from onbox.arguments import Parser
 from sentinels import register_commands, wait_command
 from sentinels.outcome import TABLE, TROUBLES
 

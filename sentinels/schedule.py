@@ -52,11 +52,15 @@ def pause_before_try(failures: int, outage_seconds: float, luck: float) -> float
     """Seconds to wait after so many failures in a row: exponential with full jitter, so that many waiters do not knock
     together. luck: 0 to 1.
     """
-    limit = next(step.limit_seconds for step in STEPS if outage_seconds < step.after_seconds)
-    ceiling = min(limit, FIRST_PAUSE_SECONDS * 2.0 ** min(failures, 10))
+    ceiling = min(_limit(outage_seconds), FIRST_PAUSE_SECONDS * 2.0 ** min(failures, 10))
     return LEAST_PAUSE_SECONDS + luck * (ceiling - LEAST_PAUSE_SECONDS)
 
 
-def race_after(pace: Pace, usual_login_seconds: float | None) -> float:
-    """How long a login may take before a second one is begun beside it."""
-    return max(pace.race, 2.0 * (usual_login_seconds or 0.0))
+def race_after(pace: Pace, usual_login_seconds: float | None, outage_seconds: float = 0.0) -> float:
+    """How long a login may take before a second one is begun beside it. In a long outage they are fewer."""
+    limit = _limit(outage_seconds)
+    return max(pace.race, 2.0 * (usual_login_seconds or 0.0), limit if limit > STEPS[0].limit_seconds else 0.0)
+
+
+def _limit(outage_seconds: float) -> float:
+    return next(step.limit_seconds for step in STEPS if outage_seconds < step.after_seconds)

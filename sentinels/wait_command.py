@@ -7,13 +7,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from onbox.commands.project import load_project
+from onbox.project import load_project
 from onbox.system.clock import wall
+from patrol.configured import settings_of
 from sentinels.aftermath import run_command, tell
 from sentinels.channel import Channel
 from sentinels.duty import Duty
 from sentinels.judge import Arming, make_conditions
-from sentinels.places import Place, find_place, ssh_words
+from sentinels.places import Place, find_place
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
 from sentinels.targets import (
@@ -40,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     targets = read_targets(args)
     plan, arming, pace = read_terms(args, targets)
     project = load_project(args.config)
-    words = ssh_words(project.config, os.environ)
-    places = [find_place(target, project.config, words, os.getcwd()) for target in targets]
+    settings = settings_of(project, os.environ)
+    places = [find_place(target, settings, os.getcwd()) for target in targets]
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
         duty = Duty(places, plan, fresh=args.fresh or arming.existing)

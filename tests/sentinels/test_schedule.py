@@ -32,6 +32,10 @@ def test_a_slow_login_is_given_twice_its_usual_time() -> None:
     assert [race_after(Pace(), usual) for usual in (None, 0.3, 4.0)] == [2.5, 2.5, 8.0]
 
 
+def test_in_a_long_outage_hanging_logins_are_overtaken_less_often() -> None:
+    assert [race_after(Pace(), None, seconds) for seconds in (0, 599, 601, 4000)] == [2.5, 2.5, 10.0, 30.0]
+
+
 def test_short_connections_take_one_look() -> None:
     pace = short_pace(60)
     assert (pace.hold, pace.deaf, pace.short_poll) == (0, 0, 60)
