@@ -164,7 +164,7 @@ look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
     files=$((files + 1))
     set -- "$1" "$2" "$3" "$4" "$5" "$6" $is
     newest=$7; [ "$8" -le "$newest" ] || newest=$8
-    [ "$newest" -ge "$since" ] || continue
+    [ "$newest" -gt "$since" ] || continue # whole seconds: one of the arming's own second may be older than it
     if [ "$9" -ge "$4" ] && [ $((at - newest)) -ge $((stable + 1)) ]; then
       say "artifact $2 ready $(hex_of "$file") $9"
       return 0
