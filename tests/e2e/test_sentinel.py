@@ -205,7 +205,7 @@ def test_a_half_open_link_is_noticed(sshd: Sshd, waiters: Waiters, tmp_path: Pat
 
 
 def test_a_box_that_stays_away_is_unreachable_not_failed(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
-    waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "5s")
+    waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "12s")
     wait_for_lookout(sshd)
     sshd.close()
     end = waiters.end(waiter)
