@@ -105,11 +105,14 @@ class Backend(Protocol):
     say: `Unseen` is the answer then. Of `launch` it means that the job may or may not exist: `find` tells.
 
     name: its name in the table. per_stage: whether each stage is a job of its own, joined by the engine; else the
-    whole chain is one job. To *resume* is to `launch` again under a new name what `look` has shown to be over.
+    whole chain is one job. forgets: whether it drops ended jobs after a while as a matter of course; one that does not
+    has *lost* a job that it does not know, and the job's processes may live on. To *resume* is to `launch` again under
+    a new name what `look` has shown to be over.
     """
 
     name: str
     per_stage: bool
+    forgets: bool
 
     def launch(self, order: Order) -> Submitted | Refused | Unseen: ...
 

@@ -37,6 +37,7 @@ class Slurm:
 
     name = "slurm"
     per_stage = True
+    forgets = True
 
     def __init__(self, script: str, *, run: Run = _run, environ: Mapping[str, str] | None = None) -> None:
         self._script, self._run = script, run

@@ -52,7 +52,10 @@ def _word(known: KnownJob, answers: Mapping[str, Maybe[Job]]) -> Maybe[Job]:
         return job_of_record(known.ended)
     if known.job_id is None:
         return Unseen(UNANSWERED)
-    return answers.get(known.job_id, Unseen(NOT_OURS))
+    word = answers.get(known.job_id, Unseen(NOT_OURS))
+    if isinstance(word, Absent) and known.session and known.session not in word.why:
+        return Absent(f"{word.why}; the one that took it was restarted: its processes may live on")
+    return word
 
 
 def job_of_record(record: Mapping[str, Any]) -> Maybe[Job]:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import RunHead
 
 
+# Variables by which a job on another machine with the same disk finds what this shell would. Not the GPUs: those are
+# the engine's to give.
+HANDED_ON = ("PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH", "PYTHONPATH", "LANG", "TZ")
+
+
 def frozen_words(python: str, run_dir: str, stage: str | None) -> tuple[str, ...]:
     """The command of a job that sees this disk: one stage of the frozen run, or (None) all of it, in its process."""
     words = (python, "-X", "utf8", "-m", "onbox", "chain", "--inline", "--frozen", run_dir)
@@ -52,7 +57,9 @@ def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python:
     """
     settings = head.data.get("backend") or {}
     if not is_apart(settings):
-        return Planned(WHOLE, Order("", frozen_words(python, paths.root, None), paths.root))
+        found = dict(head.data.get("environment") or {})
+        env = tuple((name, str(found[name])) for name in HANDED_ON if name in found)
+        return Planned(WHOLE, Order("", frozen_words(python, paths.root, None), paths.root, env=env))
     words = (str(settings.get("onbox") or "onbox"), "chain", "--inline", "--run", head.run)
     names = [_stage_word(stage, configured=head.data.get("config") is not None) for stage in stages]
     return Planned(WHOLE, Order("", (*words, *names), str(settings.get("project") or "")))

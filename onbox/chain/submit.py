@@ -51,8 +51,9 @@ class Planned(NamedTuple):
 class Desk:
     """Where jobs of one run are submitted, ended and put on record. Needs the run's lock."""
 
-    def __init__(self, paths: RunPaths, backend: Backend, jobs: Jobs) -> None:
-        self.paths, self.backend, self.jobs = paths, backend, jobs
+    def __init__(self, paths: RunPaths, backend: Backend, jobs: Jobs, *, apart: bool = False) -> None:
+        """apart: its jobs have another disk than this one, so that our lock says nothing of them."""
+        self.paths, self.backend, self.jobs, self.apart = paths, backend, jobs, apart
         self._journal = Journal(paths.journal)
 
     def close(self) -> None:
@@ -69,10 +70,11 @@ class Desk:
 
     # -- what earlier submissions left
 
-    def settle(self) -> dict[str, Job]:
+    def settle(self, *, forget: bool = False) -> dict[str, Job]:
         """Put on record what is over; the jobs that live, by stage. Raises Unanswered if one of them is not known.
 
-        A job that can never run (what it depends on failed) is over; where the engine still keeps it, it is removed.
+        forget: by a person's word jobs that the engine has lost are over, wherever their processes may be. A job that
+        can never run (what it depends on failed) is over; where the engine still keeps it, it is removed.
         """
         for known in self.jobs.open:
             if known.job_id is None:
@@ -83,6 +85,11 @@ class Desk:
                 continue
             if isinstance(look.word, Unseen):
                 raise Unanswered(f"{self.backend.name} job {look.known.job_id}: {look.word.why}")
+            if isinstance(look.word, Absent) and self.apart and not self.backend.forgets and not forget:
+                raise Unanswered(
+                    f"{self.backend.name} job {look.known.job_id} is lost: {look.word.why}; when you have seen that "
+                    "nothing of it runs: --forget-jobs"
+                )
             if isinstance(look.word, Job) and look.word.is_live:
                 live[stage] = look.word
                 continue

@@ -16,7 +16,7 @@ from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.job_view import job_of_record
 from onbox.chain.jobs import WHOLE, Jobs, replay_jobs
 from onbox.chain.launch import Definition, Wishes, all_done, prepare, read_head, read_stages, take_lock
-from onbox.chain.orders import chain_order, stage_orders
+from onbox.chain.orders import chain_order, is_apart, stage_orders
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import run_chain
 from onbox.chain.replay import replay
@@ -50,12 +50,14 @@ class Alive(Exception):
 
 
 @contextmanager
-def desk_of(paths: RunPaths, backend: Backend) -> Iterator[tuple[Desk, int]]:
+def desk_of(paths: RunPaths, settings: Mapping[str, Any]) -> Iterator[tuple[Desk, int]]:
     """The run's lock, and where its jobs are put on record. Raises Alive while a runner holds the lock."""
+    backend = make_engine(settings, paths)
     lock = take_lock(paths)
     if isinstance(lock, Holder):
         raise Alive(lock.chain_fingerprint, f"runner pid {lock.pid} on {lock.host}")
-    desk = Desk(paths, backend, replay_jobs(parse_events(read_lines(paths.journal))))
+    jobs = replay_jobs(parse_events(read_lines(paths.journal)))
+    desk = Desk(paths, backend, jobs, apart=is_apart(settings))
     try:
         yield desk, lock.lock_fd
     finally:
@@ -66,17 +68,16 @@ def desk_of(paths: RunPaths, backend: Backend) -> Iterator[tuple[Desk, int]]:
 def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Callable[[Record], str | None]) -> int:
     """Submit what is not done, unless the run is at work: then follow that. Raises Trouble, Conflicts."""
     paths = definition.paths
-    backend = make_engine(definition.head["backend"], paths)
     offset = os.path.getsize(paths.journal) if os.path.exists(paths.journal) else 0
     try:
-        with desk_of(paths, backend) as (desk, lock_fd):
-            refuse_live(desk, paths)
+        with desk_of(paths, definition.head["backend"]) as (desk, lock_fd):
+            refuse_live(desk, paths, forget=args.forget_jobs)
             _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
             if all_done(definition) and not args.accept_done and not args.redo:
                 return _say_done(args, definition)
             prepare(definition, Wishes(args.accept_done, args.redo))
             freeze_git(paths, str(definition.head["project"]))
-            planned = _plan(definition, backend)
+            planned = _plan(definition, desk.backend)
             if not planned:  # all that is missing is the chain's own end
                 return run_chain(paths, os.dup(lock_fd))
             taken = _submit(desk, definition, planned)
@@ -89,10 +90,10 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
     return follow(paths, offset, tell, lambda: _stop(paths))
 
 
-def refuse_live(desk: Desk, paths: RunPaths) -> None:
+def refuse_live(desk: Desk, paths: RunPaths, *, forget: bool = False) -> None:
     """Raises Alive if a job of the run lives, Trouble if that cannot be known."""
     try:
-        live = desk.settle()
+        live = desk.settle(forget=forget)
     except Unanswered as unanswered:
         raise Trouble(
             Exit.UNAVAILABLE,
@@ -107,7 +108,7 @@ def refuse_live(desk: Desk, paths: RunPaths) -> None:
 def refuse_second_copy(paths: RunPaths, head: RunHead) -> None:
     """Raises Trouble while a job of the run lives, or where that cannot be known."""
     try:
-        with desk_of(paths, make_engine(head.data["backend"], paths)) as (desk, _):
+        with desk_of(paths, head.data["backend"]) as (desk, _):
             refuse_live(desk, paths)
     except Alive as alive:
         raise Trouble(
@@ -165,7 +166,7 @@ def _submit(desk: Desk, definition: Definition, planned: list[Planned]) -> list[
         raise Trouble(
             Exit.UNAVAILABLE,
             f"{desk.backend.name} refused {what}: {printable(str(refusal))}{kept}\n"
-            "  nothing of this chain was left in its queue; correct it, then the same command again",
+            "  nothing of this chain was left in its queue; correct its definition, then: onbox chain",
         ) from refusal
     except Unanswered as unanswered:
         raise Trouble(Exit.UNAVAILABLE, printable(str(unanswered))) from unanswered

@@ -7,7 +7,7 @@ does not end is ended by the engine's force. 5. With no job left, the stop is pu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Done, Job, JobState
 from onbox.chain.job_view import ask
@@ -27,6 +27,8 @@ from onbox.system.files import remove_file
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.backends.base import Backend
     from onbox.contract.paths import RunPaths
 
@@ -52,7 +54,7 @@ def stop_jobs(paths: RunPaths, grace_seconds: float | None) -> bool:
             _end_all(paths, engine.backend, urgent=True)
             if not _wait(paths, engine.backend, FORCE_PATIENCE_SECONDS):
                 raise Trouble(Exit.UNAVAILABLE, _left_text(paths, engine.backend))
-        _record(paths, engine.backend)
+        _record(paths, engine.settings)
     finally:
         remove_file(paths.stop_request)
     return True
@@ -99,13 +101,13 @@ def _left_text(paths: RunPaths, backend: Backend) -> str:
     )
 
 
-def _record(paths: RunPaths, backend: Backend) -> None:
+def _record(paths: RunPaths, settings: Mapping[str, Any]) -> None:
     """No job is left: put their ends on record, and the stop where the job's own onbox did not."""
     from onbox.chain.replay import replay  # noqa: PLC0415 - only at the end of a stop
 
     try:
-        with desk_of(paths, backend) as (desk, _):
-            refuse_live(desk, paths)
+        with desk_of(paths, settings) as (desk, _):
+            refuse_live(desk, paths, forget=True)
             history = replay(parse_events(read_lines(paths.journal)))
             last = (history.last_end or {}).get("event")
             if history.open or last not in (Event.CHAIN_STOPPED, Event.CHAIN_DONE):

@@ -60,7 +60,7 @@ def make_engine(settings: Mapping[str, Any], paths: RunPaths) -> Backend:
     """The back end of these settings. Raises Trouble."""
     name = str(settings.get("name"))
     try:
-        return make_backend(name, settings, paths.jobs)
+        return make_backend(name, settings, paths.jobs)  # its folder is made with the first submission
     except KeyError as error:
         raise Trouble(Exit.CONFIG, f"{paths.manifest}: no back end {name!r} in this version of onbox") from error
     except ValueError as error:
@@ -123,6 +123,8 @@ def job_line(look: JobLook) -> str:
 
 def engine_failure(found: JobView) -> dict[str, Any] | None:
     """Why the run's stage has failed or was cut off, by the engine's own word; None where that proves nothing."""
+    if found.view.state is RunState.STOPPED:
+        return None  # whoever stopped it knows why
     for stage, verdict in found.verdicts.items():
         if verdict.failure_class is not None and verdict.state in (StageState.FAILED, StageState.INTERRUPTED):
             remedy = REMEDIES.get(verdict.failure_class)
@@ -187,7 +189,7 @@ def _tell_change(found: JobView, said: str) -> str:
 def result(found: JobView, end: Record | None) -> int | None:
     """The exit code of a run that is over; None while it is not, or while the engine does not answer. Pure."""
     view = found.view
-    if any(isinstance(look.word, Unseen) for look in found.looks.values()):
+    if view.runner_alive or any(isinstance(look.word, Unseen) for look in found.looks.values()):
         return None
     if any(isinstance(look.word, Job) and look.word.is_live for look in found.looks.values()):
         return None

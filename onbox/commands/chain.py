@@ -100,6 +100,9 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--accept-done", action="append", default=[], metavar="STAGE", help="its earlier DONE counts")
     parser.add_argument("--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE")
+    parser.add_argument(
+        "--forget-jobs", action="store_true", help="jobs that their engine has lost are over: you have looked"
+    )
     parser.add_argument("--json", action="store_true", help="journal records as JSON lines instead of narration")
 
 

@@ -80,7 +80,8 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
 
 def _settings(project: Project, backend: str) -> dict[str, object]:
     """Of the engine, without what stands in the stages themselves. References to secrets, never a secret."""
-    return {key: value for key, value in project.config.backends[backend].items() if key != "sbatch"}
+    kept = {key: value for key, value in project.config.backends[backend].items() if key != "sbatch"}
+    return {**kept, "grace_seconds": project.config.settings.grace_seconds}
 
 
 def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:
