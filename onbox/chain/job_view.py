@@ -90,6 +90,7 @@ def record_of_end(known: KnownJob, word: Job | Absent) -> dict[str, Any]:
 
 def refine(view: RunView, looks: Mapping[str, JobLook], *, apart: bool) -> JobView:
     """The view with the engine's word taken in. apart: as in `Seen`."""
+    view = _since_submission(view, looks)
     if WHOLE in looks:
         return _refine_whole(view, looks, apart=apart)
     verdicts = {
@@ -98,6 +99,14 @@ def refine(view: RunView, looks: Mapping[str, JobLook], *, apart: bool) -> JobVi
         if stage.name in looks
     }
     return _with(view, looks, verdicts)
+
+
+def _since_submission(view: RunView, looks: Mapping[str, JobLook]) -> RunView:
+    """Without the end of an earlier launch: what was stopped or failed before the newest submission is history."""
+    newest = max((look.known.at for look in looks.values()), default="")
+    if view.end is None or str(view.end.get("at", "")) >= newest:
+        return view
+    return view._replace(end=None, state=RunState.PENDING)
 
 
 def _refine_whole(view: RunView, looks: Mapping[str, JobLook], *, apart: bool) -> JobView:

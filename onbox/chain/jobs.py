@@ -74,10 +74,10 @@ def _ended(jobs: Jobs, stage: str, record: Record) -> None:
 
 
 def _chain_started(jobs: Jobs, _: str, record: Record) -> None:
-    """By a job of ours; or by a runner without one, which begins only when no job is left."""
+    """By a job of ours; or by a runner without one: what has ended has nothing more to say of this run."""
     job = record.get("job")
     if not isinstance(job, str):
-        jobs.of.clear()
+        jobs.of = {known.stage: known for known in jobs.open}
         return
     for stage, known in jobs.of.items():
         if job in (f"{known.backend}:{known.job_id}", f"{known.backend}:{known.name}"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Order
@@ -60,9 +61,11 @@ def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python:
         found = dict(head.data.get("environment") or {})
         env = tuple((name, str(found[name])) for name in HANDED_ON if name in found)
         return Planned(WHOLE, Order("", frozen_words(python, paths.root, None), paths.root, env=env))
-    words = (str(settings.get("onbox") or "onbox"), "chain", "--inline", "--run", head.run)
+    words = (*shlex.split(str(settings.get("onbox") or "onbox")), "chain", "--inline", "--run", head.run)
     names = [_stage_word(stage, configured=head.data.get("config") is not None) for stage in stages]
-    return Planned(WHOLE, Order("", (*words, *names), str(settings.get("project") or "")))
+    # Iris packs the project as its workspace where the job is submitted; Ray is told where it lies there.
+    folder = head.project if settings.get("name") == "iris" else str(settings["project"])
+    return Planned(WHOLE, Order("", (*words, *names), folder))
 
 
 def is_apart(settings: Mapping[str, Any]) -> bool:

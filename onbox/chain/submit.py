@@ -157,6 +157,9 @@ def make_job_folder(paths: RunPaths, name: str, text: str) -> str:
     from onbox.system.files import make_folders, replace_file  # noqa: PLC0415 - only where jobs are submitted
 
     make_folders(paths.jobs)
+    ignored = os.path.join(os.path.dirname(paths.root), ".gitignore")
+    if not os.path.exists(ignored):  # an engine that packs the project for its workers must not pack the run's state
+        replace_file(ignored, b"*\n")
     path = os.path.join(paths.jobs, name)
     replace_file(path, text.encode("ascii"))
     return path

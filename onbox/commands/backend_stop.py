@@ -38,13 +38,15 @@ FORCE_PATIENCE_SECONDS = 60.0
 
 
 def stop_jobs(paths: RunPaths, grace_seconds: float | None) -> bool:
-    """End every job of the run; False if it has none. grace_seconds: 0: at once; None: the run's own.
+    """End every job of the run; False if none lives. grace_seconds: 0: at once; None: the run's own.
 
     Raises Trouble if the engine does not answer or a job does not end.
     """
     head = read_head(paths)
     engine = open_engine(paths, head) if head is not None else None
     if engine is None or not engine.jobs.open:
+        return False
+    if not _live(paths, engine.backend):
         return False
     grace = configured_grace(paths) if grace_seconds is None else grace_seconds
     write_request(paths.stop_request, StopRequest(grace))

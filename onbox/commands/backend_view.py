@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 JOURNAL_LOOK_SECONDS = 0.5
 FIRST_LOOK_SECONDS = 5.0
-LOOK_SECONDS = 30.0  # a question to the engine is not free for its other users
+LOOK_SECONDS = 15.0  # a question to the engine is not free for its other users
 END_LOOK_SECONDS = 1.0  # once the journal says that the chain has ended: the job ends any moment
 
 

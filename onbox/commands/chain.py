@@ -6,6 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.environment import JOB_VARIABLE
 from onbox.chain.holder import Holder
 from onbox.chain.launch import (
     AlreadyDone,
@@ -205,8 +206,8 @@ def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
 
 
 def _refuse_live_jobs(paths: RunPaths) -> None:
-    """A run that was handed to an engine starts here only when none of its jobs can be alive."""
-    head = read_head(paths) if os.path.exists(paths.manifest) else None
+    """A run that was handed to an engine starts here only when none of its jobs can be alive, or in one of them."""
+    head = read_head(paths) if os.path.exists(paths.manifest) and JOB_VARIABLE not in os.environ else None
     if head is None or not isinstance(head.data.get("backend"), dict):
         return
     from onbox.commands.backend_run import refuse_second_copy  # noqa: PLC0415 - only for an engine
