@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.backends import slurm_text as text
 from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, Job, Order, Refused, Submitted
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.system.command import Finished, NotRun, run_command
+from onbox.system.command import CANNOT_START, Finished, NotRun, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,10 @@ class Slurm:
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
         env = {**self._environ, **dict(order.env)}  # the caller's own: a job inherits the environment of its sbatch
         answer = self._run(text.sbatch_argv(order, self._script), SUBMIT_SECONDS, env)
-        return Unseen(answer.why) if isinstance(answer, NotRun) else text.parse_submission(_answer(answer))
+        if isinstance(answer, NotRun):
+            absent = CANNOT_START in answer.why
+            return Refused(answer.why, "not_started") if absent else Unseen(answer.why)
+        return text.parse_submission(_answer(answer))
 
     def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
         if not job_ids:
@@ -96,7 +99,7 @@ class Slurm:
         if isinstance(answer, Finished) and text.knows_no_field(_answer(answer)):
             answer = self._run(text.sacct_argv(job_ids, text.SACCT_OLD_FIELDS), QUERY_SECONDS, self._neutral)
         if isinstance(answer, NotRun):
-            return Absent(answer.why) if "cannot be started" in answer.why else Unseen(answer.why)
+            return Absent(answer.why) if CANNOT_START in answer.why else Unseen(answer.why)
         return text.read_history(_answer(answer))
 
     def _ask(

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Done, Job, JobState
 from onbox.chain.job_view import ask
-from onbox.chain.jobs import replay_jobs
+from onbox.chain.jobs import Jobs, replay_jobs
 from onbox.chain.launch import read_head
+from onbox.chain.replay import History, replay
 from onbox.chain.stopping import StopRequest, write_request
 from onbox.chain.view import configured_grace
 from onbox.commands.backend_run import Alive, desk_of, refuse_live
 from onbox.commands.backend_view import open_engine
+from onbox.commands.stop import tell
 from onbox.contract.events import Event, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Unseen
@@ -103,16 +105,21 @@ def _left_text(paths: RunPaths, backend: Backend) -> str:
     )
 
 
+def _is_told(history: History, jobs: Jobs) -> bool:
+    """Whether a job's own onbox put the end on record: of this submission, not of one before it."""
+    end = history.last_end
+    if history.open or end is None or end.get("event") not in (Event.CHAIN_STOPPED, Event.CHAIN_DONE):
+        return False
+    return str(end.get("at", "")) >= max((job.at for job in jobs.of.values()), default="")
+
+
 def _record(paths: RunPaths, settings: Mapping[str, Any]) -> None:
     """No job is left: put their ends on record, and the stop where the job's own onbox did not."""
-    from onbox.chain.replay import replay  # noqa: PLC0415 - only at the end of a stop
-
     try:
         with desk_of(paths, settings) as (desk, _):
             refuse_live(desk, paths, forget=True)
             history = replay(parse_events(read_lines(paths.journal)))
-            last = (history.last_end or {}).get("event")
-            if history.open or last not in (Event.CHAIN_STOPPED, Event.CHAIN_DONE):
+            if not _is_told(history, desk.jobs):
                 desk.note(
                     {
                         "event": Event.CHAIN_STOPPED,
@@ -121,6 +128,7 @@ def _record(paths: RunPaths, settings: Mapping[str, Any]) -> None:
                         "exit_code": int(Exit.STOPPED),
                     }
                 )
+                tell(paths)
     except Alive as alive:
         raise Trouble(
             Exit.ANOTHER_RUNNER,

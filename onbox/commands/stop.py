@@ -161,10 +161,10 @@ def _journal_stop(paths: RunPaths, stage: str) -> None:
     journal = Journal(paths.journal)
     journal.append(b"".join(map(render_event, records)))
     journal.close()
-    _tell(paths)
+    tell(paths)
 
 
-def _tell(paths: RunPaths) -> None:
+def tell(paths: RunPaths) -> None:
     """No runner lives that would put it into the outbox."""
     from onbox.notify.courier import Courier  # noqa: PLC0415 - only when there is no runner
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+CANNOT_START = "cannot be started"  # in the reason of a NotRun that has done nothing at all
 END_SECONDS = 2.0  # what ending a program that was too slow may take
 
 
@@ -46,7 +47,7 @@ def run_command(
             start_new_session=True,
         )
     except OSError as error:
-        return NotRun(f"{argv[0]} cannot be started: {error.strerror or error}")
+        return NotRun(f"{argv[0]} {CANNOT_START}: {error.strerror or error}")
     try:
         out, err = child.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:

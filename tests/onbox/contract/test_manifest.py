@@ -87,6 +87,7 @@ def test_a_stage_as_data_is_pinned() -> None:
             "memory_free": {"number": 2 * 10**9},
             "gpu": {"number": 2, "max_used_mib": 500},
         },
+        "sbatch": [["gres", "gpu:1"], ["requeue", None]],
     }
 
 
