@@ -54,15 +54,15 @@ class Desk:
     def __init__(self, paths: RunPaths, backend: Backend, jobs: Jobs, *, apart: bool = False) -> None:
         """apart: its jobs have another disk than this one, so that our lock says nothing of them."""
         self.paths, self.backend, self.jobs, self.apart = paths, backend, jobs, apart
-        self._journal = Journal(paths.journal)
-
-    def close(self) -> None:
-        self._journal.close()
 
     def note(self, record: dict[str, Any]) -> None:
         """Journal, flushed. Raises StateNotWritten."""
         stamped = {"at": utc_text(wall()), **record}
-        self._journal.append(render_event(stamped))
+        journal = Journal(self.paths.journal)  # anew each time: the launch writes into it, too
+        try:
+            journal.append(render_event(stamped))
+        finally:
+            journal.close()
         self.jobs.apply(stamped)
 
     def _about(self, event: str, stage: str, **fields: Any) -> dict[str, Any]:

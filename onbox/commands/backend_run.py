@@ -49,6 +49,11 @@ class Alive(Exception):
         super().__init__(who)
 
 
+def jobs_of(paths: RunPaths) -> Jobs:
+    """The jobs of a run, from its journal."""
+    return replay_jobs(parse_events(read_lines(paths.journal)))
+
+
 @contextmanager
 def desk_of(paths: RunPaths, settings: Mapping[str, Any]) -> Iterator[tuple[Desk, int]]:
     """The run's lock, and where its jobs are put on record. Raises Alive while a runner holds the lock."""
@@ -56,12 +61,10 @@ def desk_of(paths: RunPaths, settings: Mapping[str, Any]) -> Iterator[tuple[Desk
     lock = take_lock(paths)
     if isinstance(lock, Holder):
         raise Alive(lock.chain_fingerprint, f"runner pid {lock.pid} on {lock.host}")
-    jobs = replay_jobs(parse_events(read_lines(paths.journal)))
-    desk = Desk(paths, backend, jobs, apart=is_apart(settings))
+    desk = Desk(paths, backend, jobs_of(paths), apart=is_apart(settings))
     try:
         yield desk, lock.lock_fd
     finally:
-        desk.close()
         os.close(lock.lock_fd)
 
 
@@ -76,6 +79,7 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
             if all_done(definition) and not args.accept_done and not args.redo:
                 return _say_done(args, definition)
             prepare(definition, Wishes(args.accept_done, args.redo))
+            desk.jobs = jobs_of(paths)
             freeze_git(paths, str(definition.head["project"]))
             planned = _plan(definition, desk.backend)
             if not planned:  # all that is missing is the chain's own end

@@ -10,10 +10,10 @@ from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
 from onbox.chain.job_view import ask, job_of_record, record_of_end
 from onbox.chain.jobs import Jobs, KnownJob, replay_jobs
 from onbox.chain.submit import Desk, NotTaken, Planned, Unanswered, job_name
-from onbox.contract.events import Event, parse_events
+from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.paths import RunPaths
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.system.journal import read_lines
+from onbox.system.journal import Journal, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,9 +149,7 @@ def test_a_lost_answer_that_cannot_be_looked_for_stays_open(tmp_path: Path) -> N
 
 def submitted(folder: Path, engine: Engine) -> None:
     engine.launches = [Submitted("17")]
-    made = desk(folder, engine)
-    made.submit(PLANNED[:1], "digits", "r-1")
-    made.close()
+    desk(folder, engine).submit(PLANNED[:1], "digits", "r-1")
 
 
 def test_nothing_is_settled_while_the_engine_is_silent(tmp_path: Path) -> None:
@@ -204,3 +202,16 @@ def test_a_restarted_engine_has_lost_the_job_not_ended_it() -> None:
     word = ask(Engine(), jobs)["train"].word
     assert isinstance(word, Absent)
     assert "may live on" in word.why
+
+
+def test_what_others_journal_in_between_stays(tmp_path: Path) -> None:
+    engine = Engine()
+    submitted(tmp_path, engine)
+    engine.words = {"17": Job("17", JobState.SUCCEEDED, "COMPLETED")}
+    ours = desk(tmp_path, engine)
+    ours.settle()
+    other = Journal(f"{tmp_path}/events.jsonl")
+    other.append(render_event(record(Event.DONE_ACCEPTED)))
+    other.close()
+    ours.note(record(Event.JOB_REFUSED))
+    assert events(tmp_path)[-2:] == ["done_accepted", "job_refused"]
