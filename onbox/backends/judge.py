@@ -123,6 +123,12 @@ TABLE: tuple[Row, ...] = (
         _JUDGED,
     ),
     Row(
+        "failed-by-engine",
+        lambda s: s.state is JobState.FAILED and isinstance(s.job, Job) and s.job.failure_class is not None,
+        StageState.FAILED,
+        "{job}: {words}",
+    ),
+    Row(
         "failed",
         lambda s: s.state is JobState.FAILED,
         StageState.FAILED,

@@ -45,7 +45,7 @@ class Slurm:
         self._neutral = text.neutral_environment(self._environ)
 
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
-        env = {**self._environ, **dict(order.env)}  # the caller's own: a job inherits the environment of its sbatch
+        env = text.submission_environment(self._environ, dict(order.env))
         answer = self._run(text.sbatch_argv(order, self._script), SUBMIT_SECONDS, env)
         if isinstance(answer, NotRun):
             absent = CANNOT_START in answer.why

@@ -43,6 +43,15 @@ def neutral_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**{key: value for key, value in environ.items() if not key.startswith(_TASTE)}, "LC_ALL": "C"}
 
 
+# These would make a submission another one: it waits, is many jobs, or goes where nobody looks for it.
+_ELSEWHERE = ("SBATCH_WAIT", "SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SLURM_CLUSTERS")
+
+
+def submission_environment(environ: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """The environment of sbatch, which its job inherits: the caller's own, taste included."""
+    return {**{key: value for key, value in environ.items() if key not in _ELSEWHERE}, **more}
+
+
 # -- argv
 
 
@@ -50,6 +59,8 @@ def sbatch_argv(order: Order, script: str) -> list[str]:
     """The words that submit `order`. Its command is handed to `script` as arguments: no value meets a shell."""
     words = ["sbatch", "--parsable", "--kill-on-invalid-dep=yes", "--open-mode=append", f"--job-name={order.name}"]
     words += [f"--chdir={order.folder}"]
+    if "export" not in dict(order.options):
+        words += ["--export=ALL"]  # whatever SBATCH_EXPORT of the site says: a stage finds what this shell finds
     if order.output is not None:
         words += [f"--output={order.output}"]
     if order.after:

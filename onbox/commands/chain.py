@@ -143,7 +143,8 @@ def run_resume_command(args: argparse.Namespace) -> int:
     assert head is not None
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value
-    kept = {key: value for key, value in head.data.items() if key not in ("schema", "stages")}
+    here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
+    kept = {key: value for key, value in head.data.items() if key not in here}
     return _start(args, Definition(paths, kept, stages, head.chain_fingerprint))
 
 

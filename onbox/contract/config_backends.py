@@ -24,7 +24,7 @@ IRIS_KEYS = ("controller", "token", "cluster", "config", "command", "onbox", "ar
 # Options of sbatch(1) that say what a job needs and where it may run, as of 22.05 to 24.11.
 SBATCH_OPTIONS = frozenset(
     """
-    account acctg-freq batch bb bbf begin clusters comment constraint container contiguous core-spec cores-per-socket
+    account acctg-freq batch bb bbf begin comment constraint container contiguous core-spec cores-per-socket
     cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot distribution exclude exclusive export extra get-user-env
     gid gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint hold licenses mail-type
     mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nice no-requeue nodefile nodelist nodes
@@ -36,6 +36,7 @@ SBATCH_OPTIONS = frozenset(
 # Those that the chain itself needs, and why they are not the user's.
 _OWN_OPTIONS = {
     "array": "a stage is one job",
+    "clusters": "jobs are looked for in the cluster that this machine belongs to",
     "chdir": "set the stage's `cwd`",
     "dependency": "stages depend on each other in their order",
     "error": "`onbox logs` shows the logs",

@@ -179,6 +179,29 @@ def test_a_job_that_a_person_cancelled_is_interrupted(slurm_box: Box, cluster: S
     assert slurm_box.status()["next_command"] == "onbox resume"
 
 
+def test_ctrl_c_ends_the_jobs(slurm_box: Box, cluster: SlurmCluster) -> None:
+    configure(slurm_box)
+    viewer = slurm_box.start("chain")
+    wait_for_ran(slurm_box, "resume=0")
+    viewer.send_signal(signal.SIGINT)
+    assert viewer.wait(30) == 4
+    assert slurm_box.status()["state"] == "stopped"
+    assert not cluster.run("squeue", "-h").stdout
+
+
+def test_resume_inline_runs_here_once_no_job_lives(slurm_box: Box) -> None:
+    configure(slurm_box)
+    slurm_box.onbox("chain", "-d")
+    wait_for_ran(slurm_box, "resume=0")
+    refused = slurm_box.onbox("resume", "--inline")
+    assert refused.returncode == 75
+    slurm_box.onbox("stop")
+    (slurm_box.project / "go").touch()
+    here = slurm_box.onbox("resume", "--inline")
+    assert here.returncode == 0, here.stdout + here.stderr
+    assert ran(slurm_box) == ["resume=0", "resume=1", "eval"]
+
+
 def test_a_controller_that_hangs_is_could_not_look(slurm_box: Box, cluster: SlurmCluster) -> None:
     configure(slurm_box)
     slurm_box.onbox("chain", "-d")

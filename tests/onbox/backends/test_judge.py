@@ -37,6 +37,7 @@ CASES: list[tuple[str, StageState, StageState, Maybe[Job]]] = [
     ("success-without-marker", StageState.FAILED, StageState.INTERRUPTED, job(JobState.SUCCEEDED)),
     ("interrupted", StageState.INTERRUPTED, StageState.RUNNING, job(JobState.INTERRUPTED)),
     ("interrupted", StageState.INTERRUPTED, StageState.PENDING, job(JobState.STOPPED)),
+    ("failed-by-engine", StageState.FAILED, StageState.INTERRUPTED, job(JobState.FAILED, failure_class="host_oom")),
     ("failed", StageState.FAILED, StageState.PENDING, job(JobState.FAILED)),
     ("failed", StageState.INTERRUPTED, StageState.INTERRUPTED, job(JobState.FAILED)),
 ]

@@ -22,6 +22,7 @@ from onbox.backends.slurm_text import (
     read_one,
     read_queue,
     sbatch_argv,
+    submission_environment,
     weigh,
 )
 from onbox.contract.readings import Absent, Unseen
@@ -217,6 +218,7 @@ def test_an_order_is_words_never_a_shell_line() -> None:
         "--open-mode=append",
         "--job-name=digits-train-1",
         "--chdir=/a b",
+        "--export=ALL",
         "--output=/o/%j.out",
         "--dependency=afterok:5:6",
         "--requeue",
@@ -243,6 +245,11 @@ def test_a_refusal_is_told_from_silence() -> None:
 def test_words_of_an_unreachable_controller() -> None:
     assert is_unreachable(DOWN)
     assert not is_unreachable(FORGOTTEN)
+
+
+def test_a_submission_goes_where_it_is_looked_for() -> None:
+    env = submission_environment({"SBATCH_WAIT": "1", "SBATCH_CLUSTERS": "b", "SBATCH_ACCOUNT": "lab"}, {"A": "1"})
+    assert env == {"SBATCH_ACCOUNT": "lab", "A": "1"}
 
 
 def test_a_users_taste_is_taken_away_not_emptied() -> None:
