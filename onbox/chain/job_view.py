@@ -10,6 +10,7 @@ from onbox.chain.jobs import WHOLE, Jobs, KnownJob
 from onbox.contract.events import Event
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.states import RunState, StageState
+from onbox.redact import one_line, printable, redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,4 +138,4 @@ def _with(view: RunView, looks: Mapping[str, JobLook], verdicts: Mapping[str, Ve
 
 
 def _note(stage: StageView, verdict: Verdict) -> str:
-    return " · ".join(filter(None, (stage.note, verdict.text)))
+    return " · ".join(filter(None, (stage.note, redact(printable(one_line(verdict.text))))))

@@ -48,7 +48,7 @@ def run_frozen(args: argparse.Namespace, listen: Callable[[Record], None]) -> in
 
 
 def _wait_for_lock(paths: RunPaths) -> Taken:
-    deadline = monotonic() + LOCK_PATIENCE_SECONDS
+    deadline, told = monotonic() + LOCK_PATIENCE_SECONDS, False
     while True:
         try:
             lock = take_lock(paths)
@@ -56,8 +56,11 @@ def _wait_for_lock(paths: RunPaths) -> Taken:
             lock = None
         if isinstance(lock, Taken):
             return lock
+        who = f"runner pid {lock.pid} on {lock.host}" if lock is not None else "a process that does not say who"
+        if not told:
+            print(f"onbox: waits for {paths.lock}, which {who} holds", flush=True)
+            told = True
         if monotonic() >= deadline:
-            who = f"runner pid {lock.pid} on {lock.host}" if lock is not None else "a process that does not say who"
             raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by {who} for {LOCK_PATIENCE_SECONDS:g} s")
         pause(LOCK_LOOK_SECONDS)
 
