@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
-from typing import NoReturn
 
 from onbox import __version__
-from onbox.contract.exits import EXIT_MEANINGS, Exit
+from onbox.arguments import Parser
+from onbox.contract.exits import EXIT_MEANINGS
 
 # name of the command -> module that declares it (a module may declare two)
 COMMAND_MODULES = {
@@ -30,17 +29,6 @@ COMMAND_MODULES = {
 DESCRIPTION = (
     "Run long jobs on a box you do not own: stages behind success gates, detached, resumable, never half done."
 )
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with this tool's exit code for a wrong command line, and help texts laid out as written."""
-
-    def __init__(self, **settings: object) -> None:
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(int(Exit.USAGE), f"{self.prog}: {message}\n  see: {self.prog} --help\n")
 
 
 def build_parser(only: str | None = None) -> Parser:

@@ -1,76 +1,26 @@
-"""Find and read the configuration, and find the run that a command is about."""
+"""The project and the run that an `onbox` command is about."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.config import Config, ConfigErrors, parse_config, run_name_from
+from onbox.contract.config import ConfigErrors, parse_config
 from onbox.contract.exits import Exit
-from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
+from onbox.contract.names import run_name_from
+from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
-from onbox.system.files import read_file
-from onbox.triage.classes import CLASSES
+from onbox.project import Project, add_config_option, find_config, load_project, read_toml
 
-if TYPE_CHECKING:
-    import argparse
-
-RETRYABLE_CLASSES = frozenset(row.key for row in CLASSES if row.retryable)
-
-
-class Project(NamedTuple):
-    """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults."""
-
-    folder: str
-    config_path: str | None
-    config: Config
-
-    @property
-    def state_dir(self) -> str:
-        return os.path.join(self.folder, os.path.expanduser(self.config.state_dir or DEFAULT_STATE_DIR))
-
-    def paths(self, run: str | None) -> RunPaths:
-        """The run directory of `run`; None means the configured (or default) name."""
-        return RunPaths(os.path.abspath(os.path.join(self.state_dir, run or self.config.run_name)))
-
-
-def add_config_option(parser: argparse.ArgumentParser) -> None:
-    """`-c FILE`, which every command has."""
-    parser.add_argument("-c", "--config", metavar="FILE", help=f"configuration (default: the nearest {CONFIG_FILE})")
-
-
-def find_config(folder: str) -> str | None:
-    """The nearest onbox.toml in `folder` or above it; None if there is none."""
-    while True:
-        path = os.path.join(folder, CONFIG_FILE)
-        if os.path.isfile(path):
-            return path
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-
-
-def load_project(config_option: str | None) -> Project:
-    """The project that the working directory (or `-c`) belongs to. Raises Trouble with every error of its file."""
-    path = os.path.abspath(config_option) if config_option else find_config(os.getcwd())
-    if path is None:
-        folder = os.getcwd()
-        return Project(folder, None, parse_config({}, default_name=run_name_from(os.path.basename(folder))))
-    folder = os.path.dirname(path)
-    try:
-        config = parse_config(
-            read_toml(path),
-            default_name=run_name_from(os.path.basename(folder)),
-            known_classes=RETRYABLE_CLASSES,
-        )
-    except ConfigErrors as errors:
-        lines = "\n".join(f"  {error}" for error in errors.errors)
-        count = len(errors.errors)
-        heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
-        raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
-    return Project(folder, path, config)
+__all__ = [
+    "Project",
+    "add_config_option",
+    "existing_run",
+    "find_config",
+    "load_project",
+    "load_project_to_read",
+    "run_names",
+]
 
 
 def load_project_to_read(config_option: str | None) -> Project:
@@ -103,25 +53,6 @@ def _project_despite(path: str, trouble: Trouble) -> Project:
     except ConfigErrors:
         raise trouble from None
     return Project(folder, None, config)
-
-
-def read_toml(path: str) -> dict[str, Any]:
-    """A TOML file as plain data. Raises Trouble: no file, unreadable, not UTF-8, not TOML (with line and column)."""
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - 10 ms that commands without a file save
-    else:
-        import tomli as tomllib  # noqa: PLC0415
-    try:
-        text = read_file(path)
-        if text is None:
-            raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
-        return tomllib.loads(text.decode("utf-8"))
-    except OSError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: is not UTF-8 (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: is not TOML: {error}") from error
 
 
 def existing_run(project: Project, run: str | None) -> RunPaths:

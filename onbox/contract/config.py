@@ -11,7 +11,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from onbox.contract import config_values as values
+from onbox.contract.boxes import BoxSettings, PatrolSettings
 from onbox.contract.config_backends import ENGINES, IRIS_KEYS, RAY_KEYS, SLURM_KEYS, Options, read_backends
+from onbox.contract.config_boxes import BOXES_KEYS, read_boxes, read_patrol, read_ssh
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
 from onbox.contract.config_notify import NOTIFY_KEYS, TARGET_KEYS, read_notify
 from onbox.contract.config_stages import (
@@ -29,7 +31,7 @@ from onbox.contract.config_stages import (
     read_stages,
 )
 from onbox.contract.manifest import Gates, RunSettings, Stage
-from onbox.contract.names import name_problem, run_name_from
+from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
 
@@ -73,18 +75,12 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "notify.targets.*": TARGET_KEYS,
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
-        "boxes.*": ("host", "project", "backend", "recover", "watch"),
-        "boxes.*.watch": ("log", "process", "artifacts", "done_regex"),
-        "patrol": ("schedule", "deadline"),
-        "ssh": ("command",),
+        **BOXES_KEYS,
         "slurm": SLURM_KEYS,
         "ray": RAY_KEYS,
         "iris": IRIS_KEYS,
     }
 )
-
-BACKENDS = ("ssh", "local", "slurm", "ray", "iris")
-RECOVERIES = ("never", "resume")
 
 Plain = Mapping[str, object]
 _NOTHING: Plain = MappingProxyType({})
@@ -94,8 +90,8 @@ class Config(NamedTuple):
     """All of onbox.toml, with defaults filled in.
 
     env: of [run], sorted by name; already merged into each stage's env. gates: of [gates]; already merged into each
-    stage's. stages: in file order. boxes, patrol, ssh, triage, progress: checked, as they stand in the file (no
-    defaults filled in, durations as text), read-only, lists as tuples.
+    stage's. stages: in file order. triage, progress: checked, as they stand in the file (no defaults filled in),
+    read-only, lists as tuples. boxes: in file order.
     """
 
     run_name: str
@@ -105,9 +101,9 @@ class Config(NamedTuple):
     gates: Gates = Gates()
     stages: tuple[Stage, ...] = ()
     notify: Notify = Notify()
-    boxes: Mapping[str, Plain] = MappingProxyType({})
-    patrol: Plain = _NOTHING
-    ssh: Plain = _NOTHING
+    boxes: tuple[BoxSettings, ...] = ()
+    patrol: PatrolSettings = PatrolSettings()
+    ssh_command: tuple[str, ...] = ("ssh",)
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
     backend: str = "local"
@@ -139,9 +135,9 @@ def parse_config(
         gates=gates,
         stages=read_stages(file.values.get("stages", {}), shared, errors),
         notify=read_notify(_sub_table(file, "notify")),
-        boxes=_read_boxes(file),
-        patrol=_read_patrol(_sub_table(file, "patrol")),
-        ssh=_read_ssh(_sub_table(file, "ssh")),
+        boxes=read_boxes(file),
+        patrol=read_patrol(_sub_table(file, "patrol")),
+        ssh_command=read_ssh(_sub_table(file, "ssh")),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         backend=run.read("backend", values.one_of(ENGINES, "a back end"), "local"),
@@ -195,42 +191,6 @@ def _retryable(known: frozenset[str] | None, triage: tuple[Plain, ...]) -> froze
 def _read_progress(table: Table) -> Plain:
     table.read("regex", values.regex, None)
     table.read("max", values.count_from(1), None)
-    return _read_only(table.values)
-
-
-# -- the local side: boxes, patrol, ssh
-
-
-def _read_boxes(file: Table) -> Mapping[str, Plain]:
-    boxes = Table("boxes", file.values.get("boxes", {}), None, file.errors)
-    for name, value in boxes.values.items():
-        problem = name_problem(name)
-        if problem is not None:
-            boxes.fail(name, name, problem)
-        _check_box(Table(boxes.path_of(name), value, KNOWN_KEYS["boxes.*"], file.errors))
-    return MappingProxyType({k: _read_only(v) for k, v in boxes.values.items() if isinstance(v, Mapping)})
-
-
-def _check_box(table: Table) -> None:
-    table.read("host", values.host, None)
-    table.read("project", values.text, None)
-    table.read("backend", values.one_of(BACKENDS, "a back end"), None)
-    table.read("recover", values.one_of(RECOVERIES, "a way to recover"), None)
-    watch = Table(table.path_of("watch"), table.values.get("watch", {}), KNOWN_KEYS["boxes.*.watch"], table.errors)
-    watch.read("log", values.text, None)
-    watch.read("process", values.text, None)
-    watch.read_list("artifacts", values.text, 'a list such as ["ckpt/epoch_*.npz"]')
-    watch.read("done_regex", values.regex, None)
-
-
-def _read_patrol(table: Table) -> Plain:
-    table.read("schedule", values.cron_schedule, None)
-    table.read("deadline", values.positive_duration, None)
-    return _read_only(table.values)
-
-
-def _read_ssh(table: Table) -> Plain:
-    table.read("command", values.text, None)
     return _read_only(table.values)
 
 

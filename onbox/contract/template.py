@@ -158,14 +158,49 @@ cmd = "python eval.py"
 #backend = "ssh"
 # What may be done about a dead run: "never" (look only), or "resume" for failures that allow it. Default: "never"
 #recover = "never"
-# A run that onbox did not start: its log, a pattern of its process, its files, and the log line that says done
-#watch = { log = "train.log", process = "train.py", artifacts = ["ckpt/*.npz"], done_regex = "^finished" }
+# Where its runs lie, below the project unless absolute. Default: as [run] state_dir
+#state_dir = ".onbox"
+# Who answers for its runs. Default: nobody is named
+#owner = "Ada"
+# How long this box may take in one look. Default: as [patrol] deadline
+#deadline = "1m"
+# A data set that is being copied: the box must hold as many files as the source here
+#counts = [{ local = "data/train", remote = "data/train" }]
+# A run that onbox did not start. One table, or a list of tables with a name each
+#[boxes.gpu1.watch]
+#name = "watched"
+# Its log, and a pattern of its process's command line, as for pgrep -f
+#log = "train.log"
+#process = "train.py"
+# The tmux or screen session that it runs in
+#session = "train"
+# Its files; the log line, or the file, that says that it is done
+#artifacts = ["ckpt/*.npz"]
+#done_regex = "^finished"
+#done_file = "DONE"
+# Quiet for so long is stalled, and how long it should take. Default: 30 minutes; not known
+#stall_after = "30m"
+#expected = "6h"
 
 #[patrol]
 # When to look, as in a crontab. Default: "3,33 * * * *"
 #schedule = "3,33 * * * *"
 # How long one box may take in one look. Default: "30s"
 #deadline = "30s"
+# Boxes looked at at the same time, and logins in flight to one host. Default: 16 and 6
+#at_once = 16
+#per_host = 6
+# Keep a connection open between looks (ssh's ControlMaster). Default: false
+#multiplex = false
+# A URL to call after each look that went well: a dead-man's switch. A reference, because it is a secret
+#ping = "env:ONBOX_PING"
+# A file for Prometheus' node_exporter
+#textfile = "/var/lib/node_exporter/onbox.prom"
+# How often a day a run may be resumed where `recover = "resume"`. Default: 3
+#restarts_per_day = 3
+# Numbers of the decision table, and changes of its rules: docs/patrol-rules.md names them all
+#thresholds = { disk_free_warning_percent = 10 }
+#rules = [{ name = "gpu-idle", enabled = false }]
 
 #[ssh]
 # The ssh command. The variable ONBOX_SSH_COMMAND overrides it. Default: "ssh"

@@ -28,7 +28,7 @@ PIPE_LIMIT_BYTES = 1 << 20
 
 def exchange(outgoing: Outgoing, seconds: float) -> Answer | NoAnswer:
     """Send it and get the answer, within `seconds` of wall-clock time. Raises Unusable, OSError (no process left)."""
-    reading, writing = os.pipe2(os.O_CLOEXEC)
+    reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:

@@ -220,7 +220,7 @@ HOST: tuple[Row, ...] = (
         r"|status|died)\b[^\d-]{0,30}"
         r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",
-        "[launch.py:325] Process 311 exits with return code = -9",
+        "worker 3 (pid 311) died: return code -9",
         True,
     ),
 )

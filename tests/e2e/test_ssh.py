@@ -2,83 +2,26 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import shlex
-import shutil
 import signal
-import socket
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.box import ONBOX, Box, wait_until
+from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-
-
-class Sshd:
-    """An sshd of our own, on a free port of the loopback interface, with its own keys."""
-
-    def __init__(self, folder: Path) -> None:
-        assert SSHD is not None
-        self.folder = folder
-        for name in ("host_key", "user_key"):
-            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.fspath(folder / name)]
-            subprocess.run(command, check=True)
-        shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-        self.port = _free_port()
-        config = folder / "sshd_config"
-        config.write_text(
-            f"ListenAddress 127.0.0.1:{self.port}\nHostKey {folder}/host_key\nPidFile {folder}/pid\n"
-            f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
-        )
-        if os.geteuid() == 0:
-            os.makedirs("/run/sshd", exist_ok=True)
-        self.log = (folder / "sshd.log").open("wb")
-        self.process = subprocess.Popen(
-            [SSHD, "-D", "-e", "-f", os.fspath(config)], stdin=subprocess.DEVNULL, stderr=self.log
-        )
-        wait_until(self._answers, "sshd to answer")
-
-    def _answers(self) -> bool:
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", self.port)) == 0
-
-    def command(self, remote: str) -> list[str]:
-        options = [
-            *("-F", "none", "-p", str(self.port), "-i", os.fspath(self.folder / "user_key")),
-            *("-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes"),
-            *("-o", f"UserKnownHostsFile={self.folder}/known_hosts"),
-        ]
-        key = (self.folder / "host_key.pub").read_text().split()
-        (self.folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {key[0]} {key[1]}\n")
-        return ["ssh", *options, f"{getpass.getuser()}@127.0.0.1", remote]
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
 
 @pytest.fixture
 def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    if SSHD is None or shutil.which("ssh-keygen") is None:
-        pytest.skip("needs openssh-server and openssh-client")
-    folder = tmp_path / "ssh"
-    folder.mkdir(mode=0o700)
-    server = Sshd(folder)
+    need_sshd()
+    server = Sshd(tmp_path / "ssh")
     yield server
     server.close()
 

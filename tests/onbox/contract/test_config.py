@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from onbox.contract.boxes import PatrolSettings, Watch
 from onbox.contract.config import (
     DEFAULT_NOTIFY_EVENTS,
     NOTIFY_EVENTS,
@@ -157,19 +158,17 @@ def test_false_switches_an_inherited_gate_off() -> None:
 
 def test_tables_for_other_layers_are_kept_read_only() -> None:
     config = read(WHOLE)
-    assert config.boxes["gpu1"]["host"] == "me@gpu1"
-    assert config.boxes["gpu1"]["watch"] == {
-        "log": "train.log",
-        "process": "train.py",
-        "artifacts": ("a", "b"),
-        "done_regex": "^finished",
-    }
-    assert config.patrol == {"schedule": "3,33 * * * *", "deadline": "30s"}
-    assert config.ssh == {"command": "ssh -F ./ssh_config"}
+    (box,) = config.boxes
+    assert (box.name, box.host) == ("gpu1", "me@gpu1")
+    assert box.watches == (
+        Watch("watched", log="train.log", process="train.py", artifacts=("a", "b"), done_regex="^finished"),
+    )
+    assert config.patrol == PatrolSettings("3,33 * * * *", 30.0)
+    assert config.ssh_command == ("ssh", "-F", "./ssh_config")
     assert config.triage == ({"regex": "LicenseServerBusy", "class": "license_busy", "remedy": "Wait.", "retry": True},)
     assert config.progress["max"] == 5155
     with pytest.raises(TypeError):
-        config.patrol["deadline"] = "1s"  # type: ignore[index]
+        config.progress["max"] = 1  # type: ignore[index]
 
 
 def test_notify_takes_references_and_events() -> None:

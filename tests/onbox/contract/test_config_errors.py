@@ -180,7 +180,7 @@ def test_a_wrong_stage_value_is_refused(body: str, path: str, wanted: str) -> No
         ("[boxes.b]\nbackend = 'slrum'", "boxes.b.backend", 'did you mean "slurm"?'),
         ("[boxes.b]\nrecover = true", "boxes.b.recover", "one of never, resume"),
         ("[boxes.b.watch]\nartifacts = 'x'", "boxes.b.watch.artifacts", "a list"),
-        ("[boxes.b.watch]\ndone_regex = '*'", "boxes.b.watch.done_regex", "nothing to repeat"),
+        ("[boxes.b.watch]\nlog = 'l'\ndone_regex = '*'", "boxes.b.watch.done_regex", "nothing to repeat"),
         ("[patrol]\nschedule = 'hourly'", "patrol.schedule", "five fields"),
         ("[patrol]\ndeadline = 0", "patrol.deadline", "above zero"),
         ("[ssh]\ncommand = ['ssh']", "ssh.command", "something in it"),

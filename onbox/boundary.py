@@ -1,0 +1,97 @@
+"""The edge of a command: streams that may be closed, and what goes wrong as one clear line and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from onbox.contract.exits import Exit
+from onbox.contract.runfile import Damaged
+from onbox.errors import Trouble
+from onbox.redact import redact
+from onbox.system.files import StateNotWritten
+from onbox.system.lock import LockUnsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+
+def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
+    """What a console script does: make the standard streams usable, then end with the exit code of `main`."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken
+            _open_null(number, name)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
+    sys.exit(main(sys.argv[1:]))
+
+
+def _open_null(number: int, name: str) -> None:
+    fd = os.open(os.devnull, os.O_RDWR)
+    if fd != number:
+        os.dup2(fd, number)
+        os.close(fd)
+    setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for the whole process
+
+
+def within_boundary(
+    program: str,
+    command: Callable[[], int],
+    troubles: Callable[[Exception], tuple[int, str] | None],
+    *,
+    interrupted: tuple[int, str],
+) -> int:
+    """Run one command; its exit code. troubles: what further errors of this program mean, as exit code and text; None:
+    not known to it. interrupted: what Ctrl-C means.
+    """
+    try:
+        code = int(command())
+        sys.stdout.flush()
+        return code
+    except Trouble as trouble:
+        return say(program, trouble.exit_code, str(trouble))
+    except BrokenPipeError:
+        # Who read our output has gone (`| head`): no error of ours. Keep the interpreter from flushing into it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.DONE)
+    except KeyboardInterrupt:
+        return say(program, *interrupted)
+    except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback
+        known = troubles(error) or _common_trouble(error)
+        return say(program, *known) if known else _report_defect(program, error)
+
+
+def _common_trouble(error: Exception) -> tuple[int, str] | None:
+    if isinstance(error, StateNotWritten):
+        return Exit.STATE_NOT_WRITTEN, f"{error}; {error.way_on}"
+    if isinstance(error, LockUnsupported):
+        return Exit.STATE_NOT_WRITTEN, str(error)
+    if isinstance(error, Damaged):
+        return Exit.CONFIG, str(error)
+    if isinstance(error, OSError):
+        return Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}"
+    return None
+
+
+def say(program: str, code: int, text: str) -> int:
+    """One line for people on stderr; the exit code."""
+    print(f"{program}: {redact(text)}", file=sys.stderr)
+    return int(code)
+
+
+def _report_defect(program: str, error: Exception) -> int:
+    import tempfile  # noqa: PLC0415 - only when something is wrong
+    import traceback  # noqa: PLC0415
+
+    text = redact("".join(traceback.format_exception(error)))
+    try:
+        fd, path = tempfile.mkstemp(prefix=f"{program}-report-", suffix=".txt")
+        with open(fd, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+        where = f"; details in {path}"
+    except OSError:
+        where = f"\n{text}"
+    return say(program, Exit.INTERNAL, f"a defect in {program}: {type(error).__name__}: {error}{where}")

@@ -1,0 +1,1 @@
+"""One command of `patrol` per file: `add` declares it, `run` does it."""

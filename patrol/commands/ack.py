@@ -1,0 +1,99 @@
+"""`patrol ack` and `patrol silence`: a person's word on what is said of a run. It changes nothing that is seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.contract.units import parse_duration
+from onbox.errors import Trouble
+from onbox.system.clock import wall
+from patrol.configured import add_common_options, load_settings, split_run
+from patrol.kept import Act
+from patrol.memory import Memory
+from patrol.recall import acknowledgement
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from patrol.before import Before
+
+ACK_EXAMPLES = """\
+examples:
+  patrol ack gpu1/digits        I know of it: until its state changes it is shown, but counts no more
+  patrol ack --all              every run as it is now; once all have ended, the patrol takes its cron line away
+  patrol ack gpu1/digits --undo
+"""
+SILENCE_EXAMPLES = """\
+examples:
+  patrol silence gpu1/digits 4h     whatever is said of it counts only after that again
+  patrol silence gpu1/digits 0      now
+"""
+
+
+def add(subparsers: Any) -> None:
+    ack = subparsers.add_parser("ack", help="acknowledge what is said of a run", epilog=ACK_EXAMPLES)
+    ack.add_argument("run_name", nargs="?", metavar="BOX/RUN")
+    ack.add_argument("--all", action="store_true", help="every run that is known")
+    ack.add_argument("--undo", action="store_true", help="take the word back")
+    ack.set_defaults(function=run_ack)
+    silence = subparsers.add_parser("silence", help="let a run be quiet for a while", epilog=SILENCE_EXAMPLES)
+    silence.add_argument("run_name", metavar="BOX/RUN")
+    silence.add_argument("duration", metavar="DURATION", help="such as 30m, 4h, 2d")
+    silence.set_defaults(function=run_silence)
+    for parser in (ack, silence):
+        add_common_options(parser)
+
+
+def run_ack(args: argparse.Namespace) -> int:
+    memory = Memory(load_settings(args, os.environ).state)
+    known = memory.recall().runs
+    if args.all == bool(args.run_name):
+        raise Trouble(Exit.USAGE, "name one run (BOX/RUN), or give --all")
+    keys = sorted(key for key in known if key[1]) if args.all else [_known_key(args.run_name, known)]
+
+    def change(before: Before) -> Before:
+        return before._replace(acknowledged=None if args.undo else acknowledgement(before.run_id, before.rule or ""))
+
+    for key in keys:
+        _change(memory, key, change, "ack", "undone" if args.undo else known[key].rule or "")
+    return _say(args, keys, "not acknowledged any more" if args.undo else "acknowledged as it was at the last tick")
+
+
+def run_silence(args: argparse.Namespace) -> int:
+    memory = Memory(load_settings(args, os.environ).state)
+    key = _known_key(args.run_name, memory.recall().runs)
+    try:
+        seconds = parse_duration(args.duration)
+    except ValueError as error:
+        raise Trouble(Exit.USAGE, f"{args.duration!r} is no duration: {error}") from error
+    until = wall() + seconds if seconds else None
+    _change(memory, key, lambda before: before._replace(silenced_until=until), "silence", args.duration)
+    shown = time.strftime("until %Y-%m-%d %H:%M", time.localtime(until)) if until else "no more"
+    return _say(args, [key], f"silenced {shown}")
+
+
+def _known_key(word: str, known: dict[tuple[str, str], Before]) -> tuple[str, str]:
+    box, run = split_run(word)
+    mine = [key for key in known if key[0] == box and key[1] and run in (None, key[1])]
+    if len(mine) == 1:
+        return mine[0]
+    names = ", ".join("/".join(key) for key in sorted(known) if key[1]) or "none"
+    problem = "more than one run" if mine else "no run"
+    raise Trouble(Exit.USAGE, f"{word!r} names {problem} of those that a tick has seen: {names}")
+
+
+def _change(memory: Memory, key: tuple[str, str], change: Callable[[Before], Before], kind: str, outcome: str) -> None:
+    memory.change_run(*key, change, Act(wall(), *key, kind, "/".join(key), outcome, ""))
+
+
+def _say(args: argparse.Namespace, keys: list[tuple[str, str]], words: str) -> int:
+    if args.json:
+        print(json.dumps({"schema": 1, "runs": ["/".join(key) for key in keys], "said": words}))
+    for key in () if args.json else keys:
+        print(f"{'/'.join(key)}: {words}")
+    return Exit.DONE

@@ -1,0 +1,165 @@
+"""`patrol add HOST`: write a box into onbox.toml and look at it, within seconds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.boxes import BoxSettings
+from onbox.contract.exits import Exit
+from onbox.contract.names import name_problem, run_name_from
+from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
+from onbox.errors import Trouble
+from onbox.project import load_project, read_toml
+from onbox.system.files import StateNotWritten
+from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
+from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
+from patrol.looking import target_of
+from patrol.output import Output
+from patrol.reach import BY_KEY
+from patrol.report import details
+from patrol.ssh import NoAnswer, ask
+from patrol.tick import Busy, Wishes, tick, warn
+from patrol.toml_edit import render_box, with_box
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.discover import Found
+    from patrol.settings import Settings
+
+EXAMPLES = """\
+examples:
+  patrol add gpu1                             an alias of ~/.ssh/config; its runs are looked for
+  patrol add gpu1 --project /root/digits      the project directory there
+  patrol add root@203.0.113.7 --name box7 --project /workspace/llm
+"""
+FIRST_SECONDS = 20.0
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("add", help="add a box and look at it", epilog=EXAMPLES)
+    parser.add_argument("host", metavar="HOST", help="as ssh takes it: an alias, or USER@HOST")
+    parser.add_argument("--project", metavar="DIR", help="the project directory on the box (default: it is looked for)")
+    parser.add_argument("--name", metavar="NAME", help="what to call the box (default: made of HOST)")
+    parser.add_argument("--local", action="store_true", help="this machine itself, without ssh")
+    add_common_options(parser, json=False)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    box = _asked_for(args, settings)
+    if box.project is None:
+        box = _with_found_project(settings, box)
+    path = settings.config_path or os.path.join(settings.folder, CONFIG_FILE)
+    _write(path, box)
+    print(f"wrote [boxes.{box.name}] into {path}")
+    args.config = path
+    return _first_look(settings_of(load_project(path), os.environ), box.name)
+
+
+def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
+    name = args.name or run_name_from(args.host.rpartition("@")[2])
+    problem = name_problem(name)
+    if problem is not None:
+        raise Trouble(Exit.USAGE, f"--name {name!r}: wanted {problem}")
+    if args.host.startswith("-") or not args.host.strip():
+        raise Trouble(Exit.USAGE, f"{args.host!r} is no host")
+    same = [box for box in settings.config.boxes if box.name == name]
+    if same:
+        raise Trouble(
+            Exit.USAGE,
+            f"there is a box {name!r} already ({same[0].host}); another name: --name NAME, a look: patrol tick",
+        )
+    return BoxSettings(name, args.host, args.project, "local" if args.local else "ssh")
+
+
+def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
+    found = parse_found(
+        ask(target_of(settings, box), discover_stdin(), end_mark=END_MARK, deadline_seconds=FIRST_SECONDS)
+    )
+    if isinstance(found, NoAnswer):
+        reason = BY_KEY.get(found.reason, BY_KEY["unknown"])
+        text = f"{box.host}: {reason.says} ({found.detail}); {reason.remedy}. Nothing was written"
+        raise Trouble(Exit.USAGE, text)
+    if not found.projects:
+        raise Trouble(Exit.USAGE, _nothing_found(box, found))
+    (project, folder), *others = found.projects
+    for other, _ in others:
+        warn(f"there are runs in {other}, too: patrol add {box.host} --name {box.name}-2 --project {other}")
+    return box._replace(project=project, state_dir=state_dir_of(project, folder, DEFAULT_STATE_DIR))
+
+
+def _nothing_found(box: BoxSettings, found: Found) -> str:
+    lines = [f"{box.host}: no run of onbox was found there. Name the project: patrol add {box.host} --project DIR"]
+    if found.processes or found.sessions:
+        lines.append("  what runs there can be watched all the same; write into onbox.toml:")
+        lines += [f'    [boxes.{box.name}]\n    host = "{box.host}"']
+        session = f', session = "{found.sessions[0]}"' if found.sessions else ""
+        lines.append(f'    watch = {{ log = "/path/to/train.log", process = "train.py"{session} }}')
+    lines += [f"  runs now: {line}" for line in found.processes]
+    return "\n".join(lines)
+
+
+def _write(path: str, box: BoxSettings) -> None:
+    """Add the table, and see that the file then says what it said and the new box, nothing else."""
+    values = {"host": box.host, "project": box.project, "state_dir": box.state_dir}
+    if box.backend != "ssh":
+        values["backend"] = box.backend
+    table = render_box(box.name, {key: value for key, value in values.items() if value is not None})
+    real = os.path.realpath(path)
+    before = read_toml(real) if os.path.exists(real) else {}
+    try:
+        with open(real, encoding="utf-8", newline="") as file:
+            text = file.read()
+    except FileNotFoundError:
+        text = ""
+    beside = f"{real}.tmp{os.getpid()}"
+    try:
+        mode = os.stat(real).st_mode & 0o777 if os.path.exists(real) else 0o644
+        with open(beside, "w", encoding="utf-8", newline="") as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(with_box(text, table))
+            file.flush()
+            os.fsync(file.fileno())
+        _check(beside, before, box.name, path, table)
+        os.rename(beside, real)
+    except OSError as error:
+        raise StateNotWritten(real, error) from error
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)
+
+
+def _check(beside: str, before: dict[str, Any], name: str, path: str, table: str) -> None:
+    try:
+        after = read_toml(beside)
+    except Trouble:
+        after = {}
+    boxes = {key: value for key, value in (after.get("boxes") or {}).items() if key != name}
+    rest = {key: value for key, value in after.items() if key != "boxes"}
+    if name not in (after.get("boxes") or {}) or {**rest, **({"boxes": boxes} if boxes else {})} != before:
+        raise Trouble(Exit.CONFIG, f"{path} cannot be added to at its end; write this into it yourself:\n{table}")
+
+
+def _first_look(settings: Settings, name: str) -> int:
+    output = Output(sys.stdout)
+    wishes = Wishes(choose_boxes(settings, [name]), asked_by_name=True, act=False)
+
+    def show(judged: Any) -> None:
+        for one in judged.runs:
+            for line in (one.line, *details(one.verdict, one.look, judged.snapshot.at)):
+                output.print(line)
+
+    try:
+        ticked = tick(settings, wishes, os.environ, show)
+    except Busy:
+        warn("another tick of this patrol is at work; the box is looked at by the next one")
+        return Severity.UNKNOWN
+    for trouble in ticked.troubles:
+        warn(trouble)
+    print("next: patrol check, then: patrol install")
+    return int(ticked.severity)

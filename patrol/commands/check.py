@@ -1,0 +1,163 @@
+"""`patrol check`: is everything there that a tick needs, box by box, and what is in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.redact import printable, redact
+from onbox.system.clock import wall
+from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.fleet import Limits, visit_all
+from patrol.looking import target_of
+from patrol.probe.take import take
+from patrol.reach import BY_KEY
+from patrol.snapshot import BoxLook, Unreachable
+from patrol.ssh import NO_MASTER, Answer, ask
+from patrol.tick import policy_of
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from onbox.contract.boxes import BoxSettings
+    from patrol.settings import Settings
+    from patrol.snapshot import Identity
+    from patrol.ssh import NoAnswer
+
+EXAMPLES = """\
+examples:
+  patrol check                  every box: key, host key, remote shell, clock, project, runs, speed of the login
+  patrol check gpu1 --json
+"""
+SLOW_LOGIN_SECONDS = 3.0
+SKEW_SECONDS = 5.0
+AGENT = "SSH_AUTH_SOCK"
+
+
+class Item(NamedTuple):
+    """One thing that was checked. remedy: what to do about it; "" where nothing is to be done."""
+
+    what: str
+    severity: Severity
+    says: str
+    remedy: str = ""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("check", help="is everything there that a tick needs?", epilog=EXAMPLES)
+    parser.add_argument("boxes", nargs="*", metavar="BOX", help="only these boxes")
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    policy_of(settings)
+    boxes = choose_boxes(settings, args.boxes)
+    limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
+    found = {
+        visit.item.name: visit.result or [Item("look", Severity.UNKNOWN, f"{visit.error or 'it did not end'}")]
+        for visit in visit_all(boxes, lambda box: list(check_box(settings, box)), limits)
+    }
+    items = {box.name: found[box.name] for box in boxes}
+    severity = max((item.severity for each in items.values() for item in each), key=lambda one: one.rank)
+    if args.json:
+        rows = {name: [_data(item) for item in each] for name, each in items.items()}
+        print(
+            json.dumps({"schema": 1, "config": settings.config_path, "severity": severity.name.lower(), "boxes": rows})
+        )
+        return int(severity)
+    print(f"config       ok        {settings.config_path or 'no onbox.toml: defaults'}")
+    for name, each in items.items():
+        print(name)
+        for item in each:
+            print(printable(f"  {item.what:<10} {item.severity.name.lower():<9} {redact(item.says)}"))
+            if item.remedy:
+                print(printable(f"  {'':<20} -> {item.remedy}"))
+    return int(severity)
+
+
+def _data(item: Item) -> dict[str, Any]:
+    return {**item._asdict(), "severity": item.severity.name.lower()}
+
+
+def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
+    """One login, and one without the agent where there is one."""
+    answers: list[Answer | NoAnswer] = []
+
+    def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
+        answers.append(ask(target_of(settings, box), stdin, end_mark=end_mark, deadline_seconds=deadline_seconds))
+        return answers[-1]
+
+    snapshot, _ = take(box, settings, {}, ask_box, wall())
+    if isinstance(snapshot, Unreachable):
+        reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
+        yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)
+        return
+    answer = answers[-1]
+    if isinstance(answer, Answer):
+        yield _login(answer)
+    yield from _agent(settings, box)
+    yield from _seen(box, snapshot)
+
+
+def _login(answer: Answer) -> Item:
+    says = f"key and host key accepted, a POSIX sh answers; {answer.login_seconds:.2f} s to the first word"
+    if answer.login_seconds <= SLOW_LOGIN_SECONDS:
+        return Item("login", Severity.OK, says)
+    slow = "a start-up file of the account (~/.bashrc, pyenv, conda), its name service, or the link"
+    return Item("login", Severity.WARNING, says, f"{slow} is slow: every tick pays for it")
+
+
+def _agent(settings: Settings, box: BoxSettings) -> Iterator[Item]:
+    """Whether the login works without the ssh agent, which cron does not have."""
+    if not os.environ.get(AGENT) or box.backend == "local":
+        return
+    target = target_of(settings, box)
+    words = (*target.ssh_command, "-o", "IdentityAgent=none")
+    target = target._replace(ssh_command=words, control_path=NO_MASTER)
+    answer = ask(target, b"echo ok\n", end_mark=b"ok", deadline_seconds=settings.patrol.deadline_seconds)
+    if isinstance(answer, Answer):
+        yield Item("agent", Severity.OK, "the login works without an ssh agent, too: cron can do it")
+    else:
+        yield Item(
+            "agent",
+            Severity.WARNING,
+            "the login works with the ssh agent only, and cron has none",
+            "name a key without passphrase with IdentityFile in ~/.ssh/config, best one of its own for this",
+        )
+
+
+def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
+    identity = observed(look.identity)
+    if identity is not None:
+        yield _clock(identity)
+    yield _project(box, look)
+    if look.onbox_on_path is False and box.recover == "resume":
+        yield Item(
+            "onbox", Severity.WARNING, "no onbox on the PATH of a login", 'recover = "resume" looks in .venv, venv, too'
+        )
+    for section, why in look.sections_unseen:
+        yield Item(section, Severity.OK, f"could not be looked at: {why}")
+
+
+def _clock(identity: Identity) -> Item:
+    skew = identity.clock_skew_seconds
+    says = f"{identity.hostname}: its clock differs from ours by {skew:+.1f} s"
+    if abs(skew) <= SKEW_SECONDS:
+        return Item("clock", Severity.OK, says)
+    return Item("clock", Severity.WARNING, says, "ages are by the box's own clock, but times in its logs are off: ntp")
+
+
+def _project(box: BoxSettings, look: BoxLook) -> Item:
+    if isinstance(look.runs, Unseen | Absent):
+        return Item(
+            "project", Severity.CRITICAL, look.runs.why, f"is project = {box.project!r} the directory on the box?"
+        )
+    if not look.runs:
+        return Item("project", Severity.WARNING, "no run there yet", "start one on the box: onbox chain ...")
+    return Item("project", Severity.OK, f"{len(look.runs)} run(s): " + ", ".join(run.run for run in look.runs))

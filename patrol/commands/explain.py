@@ -1,0 +1,95 @@
+"""`patrol explain BOX/RUN`: which rule speaks, and why the others before it do not. Looks, and remembers nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.contract.readings import Absent, Unseen
+from onbox.errors import Trouble
+from onbox.system.clock import wall
+from patrol.before import Before, BoxBefore
+from patrol.configured import add_common_options, choose_boxes, load_settings, split_run
+from patrol.decide.decide import explain_run
+from patrol.decide.way import way_to
+from patrol.judge import Frame, judge
+from patrol.looking import look_at_all
+from patrol.memory import Memory
+from patrol.report import details
+from patrol.snapshot import BoxLook
+from patrol.tick import policy_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from patrol.decide.rule import Tried
+    from patrol.judge import BoxJudged, Judged
+    from patrol.settings import Settings
+
+EXAMPLES = """\
+example:
+  patrol explain gpu1/digits    the rules in their order, what each would have needed, and the one that speaks
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("explain", help="which rule speaks, and why the others do not", epilog=EXAMPLES)
+    parser.add_argument("run_name", metavar="BOX[/RUN]")
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    box_name, run_name = split_run(args.run_name)
+    boxes = choose_boxes(settings, [box_name])
+    past = Memory(settings.state).recall()
+    frame = Frame(past, policy_of(settings), settings.ssh_command, wall())
+    (seen,) = look_at_all(settings, boxes, past, even_waiting=True)
+    judged = judge(seen.box, seen.snapshot, None, frame)
+    chosen = [one for one in judged.runs if run_name in (None, one.verdict.run)]
+    if not chosen:
+        known = ", ".join(one.verdict.run for one in judged.runs) or "none"
+        raise Trouble(Exit.USAGE, f"no run {run_name!r} on {box_name}; there are: {known}")
+    told = [_explained(one, judged, settings, frame) for one in chosen]
+    print(json.dumps({"schema": 1, "runs": told}, indent=2) if args.json else "\n\n".join(map(_text, told)))
+    return Exit.DONE
+
+
+def _explained(one: Judged, judged: BoxJudged, settings: Settings, frame: Frame) -> dict[str, Any]:
+    data: dict[str, Any] = {"line": one.line, "details": details(one.verdict, one.look, frame.now)}
+    snapshot = judged.snapshot
+    if one.look is None or not isinstance(snapshot, BoxLook):
+        why = snapshot.runs.why if isinstance(snapshot, BoxLook) and isinstance(snapshot.runs, Absent | Unseen) else ""
+        return {**data, "rules": [], "flags": [], "unseen": why or getattr(snapshot, "detail", "the run was not seen")}
+    explained = explain_run(
+        one.look,
+        snapshot,
+        frame.past.runs.get((judged.box.name, one.look.run), Before()),
+        frame.past.boxes.get(judged.box.name, BoxBefore()),
+        frame.now,
+        frame.policy,
+        way=way_to(judged.box, settings.ssh_command),
+    )
+    unseen = "; ".join(f"{section}: {why}" for section, why in snapshot.sections_unseen)
+    return {**data, "rules": _rows(explained.rules), "flags": _rows(explained.flags), "unseen": unseen}
+
+
+def _rows(tried: Iterable[Tried]) -> list[dict[str, Any]]:
+    return [{"rule": one.rule, "fired": one.fired, "lacks": one.failed or None} for one in tried]
+
+
+def _text(told: dict[str, Any]) -> str:
+    lines = [told["line"], *told["details"], "", "the rules, in their order:"]
+    lines += [_row(row) for row in told["rules"]]
+    lines += ["beside it, whatever the run does:"] if told["flags"] else []
+    lines += [_row(row) for row in told["flags"]]
+    lines += [f"could not be looked at: {told['unseen']}"] if told["unseen"] else []
+    return "\n".join(lines)
+
+
+def _row(row: dict[str, Any]) -> str:
+    return f"  SPEAKS  {row['rule']}" if row["fired"] else f"  no      {row['rule']:<24} it would need: {row['lacks']}"

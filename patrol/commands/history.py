@@ -1,0 +1,118 @@
+"""`patrol history`: what changed and when, what was done, what the ticks were."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.contract.units import format_duration
+from onbox.errors import Trouble
+from onbox.redact import one_line
+from onbox.system.clock import wall
+from patrol.configured import add_common_options, load_settings, split_run
+from patrol.memory import Memory
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from patrol.kept import Act, Flip, PastTick
+
+EXAMPLES = """\
+examples:
+  patrol history                every change of what is said, newest last
+  patrol history gpu1/digits    of this run
+  patrol history gpu1/digits --points     its numbers, tick by tick
+  patrol history --ticks        the ticks themselves
+  patrol history --acts         what the patrol did: resumed, relayed
+"""
+LIMIT = 50
+DAY_SECONDS = 86400.0
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("history", help="what changed and when", epilog=EXAMPLES)
+    parser.add_argument("run_name", nargs="?", metavar="BOX[/RUN]", help="only this box or run")
+    parser.add_argument("-n", "--limit", type=int, default=LIMIT, metavar="N", help="at most so many (default: 50)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--ticks", action="store_true", help="the ticks")
+    what.add_argument("--acts", action="store_true", help="what the patrol did")
+    what.add_argument("--points", action="store_true", help="a run's numbers")
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.limit < 1:
+        raise Trouble(Exit.USAGE, f"--limit {args.limit}: wanted at least 1")
+    memory = Memory(load_settings(args, os.environ).state)
+    box, name = split_run(args.run_name) if args.run_name else (None, None)
+    rows, render = _rows_of(args, memory, box, name)
+    if args.json:
+        data = [row if isinstance(row, dict) else row._asdict() for row in rows]
+        print(json.dumps({"schema": 1, "at": wall(), "rows": data}, indent=2))
+    else:
+        for row in rows:
+            print(one_line(render(row)))
+        if not rows:
+            print("nothing yet")
+    return Exit.DONE
+
+
+def _rows_of(
+    args: argparse.Namespace, memory: Memory, box: str | None, name: str | None
+) -> tuple[Sequence[Any], Callable[[Any], str]]:
+    """What was asked for, oldest first, and how a row reads as a line."""
+    if args.ticks:
+        return memory.ticks(args.limit)[::-1], _tick_line
+    if args.acts:
+        return memory.acts(args.limit)[::-1], _act_line
+    if args.points:
+        return _points(memory, box, name, args.limit), _point_line
+    return memory.flips(args.limit, box, name)[::-1], _flip_line
+
+
+def _points(memory: Memory, box: str | None, name: str | None, limit: int) -> list[dict[str, Any]]:
+    if box is None or name is None:
+        raise Trouble(Exit.USAGE, "--points needs a run: patrol history BOX/RUN --points")
+    found = memory.points(box, name)[-limit:]
+    return [{"at": at, "rule": rule, "severity": severity, **point._asdict()} for at, rule, severity, point in found]
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
+def _flip_line(row: Flip) -> str:
+    name = f"{row.box}/{row.run}" if row.run else row.box
+    was = f"{row.rule_before} -> " if row.rule_before else ""
+    return (
+        f"{_clock(row.at)} {name:<24} {row.state.upper():<11} {was}{row.rule} ({_severity(row.severity)}) · {row.say}"
+    )
+
+
+def _severity(number: int) -> str:
+    return Severity(number).name.lower() if number in range(4) else str(number)
+
+
+def _tick_line(row: PastTick) -> str:
+    took = format_duration(max(0.0, row.ended_at - row.began_at))
+    note = f" · {row.note}" if row.note else ""
+    return f"{_clock(row.began_at)} {row.runs} lines on {row.boxes} boxes in {took}, exit code {row.exit_code}{note}"
+
+
+def _act_line(row: Act) -> str:
+    return f"{_clock(row.at)} {row.box}/{row.run:<20} {row.kind} {row.outcome} {row.subject} · {row.detail}"
+
+
+def _point_line(row: dict[str, Any]) -> str:
+    words = [
+        f"{key} {value:g}"
+        for key, value in row.items()
+        if isinstance(value, int | float) and key not in ("at", "severity")
+    ]
+    return f"{_clock(row['at'])} {row['rule']:<20} {' · '.join(words)}"

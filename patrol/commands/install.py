@@ -1,0 +1,141 @@
+"""`patrol install` and `patrol uninstall`: the patrol's own line in the crontab, shown before anything is changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.redact import one_line, printable, redact
+from onbox.system.files import make_folders
+from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.cron import BadLine, bare_environment, render_line, systemd_units, with_line
+from patrol.crontab import NoCrontab, change_crontab, read_crontab
+from patrol.installed import installed_lines, job_of, lock_folder, patrol_id, remove_line
+from patrol.schedule import BadSchedule, parse_schedule
+from patrol.tick import policy_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.cron import Job
+    from patrol.settings import Settings
+
+INSTALL_EXAMPLES = """\
+examples:
+  patrol install                        shows the exact crontab line and what works in cron's environment, and asks
+  patrol install --yes --schedule '*/10 * * * *'
+  patrol install --print                a crontab line and a systemd timer, nothing is changed
+"""
+TRIAL_SECONDS = 120.0
+
+
+def add(subparsers: Any) -> None:
+    install = subparsers.add_parser("install", help="let cron do the ticks", epilog=INSTALL_EXAMPLES)
+    install.add_argument("--yes", action="store_true", help="do not ask")
+    install.add_argument("--schedule", metavar="'M H D M W'", help="five fields (default: [patrol] schedule)")
+    install.add_argument("--print", action="store_true", help="show the line and a systemd timer, and change nothing")
+    install.add_argument("--untried", action="store_true", help="do not look at the boxes in cron's environment first")
+    install.set_defaults(function=run_install)
+    uninstall = subparsers.add_parser("uninstall", help="take the line away; nothing else is touched")
+    uninstall.set_defaults(function=run_uninstall)
+    for parser in (install, uninstall):
+        add_common_options(parser, json=False)
+
+
+def run_install(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    policy_of(settings)
+    choose_boxes(settings, [])
+    job = _job(settings, args.schedule)
+    line = _line(job)
+    if args.print:
+        print(f"# crontab -e\n{line}\n\n{systemd_units(job)}")
+        return Exit.DONE
+    try:
+        crontab = read_crontab()
+    except NoCrontab as error:
+        raise Trouble(Exit.USAGE, f"{error}; as a timer of systemd:\n\n{systemd_units(job)}") from error
+    make_folders(settings.state)
+    if not args.untried:
+        _try_as_cron_would(job)
+    count = crontab.count("\n")
+    print(f"the line for your crontab ({count} lines there now, all others stay as they are):\n\n{line}\n")
+    if not (args.yes or _agrees()):
+        print("nothing was changed")
+        return Exit.DONE
+    new = change_crontab(lock_folder(settings), lambda text: with_line(text, line, patrol_id(settings)))
+    print("installed" if new else "it was there already")
+    print(f"output goes to {job.log} (kept below 1 MB); patrol status tells when the last tick was")
+    print("cron does nothing while this machine sleeps or is off, and nothing is made up for afterwards")
+    return Exit.DONE
+
+
+def _job(settings: Settings, schedule: str | None) -> Job:
+    job = job_of(settings, os.environ)
+    if schedule is None:
+        return job
+    try:
+        parse_schedule(schedule)
+    except BadSchedule as error:
+        raise Trouble(Exit.USAGE, f"--schedule: {error}") from error
+    if " ".join(schedule.split()) != " ".join(settings.patrol.schedule.split()):
+        where = settings.config_path or "onbox.toml"
+        print(f'write schedule = "{schedule}" under [patrol] in {where}, too: staleness is judged by it')
+    return job._replace(schedule=schedule)
+
+
+def _line(job: Job) -> str:
+    try:
+        return render_line(job)
+    except BadLine as error:
+        raise Trouble(Exit.USAGE, f"this cannot be a line of a crontab: {error}") from error
+
+
+def _agrees() -> bool:
+    if not sys.stdin.isatty():
+        raise Trouble(Exit.USAGE, "nobody can be asked here (stdin is no terminal): patrol install --yes")
+    return input("install it? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _try_as_cron_would(job: Job) -> None:
+    """One look at every box in cron's environment: no agent, no profile, another PATH. Says what it meets; the line may
+    be installed all the same.
+    """
+    me = pwd.getpwuid(os.getuid())
+    env = {**bare_environment(me.pw_dir, me.pw_name), **dict(job.variables)}
+    words = [word for word in job.words if word != "--unattended"]
+    at = words.index("tick")
+    command = [*words[: at + 1], "--look-only", "--json", *words[at + 1 :]]
+    print("one look at every box in cron's environment ...", flush=True)
+    try:
+        done = subprocess.run(
+            command, env=env, cwd="/", capture_output=True, text=True, check=False, timeout=TRIAL_SECONDS
+        )
+        data = json.loads(done.stdout)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Trouble(Exit.USAGE, f"this does not run as cron would run it: {error}") from error
+    except ValueError as error:
+        said = one_line(redact(done.stderr.strip()))[-500:] or "it said nothing"
+        text = f"this does not run as cron would run it (exit code {done.returncode}): {said}"
+        raise Trouble(Exit.USAGE, text) from error
+    for entry in data["runs"]:
+        print(f"  {printable(entry['line'])}")
+    if os.environ.get("SSH_AUTH_SOCK") and any("auth" in str(entry.get("say")) for entry in data["runs"]):
+        print("  cron has no ssh agent: a key that needs one is of no use to it. Name a key without passphrase with")
+        print("  IdentityFile in ~/.ssh/config, best one that may do nothing else")
+
+
+def run_uninstall(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    lines = installed_lines(settings)
+    if remove_line(settings):
+        print("removed from the crontab:\n\n" + "\n".join(lines or []) + "\n\nall other lines are as they were")
+    else:
+        print("there is no line of this patrol in the crontab")
+    return Exit.DONE

@@ -1,0 +1,78 @@
+"""`patrol report`: the history as one HTML page with plots. Looks at no box."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.contract.units import parse_duration
+from onbox.errors import Trouble
+from onbox.redact import redact
+from onbox.system.clock import wall
+from onbox.system.files import replace_file
+from patrol.configured import add_common_options, load_settings
+from patrol.memory import Memory
+from patrol.page import RunHistory, render_page
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+examples:
+  patrol report --html report.html          one page that needs nothing else
+  patrol report --html - --since 7d >week.html
+  patrol report --json                      the same numbers
+"""
+FLIPS = 50
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("report", help="the history as one HTML page", epilog=EXAMPLES)
+    parser.add_argument("--html", metavar="FILE", help="where to write it; -: standard output")
+    parser.add_argument("--since", default="30d", metavar="DURATION", help="how far back (default: 30d)")
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    if bool(args.html) == bool(args.json):
+        raise Trouble(Exit.USAGE, "wanted --html FILE or --json")
+    settings = load_settings(args, os.environ)
+    try:
+        since = wall() - parse_duration(args.since)
+    except ValueError as error:
+        raise Trouble(Exit.USAGE, f"--since {args.since!r}: {error}") from error
+    memory = Memory(settings.state)
+    runs = [
+        RunHistory(word, memory.points(word.box, word.run, since), memory.flips(FLIPS, word.box, word.run))
+        for word in memory.last_words()
+        if word.at >= since
+    ]
+    if args.json:
+        print(json.dumps({"schema": 1, "at": wall(), "runs": [_data(run) for run in runs]}))
+        return Exit.DONE
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(wall()))
+    about = [f"made {stamp} from {settings.config_path or settings.folder}", *memory.notes]
+    page = redact(render_page(f"patrol of {settings.config.run_name}", about, runs))
+    if args.html == "-":
+        sys.stdout.write(page)
+        return Exit.DONE
+    path = os.path.abspath(args.html)
+    replace_file(path, page.encode("utf-8", "replace"), durable=False)
+    print(f"wrote {path}: {len(runs)} runs")
+    return Exit.DONE
+
+
+def _data(run: RunHistory) -> dict[str, Any]:
+    points = [{"at": at, "rule": rule, "severity": number, **one._asdict()} for at, rule, number, one in run.points]
+    return {
+        "box": run.word.box,
+        "run": run.word.run or None,
+        "line": run.word.line,
+        "points": points,
+        "flips": [flip._asdict() for flip in run.flips],
+    }

@@ -1,0 +1,108 @@
+"""`patrol status`: what the last tick said, and whether the patrol itself is alive. Looks at no box."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.contract.units import format_duration
+from onbox.redact import one_line
+from onbox.system.clock import wall
+from patrol.configured import add_common_options, load_settings
+from patrol.heartbeat import as_data, read_heartbeat, stand
+from patrol.installed import installed_lines
+from patrol.memory import Memory
+from patrol.schedule import parse_schedule
+from patrol.tick import policy_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.heartbeat import Heartbeat, Standing
+    from patrol.kept import LastWord
+
+EXAMPLES = """\
+examples:
+  patrol status                 when the last tick was, when the next is due, and the last line of every run
+  patrol status --json | jq .patrol.stale
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("status", help="the last words, and whether the patrol is alive", epilog=EXAMPLES)
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    policy_of(settings)
+    now = wall()
+    heartbeat = read_heartbeat(settings.state)
+    standing = stand(heartbeat, parse_schedule(settings.patrol.schedule), now)
+    lines = installed_lines(settings)
+    memory = Memory(settings.state)
+    known = {box.name for box in settings.config.boxes}
+    words = [word for word in memory.last_words() if word.box in known] if os.path.exists(memory.path) else []
+    if args.json:
+        patrol = {**as_data(heartbeat, standing), "schedule": settings.patrol.schedule, "state": settings.state}
+        patrol["installed"] = None if lines is None else bool(lines)
+        print(json.dumps({"schema": 1, "at": now, "patrol": patrol, "runs": [_data(word) for word in words]}, indent=2))
+        return Exit.DONE
+    for line in (*_patrol_lines(heartbeat, standing, lines, now), *memory.notes):
+        print(line)
+    for word in words:
+        print(_word_line(word, standing, now))
+    if not words:
+        print("no run is known yet: patrol tick")
+    return Exit.DONE
+
+
+def _data(word: LastWord) -> dict[str, Any]:
+    return {"box": word.box, "run": word.run or None, "at": word.at, "line": word.line, **json.loads(word.verdict)}
+
+
+def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[str] | None, now: float) -> list[str]:
+    said = []
+    if heartbeat is None:
+        said.append("no tick ever ran here")
+    else:
+        said.append(_last_tick(heartbeat, standing, now))
+    due = standing.next_due_at
+    if lines:
+        words = (
+            "never by this schedule" if due is None else f"{_clock(due)} (in {format_duration(max(0.0, due - now))})"
+        )
+        said.append(f"next tick    {words}, by cron, if this machine is on and awake then")
+        if standing.timer_stale or (standing.timer_stale is None and standing.stale):
+            said.append(f"PATROL STALE: cron should have begun a tick; {standing.missed} were missed. Is cron running?")
+    elif lines is None:
+        said.append("next tick    whether one is scheduled cannot be known here (no crontab)")
+    else:
+        said.append("next tick    none is scheduled: patrol install")
+    return said
+
+
+def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
+    age = format_duration(max(0.0, now - heartbeat.began_at))
+    text = f"last tick    {_clock(heartbeat.began_at)} ({age} ago)"
+    if heartbeat.ended_at is None:
+        text += ", not ended: it runs, or it was killed"
+    else:
+        took = max(0.0, heartbeat.ended_at - heartbeat.began_at)
+        text += f", {heartbeat.runs} runs on {heartbeat.boxes} boxes in {took:.1f} s, exit code {heartbeat.exit_code}"
+    stale = " · STALE: silent for more than two cadences" if standing.stale else ""
+    return text + stale + (f" · {one_line(heartbeat.trouble)}" if heartbeat.trouble else "")
+
+
+def _word_line(word: LastWord, standing: Standing, now: float) -> str:
+    """The last line, with its age where that is more than the schedule lets expect: an old word proves no present."""
+    old = now - word.at > 2 * standing.cadence_seconds
+    return word.line + (f"   [said {format_duration(now - word.at)} ago]" if old else "")
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))

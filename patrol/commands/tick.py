@@ -1,0 +1,97 @@
+"""`patrol tick`: look at every box now, one line per run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.system.clock import wall
+from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.output import Output, bound_log, tick_data
+from patrol.tick import Busy, Wishes, tick, warn
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.judge import BoxJudged
+    from patrol.settings import Settings
+    from patrol.tick import Ticked
+
+EXAMPLES = """\
+examples:
+  patrol tick                   every box, one line per run; ends with the worst of them as exit code
+  patrol tick gpu1              this box only, also while its back-off lasts
+  patrol tick --nagios          one answer as a Nagios plugin gives it
+  patrol tick --json | jq '.runs[].state'
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("tick", help="look now: one line per run, always", epilog=EXAMPLES)
+    parser.add_argument("boxes", nargs="*", metavar="BOX", help="only these boxes")
+    add_common_options(parser)
+    parser.add_argument("--nagios", action="store_true", help="a status line with performance data")
+    parser.add_argument("--quiet", action="store_true", help="no lines below the one line per run")
+    parser.add_argument("--look-only", action="store_true", help="no resume, no relay, no ping, whatever is configured")
+    parser.add_argument("--unattended", action="store_true", help="by a timer: output goes into a bounded log")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    boxes = choose_boxes(settings, args.boxes)
+    plain = not (args.json or args.nagios)
+    output = Output(sys.stdout)
+    if args.unattended:
+        bound_log(settings.state)
+        output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
+    wishes = Wishes(boxes, bool(args.boxes), args.unattended, act=not args.look_only)
+
+    def show(judged: BoxJudged) -> None:
+        for line in _lines(judged, quiet=args.quiet) if plain else ():
+            output.print(line)
+
+    try:
+        ticked = tick(settings, wishes, os.environ, show)
+    except Busy:
+        warn(f"another tick of this patrol is at work ({settings.state}); this one leaves")
+        return Severity.UNKNOWN
+    _finish(args, settings, ticked, output)
+    return int(ticked.severity)
+
+
+def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
+    from patrol.report import details  # noqa: PLC0415 - loaded while the boxes answered
+
+    lines: list[str] = []
+    for one in judged.runs:
+        lines.append(one.line)
+        silent = quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
+        lines += [] if silent else details(one.verdict, one.look, judged.snapshot.at)
+    return lines
+
+
+def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output: Output) -> None:
+    if args.json:
+        output.print(json.dumps(tick_data(ticked), indent=2, default=str))
+    elif args.nagios:
+        from patrol.report_forms import nagios  # noqa: PLC0415 - loaded by now
+
+        entries = [entry for box in ticked.judged for entry in box.entries()]
+        for line in nagios(entries, ticked.now):
+            output.print(line)
+    else:
+        for note in ticked.notes:
+            output.print(note)
+    for trouble in ticked.troubles:
+        warn(trouble)
+    if not args.boxes and not args.look_only:
+        from patrol.installed import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
+
+        said = leave_when_all_is_over(settings, ticked.judged)
+        if said:
+            warn(said)

@@ -1,0 +1,97 @@
+"""`patrol watch`: every run, looked at again and again. A table that renews itself on a terminal, lines elsewhere.
+
+It remembers nothing and does nothing: the ticks do. Ctrl-C ends it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.contract.units import parse_duration
+from onbox.errors import Trouble
+from onbox.system.clock import monotonic, pause, wall
+from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.judge import Frame, judge
+from patrol.looking import look_at_all
+from patrol.memory import Memory
+from patrol.output import Output
+from patrol.report import details
+from patrol.report_forms import document
+from patrol.tick import policy_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.judge import BoxJudged
+    from patrol.kept import Past
+    from patrol.settings import Settings
+
+EXAMPLES = """\
+examples:
+  patrol watch                  every 30 s, until Ctrl-C
+  patrol watch gpu1 --every 5s
+  patrol watch --json --count 1
+"""
+CLEAR = "\x1b[H\x1b[2J"
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("watch", help="look again and again", epilog=EXAMPLES)
+    parser.add_argument("boxes", nargs="*", metavar="BOX", help="only these boxes")
+    parser.add_argument("--every", default="30s", metavar="DURATION", help="pause between two looks (default: 30s)")
+    parser.add_argument("--count", type=int, metavar="N", help="end after so many looks")
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ)
+    try:
+        every = max(1.0, parse_duration(args.every))
+    except ValueError as error:
+        raise Trouble(Exit.USAGE, f"--every {args.every!r}: {error}") from error
+    boxes = choose_boxes(settings, args.boxes)
+    output = Output(sys.stdout)
+    live = sys.stdout.isatty() and not args.json
+    looks = 0
+    try:
+        while output.is_heard and (args.count is None or looks < args.count):
+            began = monotonic()
+            judged = _look(settings, boxes)
+            for text in _texts(judged, settings, live=live, as_json=args.json, every=every):
+                output.print(text)
+            looks += 1
+            if args.count is None or looks < args.count:
+                pause(max(0.0, every - (monotonic() - began)))
+    except KeyboardInterrupt:
+        return Exit.DONE
+    return Exit.DONE
+
+
+def _look(settings: Settings, boxes: Any) -> list[BoxJudged]:
+    past: Past = Memory(settings.state).recall()
+    policy = policy_of(settings)
+    found = {
+        seen.box.name: judge(seen.box, seen.snapshot, None, Frame(past, policy, settings.ssh_command, wall()))
+        for seen in look_at_all(settings, boxes, past, even_waiting=True)
+    }
+    return [found[box.name] for box in boxes]
+
+
+def _texts(judged: list[BoxJudged], settings: Settings, *, live: bool, as_json: bool, every: float) -> list[str]:
+    if as_json:
+        entries = [entry for box in judged for entry in box.entries()]
+        return [json.dumps(document(entries, wall()), default=str)]
+    lines = [run.line for box in judged for run in box.runs]
+    if not live:
+        return lines
+    width = shutil.get_terminal_size().columns
+    head = f"{time.strftime('%Y-%m-%d %H:%M:%S')}  every {every:g} s, Ctrl-C ends it · {settings.config_path or ''}"
+    below = [line for box in judged for run in box.runs for line in details(run.verdict, run.look, wall())]
+    return [CLEAR + "\n".join(line[:width] for line in [head, "", *lines, "", *below])]

@@ -1,0 +1,66 @@
+"""From the command line and the environment to the settings of a patrol."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.project import Project, add_config_option, load_project
+from patrol.settings import SSH_VARIABLE, Settings, state_folder
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from onbox.contract.boxes import BoxSettings
+
+
+def add_common_options(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
+    """What every command of the patrol has."""
+    add_config_option(parser)
+    parser.add_argument("--folder", metavar="DIR", help="look for onbox.toml here (default: the working directory)")
+    if json:
+        parser.add_argument("--json", action="store_true", help="JSON for programs")
+
+
+def load_settings(args: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
+    """The settings of the project that a command is about. Raises Trouble with every error of its file."""
+    if args.folder:
+        try:
+            os.chdir(args.folder)
+        except OSError as error:
+            raise Trouble(Exit.USAGE, f"{args.folder}: {error.strerror}") from error
+    return settings_of(load_project(args.config), environ)
+
+
+def settings_of(project: Project, environ: Mapping[str, str]) -> Settings:
+    """Raises Trouble."""
+    words = environ.get(SSH_VARIABLE, "")
+    try:
+        command = tuple(shlex.split(words)) or project.config.ssh_command
+    except ValueError as error:
+        raise Trouble(Exit.CONFIG, f"{SSH_VARIABLE}: {error}") from error
+    state = state_folder(project.folder, environ)
+    return Settings(project.folder, project.config_path, project.config, state, command)
+
+
+def choose_boxes(settings: Settings, names: Sequence[str]) -> tuple[BoxSettings, ...]:
+    """The named boxes, or all. Raises Trouble."""
+    boxes = settings.config.boxes
+    if not boxes:
+        where = settings.config_path or settings.folder
+        raise Trouble(Exit.USAGE, f"no box is known in {where}; add one: patrol add HOST")
+    known = [box.name for box in boxes]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise Trouble(Exit.USAGE, f"no box {', '.join(map(repr, unknown))}; there are: {', '.join(known)}")
+    return tuple(box for box in boxes if not names or box.name in names)
+
+
+def split_run(word: str) -> tuple[str, str | None]:
+    """`gpu1/digits` as box and run; `gpu1` as box and None."""
+    box, slash, run = word.partition("/")
+    return box, run if slash else None

@@ -1,0 +1,207 @@
+"""Rules for runs that have ended, or may have: an end record, a proof of success, or no process any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.contract.events import Event
+from onbox.contract.readings import Unseen, observed
+from onbox.contract.states import RunState
+from onbox.triage.classes import REMEDIES, RETRYABLE
+from patrol.decide.rule import Condition, Rule
+from patrol.decide.scene import RunScene
+from patrol.decide.words import (
+    ago,
+    clean,
+    else_known,
+    failure_remedy,
+    failure_words,
+    how_far,
+    log_command,
+    resume_command,
+    status_command,
+)
+from patrol.presence import Presence, is_queued
+from patrol.recall import acknowledgement
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from patrol.snapshot import Failure
+
+Row = Rule[RunScene]
+If = Condition[RunScene]
+
+
+def retry_allowed(failure: Failure) -> bool:
+    """The marker's own word; else the class table's."""
+    if failure.retry_allowed is not None:
+        return failure.retry_allowed
+    return failure.failure_class in RETRYABLE
+
+
+def _may_resume(scene: RunScene) -> bool:
+    """Nothing speaks against the same configuration once more: no class that forbids it, no repeated failure."""
+    if isinstance(scene.look.failure, Unseen) or not scene.look.managed:
+        return False
+    return scene.failure is None or (retry_allowed(scene.failure) and scene.same_failures < scene.limits.repeat_count)
+
+
+def _proven_dead(scene: RunScene) -> bool:
+    """Seen so in two looks, or proof that no race can explain it: a reboot, or a heartbeat that ended long ago."""
+    return (
+        scene.gone_looks >= scene.limits.gone_looks or scene.rebooted or (scene.look.managed and scene.heartbeat_stale)
+    )
+
+
+def _began(scene: RunScene) -> bool:
+    """It was at work at some time: an attempt is recorded, or an earlier look saw it."""
+    look = scene.look
+    if look.managed:
+        return observed(look.attempt) is not None
+    return (
+        scene.before.last_seen_at is not None or observed(look.log) is not None or observed(look.artifacts) is not None
+    )
+
+
+def _shows_end(scene: RunScene) -> bool:
+    progress = observed(scene.look.progress)
+    if progress is None:
+        return False
+    full = progress.current is not None and bool(progress.exact_max) and progress.current >= (progress.exact_max or 0)
+    return bool(progress.finished) or full
+
+
+ENDED_SO = {
+    word: If(f"its last end record is {word}", lambda scene, word=word: scene.outcome == word)  # type: ignore[misc]
+    for word in (Event.CHAIN_FAILED, Event.GATE_REFUSED, Event.CHAIN_STOPPED, Event.CHAIN_INTERRUPTED)
+}
+DONE = If("its proof of success is there", lambda scene: observed(scene.look.done) is not None)
+NOT_DONE = If("no proof of success was seen", lambda scene: observed(scene.look.done) is None)
+DONE_LOOKED = If("looked for the proof of success", lambda scene: not isinstance(scene.look.done, Unseen))
+OUTCOME_LOOKED = If("looked for an end record", lambda scene: not isinstance(scene.look.outcome, Unseen))
+NO_OUTCOME = If("no end record", lambda scene: scene.outcome is None)
+NO_PROCESS = If("no process of it was found", lambda scene: scene.gone)
+NO_PROCESS_OR_UNDECLARED = If(
+    "no process of it was found, or none is declared to look for",
+    lambda scene: scene.presence in (Presence.GONE, Presence.UNDECLARED),
+)
+NOT_ALIVE = If("no process of it was seen", lambda scene: not scene.alive)
+ACKNOWLEDGED = If(
+    "a person acknowledged its end",
+    lambda scene: scene.before.acknowledged == acknowledgement(observed(scene.look.run_id), "done"),
+)
+FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
+QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
+REPEATED = If(
+    "an earlier attempt failed with the same signature",
+    lambda scene: scene.same_failures >= scene.limits.repeat_count,
+)
+PROVEN = If("seen so twice, or proven by a reboot or a heartbeat that ended", _proven_dead)
+CERTAIN_END = If(
+    "its end is recorded, or its death is proven",
+    lambda scene: scene.outcome == Event.CHAIN_FAILED or (scene.gone and scene.outcome is None and _proven_dead(scene)),
+)
+BEGAN = If("it had begun", _began)
+WATCHED = If("onbox did not start it", lambda scene: not scene.look.managed)
+SHOWS_END = If("its log shows an end of its own", _shows_end)
+EVIDENCE_UNSEEN = If(
+    "its processes, its end record or its proof of success could not be looked at",
+    lambda scene: (
+        scene.presence is Presence.UNSEEN
+        or (not scene.alive and (isinstance(scene.look.outcome, Unseen) or isinstance(scene.look.done, Unseen)))
+    ),
+)
+
+
+def _say_dead(scene: RunScene) -> str:
+    why = "the box was rebooted" if scene.rebooted else f"seen {scene.gone_looks} times"
+    if not scene.rebooted and scene.gone_looks < scene.limits.gone_looks:
+        why = f"its heartbeat ended {ago(scene.heartbeat_age)} ago"
+    cause = failure_words(scene) if scene.failure or scene.look.reason else "no reason in its log"
+    return f"no process and no marker ({why}); {cause}; {how_far(scene)}"
+
+
+def _unseen_words(scene: RunScene) -> str:
+    look = scene.look
+    named = {
+        "runner": look.runner_alive, "processes": look.stage_alive, "end record": look.outcome, "marker": look.done
+    }  # fmt: skip
+    words = [f"{name}: {clean(value.why, 60)}" for name, value in named.items() if isinstance(value, Unseen)]
+    return f"could not look ({'; '.join(words) or 'nobody looked for its processes'}); {else_known(scene)}"
+
+
+ENDED: tuple[Row, ...] = (
+    Row(
+        "done-acknowledged", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED, ACKNOWLEDGED),
+        lambda s: "finished, and a person knows it",
+        "kept apart from done so that the patrol may remove itself only when somebody knows",
+    ),
+    Row(
+        "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
+        lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}; {how_far(s)}",
+        "finished is no process AND the marker of this very run; either alone proves nothing",
+        command=lambda s: f"patrol ack {s.box.box}/{s.look.run}",
+    ),
+    Row(
+        "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
+        lambda s: f"the same failure {s.same_failures} times: {failure_words(s)}",
+        "what failed twice in the same way fails a third time; a person must change something",
+        remedy=lambda s: f"Do not retry: {failure_remedy(s)}", command=log_command,
+    ),
+    Row(
+        "failed", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.CHAIN_FAILED],),
+        lambda s: f"stage {clean(observed(s.look.stage) or '?', 40)} failed: {failure_words(s)}",
+        "the chain's own record; class, proof and the one remedy come from triage",
+        remedy=failure_remedy, command=log_command,
+        resume=lambda s: s.failure is not None and not s.alive and _may_resume(s),
+    ),
+    Row(
+        "gate-refused", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.GATE_REFUSED],),
+        lambda s: f"a gate refused, nothing was started: {clean(s.look.reason) or 'see its status'}",
+        "nothing is lost, but nothing runs either, and it does not start by itself",
+        remedy=lambda s: "Make room for what the gate names, then resume; every gate is asked again.", command=resume_command,
+    ),
+    Row(
+        "stopped", Severity.OK, RunState.STOPPED, (ENDED_SO[Event.CHAIN_STOPPED],),
+        lambda s: f"stopped by a person: {clean(s.look.reason) or 'on request'}; {how_far(s)}",
+        "what a person stopped is left alone",
+        remedy=lambda s: REMEDIES["user_interrupt"], command=resume_command,
+    ),
+    Row(
+        "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
+        lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
+        "the runner itself wrote down that it was ended: no second look is needed",
+        remedy=lambda s: "Resume: it goes on from its newest checkpoint.", command=resume_command, resume=_may_resume,
+    ),
+    Row(
+        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
+        lambda s: f"waits in the queue: {clean(observed(s.look.scheduler) or '', 80)}",
+        "a queue is no failure; an empty queue is no success either",
+        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
+    ),
+    Row(
+        "could-not-look", Severity.UNKNOWN, RunState.UNKNOWN, (EVIDENCE_UNSEEN,),
+        _unseen_words,
+        "what was not seen is no evidence; a monitor's failure is never a run's failure",
+        remedy=lambda s: "Look yourself; the patrol tries again at its next tick.", command=status_command,
+    ),
+    Row(
+        "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),
+        lambda s: f"no process, and its log shows an end of its own ({how_far(s)}), but nothing declared proves success",
+        "a last step in a log is no proof that the results were written",
+        remedy=lambda s: "Check its results; give `done_regex` so that success can be told.", command=log_command,
+    ),
+    Row(
+        "interrupted", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN),
+        _say_dead,
+        "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
+        remedy=lambda s: failure_remedy(s) if s.failure else "Resume: it goes on from its newest checkpoint.",
+        command=lambda s: resume_command(s) if _may_resume(s) else log_command(s), resume=_may_resume,
+    ),
+    Row(
+        "gone", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN),
+        lambda s: f"no process and no marker in this look; the next one decides ({else_known(s)})",
+        "the soft state before interrupted: a run that ends right now looks the same for a moment",
+        remedy=lambda s: "Nothing yet: wait for the next look.", command=status_command, soft=lambda s: True,
+    ),
+)  # fmt: skip

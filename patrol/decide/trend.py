@@ -1,0 +1,73 @@
+"""What the numbers of several ticks say: when a disk is full, how fast a run is, whether it flaps. Pure."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.collectors.trend import seconds_until_empty
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from patrol.before import BoxBefore
+    from patrol.snapshot import Disk
+
+FLAP_WINDOW = 21  # ticks: as Nagios counts (xdata "flapping", MAX_STATE_HISTORY_ENTRIES)
+TREND_CADENCES = 12  # a trend looks back so many ticks, at least an hour
+TREND_POINTS = 5  # fewer may be the falling half of checkpoints that are written and pruned
+_FLAP_LIGHTEST, _FLAP_HEAVIEST = 0.8, 1.2
+
+
+class Full(NamedTuple):
+    """what: "bytes" or "inodes" of a mount, used up in so many seconds."""
+
+    mount: str
+    what: str
+    seconds: float
+
+
+def soonest_full(disks: Sequence[Disk], before: BoxBefore, now: float, cadence_seconds: float) -> Full | None:
+    """The file system that will be full first, if it goes on as it did in the last ticks; None: none in sight."""
+    found: list[Full] = []
+    for disk in disks:
+        past = [point for point in before.disks if point[1] == disk.mount and point[0] < now]
+        free: list[tuple[str, list[tuple[float, float]]]] = [
+            ("bytes", [*((at, float(bytes_free)) for at, _, bytes_free, _ in past), (now, float(disk.bytes_free))])
+        ]
+        if isinstance(disk.inodes_free, int):
+            inodes = [(at, float(left)) for at, _, _, left in past if left is not None]
+            free.append(("inodes", [*inodes, (now, float(disk.inodes_free))]))
+        for what, points in free:
+            left = seconds_until_empty(points, window_seconds=max(3600.0, TREND_CADENCES * cadence_seconds))
+            if left is not None and len(points) >= TREND_POINTS:
+                found.append(Full(disk.mount, what, left))
+    return min(found, key=lambda full: full.seconds, default=None)
+
+
+def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, slow_percent: float) -> float | None:
+    """The baseline (steps per second) that the last `slow_ticks` rates are all more than `slow_percent` below.
+
+    None: they are not, or there is no baseline yet: the median of all rates before them, `baseline_ticks` at least.
+    """
+    earlier, last = rates[:-slow_ticks], rates[-slow_ticks:]
+    if len(earlier) < baseline_ticks or len(last) < slow_ticks:
+        return None
+    baseline = _median(earlier)
+    return baseline if baseline > 0 and all(rate < baseline * (1 - slow_percent / 100) for rate in last) else None
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def flap_percent(ill: Sequence[bool]) -> float:
+    """The weighted share of changes between well and ill in the last 21 ticks, newest last; recent ones weigh more."""
+    window = ill[-FLAP_WINDOW:]
+    changes = FLAP_WINDOW - 1
+    step = (_FLAP_HEAVIEST - _FLAP_LIGHTEST) / (changes - 1)
+    pairs = list(pairwise(window))
+    first = changes - len(pairs)
+    weighted = sum(_FLAP_LIGHTEST + step * (first + at) for at, (one, other) in enumerate(pairs) if one != other)
+    return 100.0 * weighted / changes

@@ -1,0 +1,57 @@
+"""How a person gets to a box: the complete command line for a shell in the project's directory, here. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onbox.contract.boxes import BoxSettings
+
+
+class Way(NamedTuple):
+    """host: as ssh takes it; None: this machine. project: the directory there; None: not known. rebuilt from the
+    configuration by `way_to`; commands are quoted for a POSIX shell on both sides.
+    """
+
+    box: str
+    host: str | None
+    project: str | None = None
+    ssh_command: tuple[str, ...] = ("ssh",)
+
+    def there(self, *commands: Sequence[str]) -> str:
+        """Commands joined with `&&`, run in the project's directory on the box."""
+        steps = [("cd", _path(self.project)), *commands] if self.project else list(commands)
+        line = " && ".join(shlex.join(words) for words in steps)
+        return line if self.host is None else f"{shlex.join([*self.ssh_command, self.host])} {shlex.quote(line)}"
+
+    def copy(self, local: str, remote: str) -> str:
+        """Send what is missing below `remote`; goes on where it was cut off."""
+        target = remote if remote.startswith("/") or not self.project else f"{self.project.rstrip('/')}/{remote}"
+        words = ["rsync", "-as", "--partial"]
+        if self.host is not None and self.ssh_command != ("ssh",):
+            words += ["-e", shlex.join(self.ssh_command)]
+        end = _path(target).rstrip("/") + "/"
+        return shlex.join([*words, _here(local).rstrip("/") + "/", end if self.host is None else f"{self.host}:{end}"])
+
+
+def way_to(box: BoxSettings, ssh_command: tuple[str, ...] = ("ssh",)) -> Way:
+    """The way to a configured box."""
+    return Way(box.name, None if box.backend == "local" else box.host, box.project, ssh_command)
+
+
+def here(*words: str) -> str:
+    """A command of this machine."""
+    return shlex.join(words)
+
+
+def _path(path: str) -> str:
+    """A path that no command takes for an option."""
+    return f"./{path}" if path.startswith("-") else path
+
+
+def _here(path: str) -> str:
+    """A path of this machine as rsync takes it: one with a colon would be a host's."""
+    return path if path.startswith("/") else f"./{path.removeprefix('./')}"

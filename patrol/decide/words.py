@@ -1,0 +1,111 @@
+"""Pieces of messages that several rules use. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from onbox.contract.progress import NOTHING, render_progress
+from onbox.contract.readings import observed
+from onbox.contract.units import format_duration
+from onbox.redact import one_line, redact
+from onbox.triage.classes import REMEDIES
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+    from patrol.decide.scene import LinkScene, RunScene
+
+PROOF_LIMIT = 160
+
+
+def clean(text: str, limit: int = PROOF_LIMIT) -> str:
+    """Text of a box as it may stand in a message: no secrets, no control characters, one line, bounded."""
+    safe = " ".join(one_line(redact(text[: 8 * limit])).split())
+    return safe if len(safe) <= limit else safe[: limit - 1] + "…"
+
+
+def ago(seconds: float | None) -> str:
+    """Whole units: nobody needs tenths of a second of something that is over."""
+    if seconds is None or not math.isfinite(seconds):
+        return "an unknown time"
+    return f"{round(seconds)}s" if 0 <= seconds < 60 else format_duration(max(0.0, seconds))
+
+
+def sound(progress: Progress) -> Progress:
+    """Without numbers that are none: a log may print them, and nothing may fail on them."""
+    wrong = [
+        name
+        for name, value in progress._asdict().items()
+        if isinstance(value, float) and not math.isfinite(value) and name != "loss"
+    ]
+    return progress._replace(**dict.fromkeys(wrong)) if wrong else progress  # type: ignore[arg-type]
+
+
+def how_far(scene: RunScene) -> str:
+    """Progress in words, for the end of a message."""
+    progress = observed(scene.look.progress)
+    text = render_progress(sound(progress)) if progress else NOTHING
+    return text if text != NOTHING else "no progress was seen"
+
+
+def failure_words(scene: RunScene) -> str:
+    """Class and proof."""
+    failure = scene.failure
+    if failure is None:
+        return clean(scene.look.reason) or "why is not known"
+    proof = clean(failure.proof, 100)
+    return f"{clean(failure.failure_class, 40)}" + (f": {proof}" if proof else "")
+
+
+def failure_remedy(scene: RunScene) -> str:
+    """The one action of the failure's class; the class table's where it knows the class."""
+    failure = scene.failure
+    if failure is None:
+        return REMEDIES["unknown"]
+    return REMEDIES.get(failure.failure_class) or clean(failure.remedy, 200) or REMEDIES["unknown"]
+
+
+def signals(scene: RunScene) -> str:
+    """`log 45m00s old, artifacts 50m00s old`."""
+    return ", ".join(f"{name} {ago(age)} old" for name, age in scene.signal_ages.items())
+
+
+def else_known(scene: RunScene) -> str:
+    """What is known beside what could not be looked at."""
+    known = [
+        f"log written {ago(age)} ago" if name == "log" else f"newest artifact {ago(age)} ago"
+        for name, age in scene.signal_ages.items()
+    ]
+    done, outcome = observed(scene.look.done), scene.outcome
+    known += [f"its records say {clean(outcome, 30)}"] if outcome else []
+    known += [f"proof of success: {clean(done, 60)}"] if done else []
+    claimed = observed(scene.look.claimed_state)
+    known += [f"its status claimed {clean(claimed, 20)}"] if claimed and not outcome else []
+    return "; ".join(known) or "nothing else is known"
+
+
+def last_known(scene: LinkScene) -> str:
+    """What was last known of a run that cannot be seen now, and how old that is."""
+    before = scene.before
+    if before.last_seen_at is None:
+        return "never seen before"
+    age = ago(max(0.0, scene.now - before.last_seen_at))
+    return f"last seen {age} ago: {before.known_state or 'unknown'}" + (
+        f" ({before.known_rule})" if before.known_rule else ""
+    )
+
+
+def resume_command(scene: RunScene) -> str:
+    return scene.way.there(("onbox", "resume", "-d", scene.look.run)) if scene.look.managed else log_command(scene)
+
+
+def status_command(scene: RunScene) -> str:
+    return scene.way.there(("onbox", "status", scene.look.run)) if scene.look.managed else log_command(scene)
+
+
+def log_command(scene: RunScene) -> str:
+    if scene.look.managed:
+        return scene.way.there(("onbox", "logs", "--run", scene.look.run))
+    log = observed(scene.look.log)
+    path = log.path if log else scene.look.place
+    return scene.way.there(("tail", "-n", "50", "--", path)) if path else ""

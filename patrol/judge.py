@@ -1,0 +1,203 @@
+"""From the looks of a tick to what is said and what is kept of each box and run. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.contract.states import RunState
+from patrol import codec
+from patrol.before import Before, BoxBefore
+from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
+from patrol.decide.scene import gpu_percent, share
+from patrol.decide.way import way_to
+from patrol.kept import BoxNote, Point, RunNote
+from patrol.recall import fold, fold_box
+from patrol.report import line
+from patrol.report_forms import Entry
+from patrol.snapshot import BoxLook
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onbox.contract.boxes import BoxSettings
+    from patrol.before import LogPlace
+    from patrol.decide.policy import Policy
+    from patrol.kept import Past
+    from patrol.snapshot import RunLook, Snapshot
+    from patrol.verdict import Verdict
+
+FORGET_UNREACHED_SECONDS = 30 * 86400.0  # a run of a box that does not answer is spoken of for so long
+FORGET_VANISHED_SECONDS = 86400.0  # one whose box answers and has it no more
+ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED)
+
+
+class Judged(NamedTuple):
+    """One run, or with run "" a box that has none to speak of. look: None where nothing was seen of it."""
+
+    verdict: Verdict
+    look: RunLook | None
+    before: Before
+    after: Before
+    line: str
+
+
+class BoxJudged(NamedTuple):
+    """Everything of one box in one tick. runs: at least one entry, so that no box is ever silent."""
+
+    box: BoxSettings
+    snapshot: Snapshot
+    before: BoxBefore
+    after: BoxBefore
+    runs: tuple[Judged, ...]
+    places: dict[str, LogPlace] | None
+
+    def entries(self) -> list[Entry]:
+        return [Entry(run.verdict, run.look, self.snapshot) for run in self.runs]
+
+
+class Frame(NamedTuple):
+    """What does not change within a tick. now: local time."""
+
+    past: Past
+    policy: Policy
+    ssh_command: tuple[str, ...]
+    now: float
+
+
+def judge(box: BoxSettings, snapshot: Snapshot, places: dict[str, LogPlace] | None, frame: Frame) -> BoxJudged:
+    """What is to be said of a box and its runs, and remembered. places: of logs; None: not read."""
+    before = frame.past.boxes.get(box.name, BoxBefore())
+    after = fold_box(before, snapshot, frame.now)
+    looks = _looks(snapshot)
+    runs = [_judge_seen(box, snapshot, look, before, frame) for look in looks if isinstance(snapshot, BoxLook)]
+    seen = {look.run for look in looks}
+    runs += [_judge_unseen(box, snapshot, run, before, frame) for run in _known_runs(box.name, snapshot, frame, seen)]
+    if not runs:
+        alone = _judge_box(box, snapshot, before, frame)
+        after = after._replace(rule=alone.verdict.finding.rule, since=alone.verdict.since)
+        runs = [alone]
+    return BoxJudged(box, snapshot, before, after, tuple(runs), places)
+
+
+def _looks(snapshot: Snapshot) -> tuple[RunLook, ...]:
+    if not isinstance(snapshot, BoxLook) or isinstance(snapshot.runs, Absent | Unseen):
+        return ()
+    return snapshot.runs
+
+
+def _known_runs(box: str, snapshot: Snapshot, frame: Frame, seen: set[str]) -> list[str]:
+    """Runs of earlier ticks that were not seen now and are not forgotten yet."""
+    reached = isinstance(snapshot, BoxLook) and not isinstance(snapshot.runs, Unseen)
+    limit = FORGET_VANISHED_SECONDS if reached else FORGET_UNREACHED_SECONDS
+    return sorted(
+        run
+        for (name, run), before in frame.past.runs.items()
+        if name == box
+        and run
+        and run not in seen
+        and before.last_seen_at is not None
+        and frame.now - before.last_seen_at <= limit
+        and not (reached and before.acknowledged)
+    )
+
+
+def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: BoxBefore, frame: Frame) -> Judged:
+    before = frame.past.runs.get((box.name, look.run), Before())
+    way = way_to(box, frame.ssh_command)
+    verdict = decide_run(look, snapshot, before, box_before, frame.now, frame.policy, way=way)
+    after = fold(before, look, verdict, frame.now, snapshot)
+    return Judged(verdict, look, before, after, line(verdict, look, snapshot, frame.now, before))
+
+
+def _judge_unseen(box: BoxSettings, snapshot: Snapshot, run: str, box_before: BoxBefore, frame: Frame) -> Judged:
+    before = frame.past.runs[box.name, run]
+    way = way_to(box, frame.ssh_command)
+    verdict = decide_unreachable_run(snapshot, run, before, box_before, frame.now, frame.policy, way=way)
+    after = fold(before, None, verdict, frame.now)
+    return Judged(verdict, None, before, after, line(verdict, None, snapshot, frame.now, before))
+
+
+def _judge_box(box: BoxSettings, snapshot: Snapshot, before: BoxBefore, frame: Frame) -> Judged:
+    verdict = decide_box(snapshot, before, frame.now, frame.policy, way=way_to(box, frame.ssh_command))
+    shown = line(verdict, None, snapshot, frame.now, Before(rule=before.rule))
+    mine = frame.past.runs.get((box.name, ""), Before())
+    after = mine._replace(rule=verdict.finding.rule, since=verdict.since)
+    return Judged(verdict, None, Before(rule=before.rule), after, shown)
+
+
+# -- what follows from all of it
+
+
+def worst(verdicts: Iterable[Verdict], now: float) -> Severity:
+    """The worst of what a person has not acknowledged or silenced; OK where nothing is left."""
+    loud = (one.severity for one in verdicts if not one.acknowledged and (one.silenced_until or 0.0) <= now)
+    return max(loud, key=lambda severity: severity.rank, default=Severity.OK)
+
+
+def all_over(boxes: Sequence[BoxJudged]) -> bool:
+    """Whether every run of every box was seen, has ended and was acknowledged: then nobody needs a patrol."""
+    runs = [run for box in boxes for run in box.runs]
+    return bool(runs) and all(
+        run.look is not None and run.verdict.state in ENDED and run.verdict.acknowledged for run in runs
+    )
+
+
+def may_act(judged: BoxJudged) -> bool:
+    """Whether a resume is worth thinking of: then the box is reported after that."""
+    return judged.box.recover == "resume" and any(run.verdict.may_resume for run in judged.runs)
+
+
+def undelivered(judged: BoxJudged) -> dict[str, str]:
+    """Run directory by run, of every run that has notifications waiting."""
+    looks = (run.look for run in judged.runs if run.look is not None and run.look.managed)
+    return {look.run: look.place for look in looks if (observed(look.undelivered) or 0) > 0}
+
+
+def box_note(judged: BoxJudged) -> BoxNote:
+    look = codec.look_to_text(judged.snapshot)
+    return BoxNote(judged.box.name, judged.snapshot.at, judged.after, look, judged.places)
+
+
+def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:
+    verdict = run.verdict
+    return RunNote(
+        box=verdict.box,
+        run=verdict.run,
+        at=now,
+        before=run.after,
+        line=run.line,
+        verdict=codec.verdict_to_text(verdict),
+        state=verdict.state.value,
+        severity=int(verdict.severity),
+        rule=verdict.finding.rule,
+        say=verdict.finding.say,
+        rule_before=run.before.rule,
+        point=point_of(run.look, snapshot),
+    )
+
+
+def point_of(look: RunLook | None, snapshot: Snapshot) -> Point | None:
+    """The numbers for plots; None where the run was not seen."""
+    if look is None or not isinstance(snapshot, BoxLook):
+        return None
+    progress, memory = observed(look.progress), observed(snapshot.memory)
+    loss = progress.loss if progress else None
+    disks = observed(snapshot.disks) or ()
+    return Point(
+        current=progress.current if progress else None,
+        loss=float(loss) if isinstance(loss, int | float) else None,
+        memory_percent=_whole(share(observed(memory.held_bytes), observed(memory.limit_bytes)) if memory else None),
+        disk_percent=_used(share(disk.bytes_free, disk.bytes_total) for disk in disks),
+        inodes_percent=_used(share(observed(disk.inodes_free), observed(disk.inodes_total)) for disk in disks),
+        gpu_percent=_whole(gpu_percent(snapshot)),
+    )
+
+
+def _used(free: Iterable[float | None]) -> int | None:
+    return max((int(100.0 - one) for one in free if one is not None), default=None)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)

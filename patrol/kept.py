@@ -1,0 +1,117 @@
+"""What is kept of ticks, boxes and runs, as values. Pure; `memory.py` stores them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from patrol.before import Before, BoxBefore, LogPlace
+
+
+class MemoryTrouble(Exception):
+    """The memory could not be read or written (disk full, rights, busy). The file itself is not known to be damaged."""
+
+
+class Past(NamedTuple):
+    """What a tick needs to know of the earlier ones. runs: by (box, run). places: by box, then run."""
+
+    runs: dict[tuple[str, str], Before]
+    boxes: dict[str, BoxBefore]
+    places: dict[str, dict[str, LogPlace]]
+
+
+class Point(NamedTuple):
+    """The numbers of one run at one tick, for plots; None: not known. Shares are whole percents."""
+
+    current: float | None = None
+    loss: float | None = None
+    memory_percent: int | None = None
+    disk_percent: int | None = None
+    inodes_percent: int | None = None
+    gpu_percent: int | None = None
+
+
+class RunNote(NamedTuple):
+    """What is kept of one run after a tick. verdict: as JSON. state, severity, rule, say: of the verdict, for the list
+    of changes. rule_before: None at the first sight.
+    """
+
+    box: str
+    run: str
+    at: float
+    before: Before
+    line: str
+    verdict: str
+    state: str
+    severity: int
+    rule: str
+    say: str
+    rule_before: str | None
+    point: Point | None
+
+
+class BoxNote(NamedTuple):
+    """What is kept of one box after a tick. look: as JSON. places: of the logs that were read; None: not reached, the
+    places stay as they were.
+    """
+
+    box: str
+    at: float
+    before: BoxBefore
+    look: str
+    places: dict[str, LogPlace] | None
+
+
+class TickNote(NamedTuple):
+    """One tick. note: trouble of its own, in words, or ""."""
+
+    began_at: float
+    ended_at: float
+    exit_code: int
+    boxes: tuple[BoxNote, ...]
+    runs: tuple[RunNote, ...]
+    note: str = ""
+
+
+class LastWord(NamedTuple):
+    """What the last tick that knew of a run said. verdict: as JSON."""
+
+    box: str
+    run: str
+    at: float
+    line: str
+    verdict: str
+
+
+class Flip(NamedTuple):
+    """A change of what is said of a run (or of a box: run is "")."""
+
+    at: float
+    box: str
+    run: str
+    rule_before: str | None
+    rule: str
+    severity: int
+    state: str
+    say: str
+
+
+class Act(NamedTuple):
+    """Something that the patrol did. kind: resume, relay, ack, silence, ...; subject: what must not be done twice."""
+
+    at: float
+    box: str
+    run: str
+    kind: str
+    subject: str
+    outcome: str
+    detail: str
+
+
+class PastTick(NamedTuple):
+    began_at: float
+    ended_at: float
+    exit_code: int
+    boxes: int
+    runs: int
+    note: str

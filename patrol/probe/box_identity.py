@@ -1,0 +1,59 @@
+"""Who answers: host name, boot, uptime, clock, and whether `onbox` is on the path of an ssh command."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.redact import one_line
+from patrol.snapshot import Identity
+
+if TYPE_CHECKING:
+    from patrol.probe.frames import Part
+
+SHELL = r"""
+p_identity() {
+  p_host= p_boot= p_up=
+  read -r p_host </proc/sys/kernel/hostname
+  read -r p_boot </proc/sys/kernel/random/boot_id
+  read -r p_up p_rest </proc/uptime
+  printf '%s\n' "$p_host" "$p_boot" "$p_up"
+  date +%s
+  command -v onbox || echo
+}
+"""
+
+
+class Seen(NamedTuple):
+    identity: Identity
+    onbox_on_path: bool
+
+
+def parse(part: Part, middle: float) -> Maybe[Seen]:
+    """middle: local time in the middle between question and answer, against which the box's clock is held."""
+    lines = part.data.decode("utf-8", "replace").split("\n")
+    clock = number(lines[3]) if len(lines) > 4 else None
+    if clock is None:
+        return Unseen("the box told no time")
+    uptime = number(lines[2])
+    boot_id = one_line(lines[1])[:64]
+    return Seen(
+        Identity(
+            hostname=one_line(lines[0])[:253],
+            boot_id=boot_id or Absent("this kernel tells no boot id"),
+            uptime_seconds=Absent("this kernel tells no uptime") if uptime is None else uptime,
+            clock_seconds=clock,
+            clock_skew_seconds=clock - middle,
+        ),
+        bool(lines[4].strip()),
+    )
+
+
+def number(text: str) -> float | None:
+    """A plain decimal number; None for anything else."""
+    try:
+        value = float(text) if len(text) < 40 else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

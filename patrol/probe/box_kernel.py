@@ -1,0 +1,56 @@
+"""Lines of the kernel's log that tell of a sick GPU (Xid) or of the OOM killer, where it may be read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.contract.readings import Absent, Unseen
+from onbox.redact import one_line, redact
+from patrol.snapshot import KernelFault
+
+if TYPE_CHECKING:
+    from onbox.contract.readings import Maybe
+    from patrol.probe.frames import Part
+
+FIRST_SECONDS = 3600.0  # at first sight, what is older is no news
+
+# p_kernel SINCE: only lines from that second of the uptime on.
+SHELL = r"""
+p_kernel() {
+  p_signs='NVRM: Xid|[Oo]ut of memory: Kill|dmesg says no'
+  { dmesg || echo '[0] dmesg says no'; } | grep -E "$p_signs" | tail -n 20 | while read -r p_line; do
+    p_rest=${p_line#*[}
+    p_rest=${p_rest#"${p_rest%%[! ]*}"}
+    p_rest=${p_rest%%[!0-9]*}
+    [ ${p_rest:-0} -lt $1 ] && [ ${p_rest:-0} != 0 ] || printf '%s\n' "$p_line"
+  done
+}
+"""
+_LINE = re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}(?:\.\d{1,9})?)\]\s*(.*)$")
+_XID = re.compile(r"NVRM: Xid \([^)]*\):\s*(\d{1,4})")
+
+
+def parse(part: Part, since: float | None, uptime: float | None) -> Maybe[tuple[KernelFault, ...]]:
+    """since: uptime of the last look, in seconds; None: the first look of this boot."""
+    text = part.data.decode("utf-8", "replace")
+    if "dmesg says no" in text:
+        return Unseen("the kernel's log may not be read by this account")
+    oldest = since if since is not None else (uptime or 0.0) - FIRST_SECONDS
+    faults = []
+    for line in text.split("\n"):
+        found = _LINE.match(line)
+        at = float(found[1]) if found else None
+        if not line.strip() or (at is not None and at <= oldest):
+            continue
+        shown = redact(one_line(found[2] if found else line))[:300]
+        xid = _XID.search(line)
+        faults.append(
+            KernelFault(
+                "xid" if xid else "oom",
+                shown,
+                Absent("the kernel stamps no times") if at is None else at,
+                int(xid[1]) if xid else Absent("no Xid"),
+            )
+        )
+    return tuple(faults)

@@ -1,0 +1,227 @@
+"""What is looked for of a run that onbox did not start: processes, a terminal session, artifacts, the queue, counts."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import Absent, Unseen
+from onbox.redact import one_line
+from patrol.probe.box_runs import count
+from patrol.snapshot import Artifacts
+
+if TYPE_CHECKING:
+    from onbox.contract.readings import Maybe
+    from patrol.probe.frames import Part
+
+PROCESSES_LIMIT = 40
+
+# p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
+# Whoever descends from this login, or is above it, is none of the run's; what only looks at or edits files is sorted
+# out by who reads the answer.
+PROCESSES = r"""
+p_parent() {
+  read -r p_line </proc/$1/stat || return
+  p_line=${p_line##*') '}
+  p_line=${p_line#? }
+  p_parent=${p_line%% *}
+}
+p_is_ours() {
+  case $p_mine in
+    *" $1 "*) return 0;;
+  esac
+  p_parent=$1
+  while [ $p_parent -gt 1 ]; do
+    [ $p_parent != $$ ] || return 0
+    p_parent $p_parent || return 1
+  done
+  return 1
+}
+p_processes() {
+  grep -E -e "$1" </dev/null
+  [ $? -lt 2 ] || return 20
+  p_mine=" " p_parent=$$
+  while [ $p_parent -gt 1 ]; do
+    p_mine="$p_mine$p_parent "
+    p_parent $p_parent || break
+  done
+  p_heads='^==> /proc/[0-9]+/cmdline <==$'
+  head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' ' | sed 's/ *$//' | grep -E -e "$p_heads" -e "$1" | {
+    p_pid= p_found=0
+    while read -r p_text; do
+      case $p_text in
+        '==> /proc/'*)
+          p_pid=${p_text#*c/}
+          p_pid=${p_pid%%/*};;
+        *)
+          if [ "$p_pid" ] && ! p_is_ours $p_pid && read -r p_line </proc/$p_pid/stat; then
+            p_found=$((p_found+1))
+            set -- ${p_line##*') '}
+            [ $p_found -gt 40 ] || printf '%s %s %s %.160s\n' $p_pid $1 ${20} "$p_text"
+          fi
+          p_pid=;;
+      esac
+    done
+    p_mark "count $p_found"
+  }
+}
+"""
+
+# p_session NAME: panes of that tmux session, or that screen session, and whether anything runs in them. All panes are
+# listed: as a target, a name that is not there quietly becomes that of another session.
+SESSION = r"""
+p_session() {
+  p_code=20
+  if command -v tmux >/dev/null; then
+    p_code=0
+    p_found=$(tmux list-panes -a -F '#{pane_pid} #{pane_dead} #{session_name}' 2>&1) || p_mark tmux
+    printf '%s\n' "$p_found" | while read -r p_pid p_rest p_text; do
+      if [ "$p_text" = "$1" ]; then
+        p_text=? p_file=/proc/$p_pid/task/$p_pid/children
+        [ ! -r $p_file ] || read -r p_text <$p_file
+        p_text=$p_rest"|$p_text|$(tr '\000' ' ' </proc/$p_pid/cmdline)"
+      fi
+      printf '%s %s\n' "$p_pid" "$p_text"
+    done
+  fi
+  if command -v screen >/dev/null; then
+    p_code=0
+    p_mark screen
+    screen -ls | grep -F -e ".$1"
+  fi
+  return $p_code
+}
+"""
+
+# p_artifacts PATTERN...: globs only (IFS is empty, nothing is run or split); regular files are counted.
+ARTIFACTS = r"""
+p_artifacts() {
+  IFS=
+  for p_glob in "$@"; do
+    p_at "$p_glob"
+    stat -c '%f %s %Y' $p_path
+  done | awk '/^8/{n++;b+=$2;if($3>m)m=$3}END{printf "%.0f %.0f %.0f\n",n,b,m}'
+}
+"""
+# p_count DIRECTORY: the regular files below it.
+COUNT = r"""
+p_count() {
+  p_at "$1"
+  [ -d "$p_path" ] || return 20
+  find "$p_path/." -type f -print0 | tr -dc '\000' | wc -c
+}
+"""
+QUEUE = r"""
+p_queue() {
+  command -v squeue >/dev/null || return 20
+  squeue -h -u "$(id -un)" -o '%i|%T|%r|%M|%j' 2>&1
+}
+"""
+
+# Programs that have the name of a script on their command line without running it.
+ONLOOKERS = frozenset(
+    """
+    tail less more most cat vi vim nvim view nano emacs emacsclient grep egrep fgrep rg ag sed awk pgrep pkill watch
+    tmux screen sshd ssh scp sftp rsync man tee head wc find ls du inotifywait multitail code git sudo su
+    """.split()
+)
+SHELLS = frozenset("sh bash dash zsh fish ksh csh tcsh ash".split())
+
+
+class Found(NamedTuple):
+    """A process of the run."""
+
+    pid: int
+    start_ticks: int
+    words: str
+
+
+def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
+    """The live processes that match; () means: looked, and there is none."""
+    if part.code == 20:
+        return Unseen("the pattern is none for the box's grep -E")
+    if part.code != 0:
+        return Unseen(f"the processes could not be looked at (code {part.code})")
+    found = []
+    for line in part.data.decode("utf-8", "replace").split("\n"):
+        words = line.split(" ", 3)
+        if len(words) != 4 or words[1] in "ZX" or is_onlooker(words[3]):
+            continue
+        pid, ticks = count(words[0]), count(words[2])
+        if pid is not None and ticks is not None:
+            found.append(Found(pid, ticks, one_line(words[3]).strip()))
+    return tuple(found[:PROCESSES_LIMIT])
+
+
+def is_onlooker(command: str) -> bool:
+    first = command.strip().split(" ", 1)[0].rstrip(":")
+    return os.path.basename(first) in ONLOOKERS
+
+
+class Session(NamedTuple):
+    """A terminal session of the name. busy: whether anything runs in it but an idle shell."""
+
+    kind: str
+    busy: bool
+
+
+_ABSENT_TMUX = re.compile(r"can't find|no server running|No such file or directory|no current|no sessions")
+_SCREEN = re.compile(r"^\s*(\d{1,9})\.(.*?)\s+(?:\(\d\d/\d\d/.*?\)\s+)?\((.*)\)\s*$")
+
+
+def parse_session(part: Part, name: str) -> Maybe[Session]:
+    """Absent: there is no session of that name."""
+    if part.code == 20:
+        return Unseen("neither tmux nor screen is on the box's path")
+    trouble = (part.block("tmux") or b"").decode("utf-8", "replace").replace("|", "")
+    if not trouble:
+        panes = [line for line in part.data.decode("utf-8", "replace").split("\n") if line.count("|") >= 2]
+        if panes:
+            return Session("tmux", any(_is_busy(*line.split("|", 2)) for line in panes))
+    screens = [
+        match
+        for line in (part.block("screen") or b"").decode("utf-8", "replace").split("\n")
+        if (match := _SCREEN.match(line)) and match[2] == name
+    ]
+    if screens:
+        return Session("screen", any("Dead" not in match[3] for match in screens))
+    if trouble and not _ABSENT_TMUX.search(trouble):
+        return Unseen(f"tmux: {one_line(trouble)[:120]}")
+    return Absent("no session of that name")
+
+
+def _is_busy(pane: str, children: str, command: str) -> bool:
+    """A pane whose program has ended is dead; a shell without arguments or children only waits."""
+    words = command.split()
+    if pane.endswith(" 1"):
+        return False
+    idle = len(words) == 1 and os.path.basename(words[0].lstrip("-")) in SHELLS
+    return not idle or bool(children.strip())
+
+
+def parse_artifacts(part: Part, clock: float) -> Maybe[Artifacts]:
+    words = [count(word) for word in part.data.decode("ascii", "replace").split()]
+    if part.code != 0 or len(words) != 3 or None in words:
+        return Unseen(f"the artifacts could not be counted (code {part.code})")
+    files, size, newest = (word or 0 for word in words)
+    age = max(0.0, clock - newest) if files else Absent("no such file")
+    return Artifacts(files, size, age)
+
+
+def parse_count(part: Part) -> Maybe[int]:
+    if part.code == 20:
+        return Absent("no such directory on the box")
+    found = count(part.data.decode("ascii", "replace").strip())
+    return Unseen(f"the files could not be counted (code {part.code})") if part.code != 0 or found is None else found
+
+
+def parse_queue(part: Part) -> Maybe[dict[str, str]]:
+    """State and reason by the job's name."""
+    if part.code == 20:
+        return Absent("no squeue on the box's path")
+    text = part.data.decode("utf-8", "replace")
+    if part.code != 0:
+        return Unseen(f"squeue: {one_line(text.strip())[:120]}")
+    rows = [line.split("|", 4) for line in text.split("\n")]
+    return {row[4]: one_line(f"{row[1]} ({row[2]})") for row in rows if len(row) == 5}

@@ -1,0 +1,69 @@
+"""A run's journal, folded as it grows into the few facts that a look needs. Pure.
+
+The fold is a dict of plain values, small whatever the journal's length, so that it can be kept between looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
+
+if TYPE_CHECKING:
+    from onbox.contract.events import Record
+
+REASON_LIMIT = 300
+
+
+def new_fold(inode: int) -> dict[str, Any]:
+    """Nothing read yet. offset: behind the last whole line that was taken in. gap: whether lines were skipped."""
+    return {"inode": inode, "offset": 0, "gap": False, "open": False, "end": None, "stage": None, "attempt": None,
+            "began_at": None, "retries": 0}  # fmt: skip
+
+
+def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped_bytes: int) -> dict[str, Any]:
+    """The fold with the journal's bytes from `start` on. After a gap, the first (torn) line of a piece is left out."""
+    fold = dict(fold)
+    end = start + skipped_bytes + sum(len(piece) for piece in pieces)
+    for at, piece in enumerate(pieces):
+        text = piece
+        if at > 0:
+            fold["gap"] = True
+            text = piece[piece.find(b"\n") + 1 :]
+        if at + 1 < len(pieces):
+            text = text[: text.rfind(b"\n") + 1]
+        for record in parse_events(text.splitlines(keepends=True)):
+            if not isinstance(record, Unreadable):
+                _apply(fold, record)
+    torn = len(pieces[-1]) - (pieces[-1].rfind(b"\n") + 1) if pieces else 0
+    fold["offset"] = end - torn
+    return fold
+
+
+def _apply(fold: dict[str, Any], record: Record) -> None:
+    event, stage = record["event"], record.get("stage")
+    if event == Event.CHAIN_STARTED:
+        fold.update(open=True, end=None)
+    elif event in CHAIN_ENDS:
+        fold.update(open=False, end=_end(record))
+    elif event == Event.ATTEMPT_STARTED and isinstance(stage, str):
+        if stage != fold["stage"]:
+            fold["retries"] = 0
+        fold.update(stage=stage, attempt=_number(record.get("attempt")), began_at=record.get("at"))
+    elif event == Event.STAGE_RETRYING:
+        fold["retries"] += 1
+    elif event in (Event.STAGE_DONE, Event.STAGE_FAILED):
+        fold["retries"] = 0 if event == Event.STAGE_DONE else fold["retries"]
+
+
+def _end(record: Record) -> dict[str, Any]:
+    return {
+        "event": record["event"],
+        "at": str(record.get("ended_at") or record.get("at") or ""),
+        "reason": str(record.get("reason") or "")[:REASON_LIMIT],
+        "stage": str(record.get("stopped_at") or ""),
+    }
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,334 @@
+"""A run that onbox started, from the texts that the box sent: a `RunLook`, and what to keep of it. Pure.
+
+What is hostile, half-written or huge is Unseen for the fields that it would have told; nothing here raises for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.markers import Marker, parse_marker
+from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent, Unseen
+from onbox.redact import one_line, redact
+from onbox.system.clock import parse_utc
+from onbox.triage.classes import REMEDIES, RETRYABLE
+from patrol.before import LogPlace
+from patrol.probe import journal, log_memory
+from patrol.probe.box_logs import Span, parse_log
+from patrol.probe.plan import cursor_of
+from patrol.snapshot import Failure, LogLook, RunLook
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onbox.contract.readings import Maybe
+    from patrol.probe.box_runs import RawRun
+    from patrol.snapshot import Identity
+
+TEXT_LIMIT = 300
+FRESH_HEARTBEATS = 3
+
+
+class Box(NamedTuple):
+    """Who sent it, as far as ages and liveness need it."""
+
+    identity: Identity
+    state_dir: str
+
+
+def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, LogPlace]:
+    """The run as it is, and its place for the next look."""
+    known = dict(place.reader) if place is not None else {}
+    manifest = _manifest(raw, known.get("manifest"))
+    if place is not None and known.get("manifest", {}).get("run_id") != manifest.get("run_id"):
+        place, known = None, {}  # another run of the same name
+    fold = _fold(raw, known.get("journal"))
+    log, place = _log(raw, place, box)
+    place.reader.update(manifest=manifest, journal=fold, pids=[raw.runner.pid] if raw.runner else [])
+    status = _json(raw.files, "status.json")
+    clock = box.identity.clock_seconds
+    fields: dict[str, Any] = status if isinstance(status, dict) else {}
+    if fields.get("run_id") != manifest.get("run_id") and manifest.get("run_id"):
+        fields = {}  # of the run before
+    stage = fields.get("stage") or fold["stage"] or raw.stage or None
+    stage_facts = manifest.get("stages", {}).get(stage) if isinstance(stage, str) else None
+    look = RunLook(
+        run=one_line(raw.name)[:TEXT_LIMIT],
+        managed=True,
+        place=f"{box.state_dir.rstrip('/')}/{one_line(raw.name)}",
+        run_id=manifest["run_id"] if manifest.get("run_id") else Unseen(manifest.get("why", "no run.json")),
+        stage=_text(stage, "no stage"),
+        attempt=_first_int(raw.attempt, fields.get("attempt"), fold["attempt"]),
+        stages_done=raw.done_count,
+        stages_total=int(manifest.get("stage_count", 0)),
+        claimed_state=_text(fields.get("state"), "no state") if fields else _why(status),
+        runner_alive=_runner_alive(raw, box.identity),
+        stage_alive=_stage_alive(raw, fields, box.identity),
+        **_end(raw, fold, manifest, clock),
+        heartbeat_age_seconds=_age(fields.get("at"), clock) if fields else _why(status),
+        heartbeat_every_seconds=manifest.get("every", 30.0),
+        stage_began_age_seconds=_age(fields.get("attempt_began_at") or fold["began_at"], clock, "no attempt"),
+        stall_after_seconds=_declared(stage_facts, "stall_after_seconds", manifest),
+        min_duration_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
+        expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
+        waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
+        retries=int(fold["retries"]),
+        failure=_failure(raw, manifest),
+        log=log,
+        undelivered=raw.waiting_count,
+        notify_trouble=one_line(redact(str(fields.get("notify_trouble") or "")))[:TEXT_LIMIT],
+    )
+    return look._replace(progress=_progress(look, fields, status, place)), place
+
+
+# -- what lies there
+
+
+def _json(files: Mapping[str, bytes], name: str) -> Maybe[dict[str, Any]]:
+    text = files.get(name)
+    if text is None:
+        return Absent(f"no {name}")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return Unseen(f"{name} is damaged or too long")
+    return data if isinstance(data, dict) else Unseen(f"{name} holds no JSON object")
+
+
+def _why(status: Maybe[dict[str, Any]]) -> Absent | Unseen:
+    return status if isinstance(status, Absent | Unseen) else Unseen("status.json is of another run")
+
+
+def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
+    """The facts of run.json that a look needs: kept, because the file is sent only when it has changed."""
+    stat = raw.stats.get("run.json")
+    text = raw.files.get("run.json")
+    if text is None:
+        return known if isinstance(known, dict) else {"why": "run.json could not be read"}
+    first, _, rest = text.partition(b"\n")
+    head = _loads(first.rpartition(b', "stages": [')[0] + b"}")
+    if not isinstance(head, dict) or not isinstance(head.get("run_id"), str):
+        return {"why": "run.json is damaged or too long"}
+    settings = head.get("settings")
+    every = settings.get("sample_every_seconds") if isinstance(settings, dict) else None
+    stage_count = head.get("stage_count")
+    stages = {}
+    for line in rest.split(b"\n"):
+        stage = _loads(line.strip().removesuffix(b","))
+        if isinstance(stage, dict) and isinstance(stage.get("name"), str):
+            kept = {key: value for key in _DECLARED if (value := _finite(stage.get(key))) is not None}
+            stages[stage["name"][:80]] = kept
+    return {
+        "id": stat.identity if stat is not None else "0",
+        "run_id": one_line(head["run_id"])[:80],
+        "host": str(head.get("host", ""))[:253],
+        "every": _finite(every) or 30.0,
+        "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
+        "stages": stages if len(stages) <= 200 else {name: kept for name, kept in stages.items() if kept},
+        "whole": stage_count == len(stages),
+    }
+
+
+_DECLARED = ("stall_after_seconds", "min_duration_seconds")
+
+
+def _loads(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _finite(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _declared(facts: dict[str, float] | None, key: str, manifest: dict[str, Any]) -> Maybe[float]:
+    if facts is not None and key in facts:
+        return facts[key]
+    return (
+        Absent("not declared") if facts is not None or manifest.get("whole") else Unseen("run.json was not read whole")
+    )
+
+
+def _fold(raw: RawRun, known: object) -> dict[str, Any]:
+    inode, offset, _ = raw.journal
+    fold = known if isinstance(known, dict) and known.get("inode") == inode else journal.new_fold(inode)
+    if offset == 0:
+        fold = journal.new_fold(inode)
+    pieces, _, skipped = Span.of(raw.journal_blocks).behind(offset)
+    return journal.take_in(fold, offset, pieces, skipped)
+
+
+def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook], LogPlace]:
+    if not raw.log_path:
+        empty = LogPlace("", (0, 0, 0, ""), {})
+        return Absent("no log yet"), empty if place is None else place
+    known = place if place is not None and place.path == raw.log_path else None
+    news = parse_log(raw.log_blocks, raw.log_code, cursor_of(known))
+    if isinstance(news, Absent | Unseen):
+        return news, place if place is not None else LogPlace("", (0, 0, 0, ""), {})
+    place = log_memory.follow(known, raw.log_path, news)
+    look = log_memory.look(place, news, box.identity.clock_seconds)
+    return look._replace(path=f"{box.state_dir.rstrip('/')}/{one_line(raw.name)}/{raw.log_path}"), place
+
+
+# -- what of it lives
+
+
+def _runner_alive(raw: RawRun, identity: Identity) -> Maybe[bool]:
+    """The lock is the kernel's word; a process with pid, start time and boot of the lock's text is as good."""
+    lock = raw.stats.get("lock")
+    if lock is not None and lock.held:
+        return True
+    holder = _json(raw.files, "lock")
+    if not isinstance(holder, dict):
+        return False if lock is None or lock.held is False or lock.size == 0 else Unseen("the lock's text is damaged")
+    same_boot = holder.get("boot_id") in (None, identity.boot_id)
+    alive = raw.runner
+    if same_boot and alive is not None and alive.start_ticks == holder.get("start_ticks") and alive.state not in "ZX":
+        return True
+    if lock is not None and lock.held is False:
+        return False
+    if holder.get("host") not in (None, identity.hostname):
+        return Unseen(f"its runner is on another host, {one_line(str(holder.get('host')))[:80]}")
+    return False
+
+
+def _stage_alive(raw: RawRun, status: dict[str, Any], identity: Identity) -> Maybe[bool]:
+    """Whether the newest slot is held, by its keeper or by the command that inherited it."""
+    slot = raw.slot
+    if slot is None:
+        return False
+    if raw.keeper_holds or slot.held:
+        return raw.exit_code is None
+    if slot.held is False:
+        return False
+    keeper = status.get("keeper")
+    started = keeper.get("start_ticks") if isinstance(keeper, dict) and keeper.get("pid") == raw.keeper_pid else None
+    alive = raw.keeper
+    if alive is not None and alive.state not in "ZX" and started in (None, alive.start_ticks):
+        return raw.exit_code is None
+    runner = status.get("runner")
+    host = runner.get("host") if isinstance(runner, dict) else None
+    return Unseen("its stage is on another host") if host not in (None, identity.hostname) else False
+
+
+# -- how it ended
+
+
+def _end(raw: RawRun, fold: dict[str, Any], manifest: dict[str, Any], clock: float) -> dict[str, Any]:
+    end = fold["end"]
+    fields: dict[str, Any] = {}
+    if isinstance(end, dict):
+        fields["outcome"] = end["event"]
+        fields["reason"] = one_line(redact(end["reason"]))
+        fields["ended_age_seconds"] = _age(end["at"], clock, "not ended")
+    elif not raw.journal[2]:
+        fields["outcome"] = Unseen("the journal could not be read") if raw.done_count else Absent("the run is open")
+    marker = parse_marker(raw.files["markers/CHAIN_DONE"]) if "markers/CHAIN_DONE" in raw.files else None
+    if marker is None:
+        fields["done"] = Absent("no CHAIN_DONE")
+    elif not isinstance(marker, Marker):
+        fields["done"] = Unseen(f"CHAIN_DONE is no proof: {marker.reason}")
+    elif marker.run_id != manifest.get("run_id"):
+        fields["done"] = Absent("CHAIN_DONE is of another run")
+    else:
+        fields["done"] = f"CHAIN_DONE of {one_line(marker.run_id)}"
+        fields.setdefault("outcome", "chain_done")
+        fields.setdefault("ended_age_seconds", _age(marker.data.get("ended_at"), clock, "not ended"))
+    return fields
+
+
+def _failure(raw: RawRun, manifest: dict[str, Any]) -> Maybe[Failure]:
+    names = [name for name in raw.files if name.endswith("_FAILED") and name != "markers/CHAIN_FAILED"]
+    if not names:
+        return Absent("no FAILED marker")
+    marker = parse_marker(raw.files[names[0]])
+    if not isinstance(marker, Marker):
+        return Unseen(f"{one_line(names[0])}: {marker.reason}")
+    if marker.run_id != manifest.get("run_id"):
+        return Absent("the FAILED marker is of another run")
+    data = marker.data
+
+    def said(key: str) -> str:
+        value = data.get(key)
+        return one_line(redact(value))[:TEXT_LIMIT] if isinstance(value, str) else ""
+
+    failure_class = said("failure_class") or "unknown"
+    return Failure(
+        failure_class=failure_class,
+        remedy=said("remedy"),
+        retry_allowed=failure_class in RETRYABLE if failure_class in REMEDIES else None,
+        signature=said("signature"),
+        proof=said("proof") or said("reason"),
+        where=said("where"),
+        source="marker",
+        stage=one_line(marker.stage)[:TEXT_LIMIT],
+        confidence=said("confidence"),
+    )
+
+
+# -- how far it is
+
+
+def _progress(look: RunLook, fields: dict[str, Any], status: Maybe[dict[str, Any]], place: LogPlace) -> Maybe[Progress]:
+    """The runner's own reading; if its heartbeat is old, or tells of no progress, what the log's end shows."""
+    age = look.heartbeat_age_seconds
+    told = _told_progress(fields.get("progress"))
+    if told is not None and isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds:
+        return told
+    shown = log_memory.progress(place) if place.path else Progress()
+    if shown.current is not None or shown.percent is not None:
+        if told is not None and shown.exact_max is None:
+            shown = shown._replace(exact_max=told.exact_max)
+        return shown
+    if told is not None:
+        return told
+    return status if isinstance(status, Unseen) else Absent("no progress shown")
+
+
+def _told_progress(data: object) -> Progress | None:
+    """The progress of status.json: each field that has its own type, the others as not told."""
+    if not isinstance(data, dict):
+        return None
+    told: dict[str, Any] = {}
+    for key in ("current", "epoch_current", "eta_seconds", "percent", "inner_current"):
+        told[key] = _finite(data.get(key))
+    for key in ("exact_max", "epoch_max", "inner_max"):
+        told[key] = value if isinstance(value := data.get(key), int) and not isinstance(value, bool) else None
+    for key in ("unit", "inner_unit", "rule", "tracker_run"):
+        told[key] = one_line(value)[:200] if isinstance(value := data.get(key), str) else None
+    loss, finished = data.get("loss"), data.get("finished")
+    told["loss"] = one_line(loss)[:20] if isinstance(loss, str) else _finite(loss)
+    told["finished"] = finished if isinstance(finished, bool) else None
+    return Progress(**told, current_rounded=data.get("current_rounded") is True)
+
+
+# -- plain values out of untrusted JSON
+
+
+def _text(value: object, why: str) -> Maybe[str]:
+    return one_line(redact(value))[:TEXT_LIMIT] if isinstance(value, str) and value else Absent(why)
+
+
+def _first_int(*values: object) -> Maybe[int]:
+    found = next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
+    return Absent("no attempt") if found is None else found
+
+
+def _age(at: object, clock: float, why: str = "no time") -> Maybe[float]:
+    """Seconds since a time of the box's own clock. The clock was read as whole seconds."""
+    if not isinstance(at, str) or not at:
+        return Absent(why)
+    seconds = parse_utc(at[:40])
+    return Unseen("its time cannot be understood") if seconds is None else max(0.0, clock - seconds)

@@ -1,0 +1,63 @@
+"""One script out of the sections that a box is asked for, as small as it goes. Pure.
+
+Values travel beside it as positional arguments, never inside it. All names of ours begin with `p_` in the sources, so
+that they can be shortened, and cannot meet a variable of the account's environment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING, NamedTuple
+
+from patrol.probe import frames
+from patrol.probe.sections import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HUNG_SECONDS = 2  # for a section that touches files, once another one was late; a beat may come at once
+_OURS = re.compile(r"\bp_[a-z_]+\b")
+
+
+class Call(NamedTuple):
+    """A section to ask for. label: the section's name, with `.NUMBER` where it is asked more than once."""
+
+    label: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def section(self) -> str:
+        return self.label.partition(".")[0]
+
+
+def build(calls: Sequence[Call], nonce: str, total_seconds: int) -> tuple[str, tuple[str, ...]]:
+    """The script and its positional values."""
+    texts = dict.fromkeys(text for call in calls for text in BY_NAME[call.section].texts)
+    lines, values = [], [nonce, str(total_seconds)]
+    for call in calls:
+        section = BY_NAME[call.section]
+        places = range(len(values) + 1, len(values) + 1 + len(call.values))
+        words = " ".join(f'"${{{place}}}"' for place in places)
+        seconds = f"$((p_calm?{section.seconds}:{HUNG_SECONDS}))" if section.files else str(section.seconds)
+        lines.append(f"p_section {call.label} {seconds} {section.function} {words}")
+        values += call.values
+    body = "\n".join((frames.SHELL, *texts, frames.BEGIN, *lines, frames.END))
+    return "{\n" + minify(body) + "\n} 2>/dev/null", tuple(values)
+
+
+def minify(text: str) -> str:
+    """Without comments, indentation and empty lines, and with short names for ours."""
+    lines = [line.strip() for line in text.split("\n")]
+    kept = "\n".join(line for line in lines if line and not line.startswith("#"))
+    names = [name for name, _ in Counter(_OURS.findall(kept)).most_common()]
+    short = dict(zip(names, _short_names(), strict=False))
+    return _OURS.sub(lambda found: short[found[0]], kept)
+
+
+def _short_names() -> Iterator[str]:
+    """Names that are no command's: one capital letter, then a letter and a digit."""
+    yield from ascii_uppercase
+    for digit in "0123456789":
+        yield from (letter + digit for letter in ascii_lowercase)

@@ -1,0 +1,203 @@
+"""One look at one box: ask, take the answer apart, and say what was seen."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.redact import one_line, redact
+from patrol.before import LogPlace
+from patrol.probe import box_gpus, box_identity, box_kernel, box_resources, box_runs, box_watch
+from patrol.probe.frames import CUT, LATE, end_mark, split
+from patrol.probe.local_files import count_files
+from patrol.probe.plan import BOX, plan
+from patrol.probe.script import build
+from patrol.snapshot import NOT_ASKED, BoxLook, FileCount, Unreachable
+from patrol.ssh import Answer, script_with_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from onbox.contract.boxes import BoxSettings
+    from onbox.contract.readings import Maybe
+    from patrol.probe.frames import Frames, Part
+    from patrol.probe.plan import Ask
+    from patrol.settings import Settings
+    from patrol.snapshot import Disk, Identity, RunLook, Snapshot
+    from patrol.ssh import NoAnswer
+
+Places = dict[str, LogPlace]
+BOX_SHARE = 0.6  # of the deadline: the rest is for login and link
+LEAST_SECONDS = 4
+
+
+def take(
+    box: BoxSettings,
+    settings: Settings,
+    places: Mapping[str, LogPlace],
+    ask: Callable[[bytes, bytes, float], Answer | NoAnswer],
+    now: float,
+) -> tuple[Snapshot, Places]:
+    """Look once. places: what earlier looks left, by run ("" is the box itself); the new ones replace them, also those
+    of runs that were not seen this time. ask: stdin, end mark and deadline in seconds to an answer. now: local time at
+    the start.
+    """
+    deadline = box.deadline_seconds or settings.patrol.deadline_seconds
+    asked = plan(box, settings.state_dir_of(box), places)
+    nonce = secrets.token_hex(5)
+    script, values = build(asked.calls, nonce, max(LEAST_SECONDS, int(deadline * BOX_SHARE)))
+    answer = ask(script_with_values(script, values), end_mark(nonce), deadline)
+    if not isinstance(answer, Answer):
+        return Unreachable(box.name, now, answer.reason, one_line(redact(answer.detail))), dict(places)
+    middle = now + (answer.login_seconds + answer.seconds) / 2
+    frames = split(answer.output + b"\n" + end_mark(nonce) + b"\n", nonce)
+    look, fresh = read(box, asked, frames, places, middle)
+    counts = _counts(box, settings, frames)
+    runs = look.runs
+    if counts and not isinstance(runs, Absent | Unseen):
+        look = look._replace(runs=tuple(run._replace(counts=counts) for run in runs))
+    return look._replace(at=now, taken_seconds=answer.seconds), fresh
+
+
+def read(
+    box: BoxSettings, asked: Ask, frames: Frames, places: Mapping[str, LogPlace], middle: float
+) -> tuple[BoxLook, Places]:
+    """What the sections say. Pure. middle: local time in the middle of the look."""
+    unseen = {call.label: part.why for call in asked.calls if isinstance(part := frames.part(call.label), Unseen)}
+
+    def seen(label: str, parse: Callable[[Part], Any]) -> Any:
+        part = frames.part(label)
+        value = part if isinstance(part, Unseen) else parse(part)
+        if isinstance(value, Unseen):
+            unseen[label] = value.why
+        return value
+
+    who = seen("identity", lambda part: box_identity.parse(part, middle))
+    if isinstance(who, Unseen):
+        return BoxLook(box.name, middle, who, who, sections_unseen=tuple(unseen.items())), dict(places)
+    identity: Identity = who.identity
+    fresh = dict(places)
+    about = _about_the_box(places, identity)
+    queue = seen("queue", box_watch.parse_queue) if box.backend == "slurm" else NOT_ASKED
+    runs = _runs(box, asked, frames, fresh, identity, unseen)
+    if not isinstance(runs, Absent | Unseen):
+        runs = tuple(_with_queue(run, queue) for run in runs)
+    resources = _memory(frames)
+    if isinstance(resources, Unseen):
+        unseen["memory"] = resources.why
+    faults = seen(
+        "kernel", lambda part: box_kernel.parse(part, about.get("kernel_seconds"), observed(identity.uptime_seconds))
+    )
+    if not isinstance(faults, Absent | Unseen):
+        times = [at for fault in faults if isinstance(at := fault.uptime_seconds, float)]
+        about["kernel_seconds"] = max(
+            [about.get("kernel_seconds") or 0.0, observed(identity.uptime_seconds) or 0.0, *times]
+        )
+    fresh[BOX] = LogPlace("", (0, 0, 0, ""), about)
+    return BoxLook(
+        box=box.name,
+        at=middle,
+        identity=identity,
+        runs=runs,
+        memory=resources if isinstance(resources, Unseen) else resources.memory,
+        pressure=resources if isinstance(resources, Unseen) else resources.pressure,
+        disks=_disks(
+            [seen(label, box_resources.parse_disks) for label in ("disk", "run_disk") if _was_asked(asked, label)]
+        ),
+        gpus=seen("gpus", box_gpus.parse),
+        kernel_faults=faults,
+        sections_unseen=tuple(unseen.items()),
+        onbox_on_path=who.onbox_on_path,
+    ), fresh
+
+
+def _memory(frames: Frames) -> box_resources.Looked | Unseen:
+    """What the section told before it was late (its look at the runs' locks may hang) is as good as any."""
+    part = frames.parts.get("memory")
+    looked = CUT if part is None else box_resources.parse_memory(part)
+    return LATE if isinstance(looked, Unseen) and part is not None and part.code is None else looked
+
+
+def _was_asked(asked: Ask, label: str) -> bool:
+    return any(call.label == label for call in asked.calls)
+
+
+def _about_the_box(places: Mapping[str, LogPlace], identity: Identity) -> dict[str, Any]:
+    """What is kept of the box itself; after a reboot the kernel's log begins anew."""
+    known = places[BOX].reader if BOX in places else {}
+    boot_id = observed(identity.boot_id)
+    return {
+        "boot_id": boot_id,
+        "kernel_seconds": known.get("kernel_seconds") if known.get("boot_id") == boot_id else None,
+    }
+
+
+def _runs(
+    box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, identity: Identity, unseen: dict[str, str]
+) -> Maybe[tuple[RunLook, ...]]:
+    """Managed and watched runs. Where the project could not be looked at, the watched ones are there all the same."""
+    from patrol.probe import managed, watched  # noqa: PLC0415 - 0.1 s, loaded while the box answers
+
+    looks: list[RunLook] = []
+    why: Unseen | None = None
+    if box.project is not None:
+        part = frames.part("runs")
+        raw = part if isinstance(part, Unseen) else box_runs.parse(part)
+        if isinstance(raw, box_runs.RawRuns):
+            where = managed.Box(identity, asked.state_dir)
+            names = set()
+            for one in raw.runs:
+                look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)
+                names.add(one.name)
+                looks.append(look)
+            if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
+                for name in [name for name, place in fresh.items() if "journal" in place.reader and name not in names]:
+                    del fresh[name]
+            else:
+                unseen["runs"] = f"{raw.there_are - len(raw.runs)} more runs were left out"
+        else:
+            why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
+            unseen["runs"] = why.why
+    for at, watch in enumerate(box.watches):
+        look, place = watched.look_at(box, watch, at, frames, fresh.get(watch.name), identity.clock_seconds)
+        looks.append(look)
+        fresh.pop(watch.name, None)
+        if place is not None:
+            fresh[watch.name] = place
+        if watch.done_file is not None:
+            _note(unseen, f"artifacts.{at}.done", frames.part(f"artifacts.{at}.done"))
+        for label in ("log", "processes", "session", "artifacts"):
+            _note(unseen, f"{label}.{at}", {"log": look.log, "artifacts": look.artifacts}.get(label))
+    return why if why is not None and not looks else tuple(looks)
+
+
+def _note(unseen: dict[str, str], label: str, value: object) -> None:
+    if isinstance(value, Unseen):
+        unseen.setdefault(label, value.why)
+
+
+def _with_queue(run: RunLook, queue: Maybe[dict[str, str]]) -> RunLook:
+    if isinstance(queue, dict):
+        return run._replace(scheduler=queue.get(run.run, Absent("no job of that name in the queue")))
+    return run if queue is NOT_ASKED else run._replace(scheduler=queue)
+
+
+def _disks(found: list[Maybe[tuple[Disk, ...]]]) -> Maybe[tuple[Disk, ...]]:
+    """Those of the run first. A file system that hangs costs its own numbers only."""
+    disks: dict[str, Disk] = {}
+    for part in reversed(found):
+        if not isinstance(part, Absent | Unseen):
+            disks |= {disk.mount: disk for disk in part if disk.mount not in disks}
+    return tuple(disks.values()) if disks else next((part for part in found if isinstance(part, Absent | Unseen)), CUT)
+
+
+def _counts(box: BoxSettings, settings: Settings, frames: Frames) -> tuple[FileCount, ...]:
+    counts = []
+    for at, count in enumerate(box.counts):
+        part = frames.part(f"count.{at}")
+        there = part if isinstance(part, Unseen) else box_watch.parse_count(part)
+        here = count_files(os.path.join(settings.folder, count.local))
+        counts.append(FileCount(count.remote, count.local, there, here))
+    return tuple(counts)

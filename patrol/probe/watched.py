@@ -1,0 +1,190 @@
+"""A run that onbox did not start, from what the box told of its log, processes, session and artifacts. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.contract.readings import Absent, Unseen
+from onbox.redact import one_line, redact
+from onbox.triage.evidence import Evidence
+from patrol.before import LogPlace
+from patrol.probe import log_memory
+from patrol.probe.box_logs import parse_log
+from patrol.probe.box_watch import parse_artifacts, parse_processes, parse_session
+from patrol.probe.plan import below, cursor_of
+from patrol.snapshot import NOT_ASKED, Failure, RunLook
+
+if TYPE_CHECKING:
+    from onbox.contract.boxes import BoxSettings, Watch
+    from onbox.contract.readings import Maybe
+    from patrol.probe.box_logs import News
+    from patrol.probe.frames import Frames
+    from patrol.snapshot import Artifacts, LogLook
+
+DONE_LINE_LIMIT = 2000
+DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
+NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
+
+
+def look_at(
+    box: BoxSettings, watch: Watch, at: int, frames: Frames, place: LogPlace | None, clock: float
+) -> tuple[RunLook, LogPlace | None]:
+    """The run of the box's watch number `at`, and its place for the next look (None: there is nothing to keep)."""
+    path = below(box.project, watch.log) if watch.log is not None else ""
+    alive, processes = _alive(watch, at, frames)
+    news = _news(frames, at, place, path) if watch.log is not None else NOT_ASKED
+    log: Maybe[LogLook]
+    if isinstance(news, Absent | Unseen):
+        log, place = news, place if isinstance(news, Unseen) or not path else None
+    else:
+        place = log_memory.follow(place, path, news, new_attempt=_is_new_attempt(place, processes))
+        log = log_memory.look(place, news, clock)
+    place = _remember(place, processes)
+    look = RunLook(
+        run=watch.name,
+        managed=False,
+        place=path or (watch.process or watch.session or " ".join(watch.artifacts) or watch.done_file or ""),
+        runner_alive=Absent("onbox did not start it"),
+        stage_alive=alive,
+        stall_after_seconds=_given(watch.stall_after_seconds),
+        expected_seconds=_given(watch.expected_seconds),
+        log=log,
+        artifacts=_artifacts(watch, at, frames, clock),
+    )
+    file_done = _done_file(watch, at, frames, log, clock)
+    if place is None or isinstance(log, Absent | Unseen):
+        unseen = log if isinstance(log, Unseen) else Absent("no log to read it from")
+        return look._replace(progress=unseen, failure=unseen, done=_either(unseen, file_done)), place
+    line_done = _done(watch, place, alive)
+    if isinstance(line_done, str):
+        place.reader["done"] = line_done
+    done = line_done if watch.done_file is None else _either(line_done, file_done)
+    shown = log_memory.progress(place)
+    return look._replace(
+        progress=Absent("no progress shown") if shown.current is None and shown.percent is None else shown,
+        done=done,
+        failure=_failure(place, alive, log.written_age_seconds, done),
+    ), place
+
+
+def _given(value: float | None) -> Maybe[float]:
+    return Absent("not declared") if value is None else value
+
+
+def _news(frames: Frames, at: int, place: LogPlace | None, path: str) -> Maybe[News]:
+    part = frames.part(f"log.{at}")
+    if isinstance(part, Unseen):
+        return part
+    known = cursor_of(place) if place is not None and place.path == path and place.cursor[1] else None
+    return parse_log(part.blocks, part.code, known)
+
+
+def _alive(watch: Watch, at: int, frames: Frames) -> tuple[Maybe[bool], list[str]]:
+    """Whether any sign of life was seen; the processes, as `pid:start`. Unseen if one of the ways to see one could not
+    be gone and the others show nothing.
+    """
+    seen: list[Maybe[bool]] = []
+    processes: list[str] = []
+    if watch.process is not None:
+        part = frames.part(f"processes.{at}")
+        found = part if isinstance(part, Unseen) else parse_processes(part)
+        if isinstance(found, Absent | Unseen):
+            seen.append(found)
+        else:
+            processes = [f"{process.pid}:{process.start_ticks}" for process in found]
+            seen.append(bool(found))
+    if watch.session is not None:
+        part = frames.part(f"session.{at}")
+        session = part if isinstance(part, Unseen) else parse_session(part, watch.session)
+        seen.append(session if isinstance(session, Unseen) else not isinstance(session, Absent) and session.busy)
+    if not seen:
+        return Absent("no process and no session is named"), processes
+    if True in seen:
+        return True, processes
+    return next((way for way in seen if isinstance(way, Unseen)), False), processes
+
+
+def _is_new_attempt(place: LogPlace | None, processes: list[str]) -> bool:
+    """Whether none of the run's processes is one of those that were seen last. Not known while there are none."""
+    known = place.reader.get("processes") if place is not None else None
+    return bool(processes) and bool(known) and not set(processes) & set(map(str, known or ()))
+
+
+def _remember(place: LogPlace | None, processes: list[str]) -> LogPlace | None:
+    """Keep who the run's processes are: to see a new attempt, and to look at their control group next time."""
+    if not processes:
+        return place
+    if place is None:
+        place = LogPlace("", (0, 0, 0, ""), {})
+    place.reader.update(processes=processes, pids=[int(word.partition(":")[0]) for word in processes[:2]])
+    return place
+
+
+def _artifacts(watch: Watch, at: int, frames: Frames, clock: float) -> Maybe[Artifacts]:
+    if not watch.artifacts:
+        return NOT_ASKED
+    part = frames.part(f"artifacts.{at}")
+    return part if isinstance(part, Unseen) else parse_artifacts(part, clock)
+
+
+def _done(watch: Watch, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
+    """The line that proves success. A line that still grows counts only when nobody is there to go on with it."""
+    if watch.done_regex is None:
+        return Absent("no done_regex is given")
+    known = place.reader.get("done")
+    if isinstance(known, str):
+        return known
+    text = log_memory.text_of(place.reader) + (place.held if alive is not True else b"")
+    pattern = re.compile(watch.done_regex)
+    for raw in reversed(re.split(rb"[\r\n]+", text)):
+        line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
+        if line and pattern.search(line):
+            return one_line(redact(line.strip()))[:300]
+    return Absent("no line matches done_regex")
+
+
+def _done_file(watch: Watch, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:
+    """The file that proves success. One that is older than the log's last words is of an earlier run."""
+    if watch.done_file is None:
+        return Absent("no done_file is given")
+    part = frames.part(f"artifacts.{at}.done")
+    if isinstance(part, Unseen):
+        return part
+    found = parse_artifacts(part, clock)
+    age = found if isinstance(found, Absent | Unseen) else found.newest_age_seconds
+    if isinstance(age, Absent | Unseen):
+        return Absent(f"there is no {watch.done_file}") if isinstance(age, Absent) else age
+    if not isinstance(log, Absent | Unseen) and age > log.written_age_seconds + DONE_FILE_SLACK_SECONDS:
+        return Absent(f"{watch.done_file} is older than the log's last words: it is of an earlier run")
+    return one_line(watch.done_file)[:300]
+
+
+def _either(first: Maybe[str], second: Maybe[str]) -> Maybe[str]:
+    """One proof is enough; where none was seen, not having looked outweighs having found nothing."""
+    for way in (first, second):
+        if isinstance(way, str):
+            return way
+    return first if isinstance(first, Unseen) else second
+
+
+def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) -> Maybe[Failure]:
+    """What triage reads in the current attempt's lines. A survived exception is none."""
+    if isinstance(done, str):
+        return Absent("it said that it is done")
+    from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and many boxes need none
+
+    evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
+    verdict = classify(log_memory.whole_text(place), evidence)
+    if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
+        return Absent("no failure in the log")
+    return Failure(
+        failure_class=verdict.failure_class,
+        remedy=verdict.remedy,
+        retry_allowed=verdict.retry,
+        signature=verdict.signature,
+        proof=one_line(verdict.line or "")[:300],
+        where=one_line(verdict.where or "")[:300],
+        source="log",
+        confidence=verdict.confidence,
+    )

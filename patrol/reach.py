@@ -1,0 +1,38 @@
+"""Why a box could not be reached, and what to do about each reason. A table; nothing here says anything of a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Reason(NamedTuple):
+    """One way not to reach a box. lasting: trying again without a change by a person cannot help."""
+
+    key: str
+    says: str
+    remedy: str
+    lasting: bool = False
+
+
+CONSOLE = "look at the provider's console: only you can see whether the box is up, paid for and has power"
+
+REASONS: tuple[Reason, ...] = (
+    Reason("dns", "the host name cannot be resolved", "check the name in ~/.ssh/config and this machine's own network"),
+    Reason("refused", "nothing listens on the ssh port", f"{CONSOLE}; after a restart the port may have changed"),
+    Reason("timeout", "no answer to the connection", f"{CONSOLE}; check this machine's own network"),
+    Reason("no_route", "the network has no way there", "check this machine's own network and its VPN"),
+    Reason("banner", "the port accepts, sshd never speaks", f"the box may be out of memory or frozen; {CONSOLE}"),
+    Reason("closed", "sshd closed the connection before the login", "too many logins at once, or a penalty; it is tried again later"),
+    Reason("late_login", "the login did not end in time", f"the box may be frozen or overloaded; {CONSOLE}"),
+    Reason("auth", "the key was not accepted", "check the key (ssh-add -l) and authorized_keys of the box", lasting=True),
+    Reason("host_key", "the host key is not the known one", "make sure that the box is yours (a rebuilt one has a new key), then: ssh-keygen -R HOST", lasting=True),
+    Reason("jump", "the jump host could not be passed", "try: ssh to the jump host by itself"),
+    Reason("client", "the ssh client cannot work", "read its words; check `[ssh] command` and ~/.ssh/config", lasting=True),
+    Reason("shell", "the login works, but no POSIX sh ran the probe", "check the account's login shell and its start-up files", lasting=True),
+    Reason("late", "the box began to answer and did not end in time", "a disk or a start-up file of the account hangs; log in and look"),
+    Reason("cut", "the answer was cut off in the middle", "the link broke; it is tried again at the next tick"),
+    Reason("waiting", "not tried: the box was not there the last times", "it is tried again when its back-off ends; `patrol tick BOX` tries now"),
+    Reason("unknown", "ssh failed for a reason that is not known here", "read its words"),
+)  # fmt: skip
+
+BY_KEY = {reason.key: reason for reason in REASONS}

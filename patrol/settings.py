@@ -1,0 +1,51 @@
+"""What a patrol works with: the configuration as the local side means it, and where its own memory lies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.names import run_name_from
+from onbox.contract.paths import DEFAULT_STATE_DIR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onbox.contract.boxes import BoxSettings, PatrolSettings
+    from onbox.contract.config import Config
+
+SSH_VARIABLE = "ONBOX_SSH_COMMAND"
+
+
+class Settings(NamedTuple):
+    """Everything that a tick needs to know before it looks.
+
+    folder: where onbox.toml lies (or the working directory). config_path: None without a file. state: this patrol's
+    own folder: memory, lock, heartbeat. ssh_command: the words of the client.
+    """
+
+    folder: str
+    config_path: str | None
+    config: Config
+    state: str
+    ssh_command: tuple[str, ...]
+
+    @property
+    def patrol(self) -> PatrolSettings:
+        return self.config.patrol
+
+    def state_dir_of(self, box: BoxSettings) -> str:
+        """Where the box's runs live, as it is written: below the project unless absolute."""
+        return box.state_dir or self.config.state_dir or DEFAULT_STATE_DIR
+
+
+def state_folder(config_folder: str, environment: Mapping[str, str]) -> str:
+    """The patrol's own folder for a project: below $XDG_STATE_HOME, one per configuration.
+
+    Not in the project: that travels to boxes, and two checkouts must not share one memory.
+    """
+    home = environment.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    place = os.path.realpath(config_folder)
+    digest = hashlib.sha256(os.fsencode(place)).hexdigest()[:8]
+    return os.path.join(home, "onbox", f"{run_name_from(os.path.basename(place))}-{digest}")

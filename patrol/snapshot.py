@@ -1,0 +1,216 @@
+"""What one look at a box brought, as values. Pure: `probe/` makes them, `decide/` judges them.
+
+Every field that a look may miss is a `Maybe`: the value, `Absent` (looked, there is none) or `Unseen` (could not look,
+and why). Ages are by the box's own clock, so that a wrong clock on either side cannot make an old thing young.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+from onbox.contract.readings import Absent, Maybe
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+    from onbox.logs.cursor import Cursor
+
+NOT_ASKED = Absent("not asked for")
+
+
+class Unreachable(NamedTuple):
+    """No answer that can be believed came from the box. Nothing is known of its runs by this.
+
+    at: local time, seconds since the epoch. reason: a key of `reach.REASONS` (dns, refused, timeout, banner, auth,
+    host_key, closed, cut, late, shell, ...). detail: the proving words, redacted, one line.
+    """
+
+    box: str
+    at: float
+    reason: str
+    detail: str
+
+
+class Identity(NamedTuple):
+    """Who answered. clock_skew_seconds: the box's clock less ours, as far as the round trip lets it be known."""
+
+    hostname: str
+    boot_id: Maybe[str]
+    uptime_seconds: Maybe[float]
+    clock_seconds: float
+    clock_skew_seconds: float
+
+
+class Memory(NamedTuple):
+    """Memory of the cgroup level with the least room. held: current less what the kernel can drop.
+
+    limit_bytes: Absent where no level has a limit. oom_kills_total: of the group, since it was made.
+    """
+
+    held_bytes: Maybe[int]
+    limit_bytes: Maybe[int]
+    oom_kills_total: Maybe[int]
+    host_available_bytes: Maybe[int]
+    host_total_bytes: Maybe[int]
+
+
+class Pressure(NamedTuple):
+    """Stall shares in percent over 60 s (PSI `some`); of_host: no group's own numbers were there."""
+
+    memory_percent: Maybe[float]
+    io_percent: Maybe[float]
+    cpu_percent: Maybe[float]
+    of_host: bool
+
+
+class Disk(NamedTuple):
+    """One file system that a run touches. Bytes free are those for a plain user. inodes: Absent where not counted."""
+
+    mount: str
+    bytes_free: int
+    bytes_total: int
+    inodes_free: Maybe[int]
+    inodes_total: Maybe[int]
+
+
+class Gpu(NamedTuple):
+    """One GPU as nvidia-smi tells it."""
+
+    number: int
+    utilization_percent: Maybe[int]
+    memory_used_bytes: Maybe[int]
+    memory_total_bytes: Maybe[int]
+    temperature_celsius: Maybe[int]
+    trouble: str = ""  # why it is not fit for work, as the driver says it; empty: nothing is known against it
+
+
+class KernelFault(NamedTuple):
+    """A line of the kernel's log since the last look: an Xid or an OOM kill. uptime_seconds: when, since boot."""
+
+    kind: str  # "xid" | "oom"
+    line: str
+    uptime_seconds: Maybe[float]
+    xid: Maybe[int] = NOT_ASKED
+
+
+class LogLook(NamedTuple):
+    """What the look at a run's log brought. cursor: to go on from. event: as in `onbox.logs.cursor.Look`.
+
+    written_age_seconds: since its last write. skipped_bytes: new bytes that were left out to stay within the limit.
+    last_line: redacted, printable, bounded; "" where the log is empty.
+    """
+
+    path: str
+    cursor: Cursor
+    event: str
+    bytes_total: int
+    written_age_seconds: float
+    new_bytes: int
+    skipped_bytes: int
+    last_line: str
+
+
+class Failure(NamedTuple):
+    """Why a run failed, as its FAILED marker tells (source "marker") or as triage reads its log ("log").
+
+    retry_allowed: whether the same configuration may run again at all; None: the marker does not say.
+    """
+
+    failure_class: str
+    remedy: str
+    retry_allowed: bool | None
+    signature: str
+    proof: str
+    where: str
+    source: str
+    stage: str = ""
+    confidence: str = ""
+
+
+class Artifacts(NamedTuple):
+    """The files of a run's artifact patterns. newest_age_seconds: Absent where there is none."""
+
+    files: int
+    bytes_total: int
+    newest_age_seconds: Maybe[float]
+
+
+class FileCount(NamedTuple):
+    """Files below a declared directory on both sides (PRB: completeness is a count, never `test -d`)."""
+
+    remote: str
+    local: str
+    remote_count: Maybe[int]
+    local_count: Maybe[int]
+
+
+class RunLook(NamedTuple):
+    """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
+
+    run_id, stage, attempt, claimed_state, waiting_for: what its records say; a claim is no proof of life.
+    runner_alive: the process that keeps the chain; Absent for a watched run. stage_alive: the command itself, of a
+    watched run any process, tmux or screen session that belongs to it. Both by pid and start time and boot, never by a
+    name alone.
+    stages_done, stages_total: of the chain; 0 of 0 for a watched run. stage_began_age_seconds: of the current attempt.
+    outcome: the event of the chain's end record (chain_done, chain_failed, gate_refused, chain_stopped,
+    chain_interrupted); Absent while it is open. done: the proof of success: CHAIN_DONE of this very run, or a line of
+    this attempt's log that matches done_regex; the value says which. reason: of the end, in words.
+    heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
+    retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
+    expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
+    kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
+    """
+
+    run: str
+    managed: bool
+    place: str  # run directory, or the log of a watched run
+    run_id: Maybe[str] = Absent("no id")
+    stage: Maybe[str] = Absent("no stage")
+    attempt: Maybe[int] = Absent("no attempt")
+    stages_done: int = 0
+    stages_total: int = 0
+    claimed_state: Maybe[str] = Absent("no status")
+    runner_alive: Maybe[bool] = NOT_ASKED
+    stage_alive: Maybe[bool] = NOT_ASKED
+    outcome: Maybe[str] = Absent("the run is open")
+    reason: str = ""
+    done: Maybe[str] = Absent("no proof of success")
+    ended_age_seconds: Maybe[float] = Absent("not ended")
+    heartbeat_age_seconds: Maybe[float] = NOT_ASKED
+    heartbeat_every_seconds: float = 30.0
+    stage_began_age_seconds: Maybe[float] = Absent("no attempt")
+    stall_after_seconds: Maybe[float] = NOT_ASKED
+    min_duration_seconds: Maybe[float] = NOT_ASKED
+    waiting_for: Maybe[str] = Absent("waits for nothing")
+    retries: int = 0
+    failure: Maybe[Failure] = Absent("no failure")
+    progress: Maybe[Progress] = Absent("no progress shown")
+    log: Maybe[LogLook] = NOT_ASKED
+    artifacts: Maybe[Artifacts] = NOT_ASKED
+    counts: tuple[FileCount, ...] = ()
+    undelivered: Maybe[int] = NOT_ASKED
+    notify_trouble: str = ""
+    scheduler: Maybe[str] = NOT_ASKED  # the queue's word: state and reason
+    expected_seconds: Maybe[float] = NOT_ASKED
+
+
+class BoxLook(NamedTuple):
+    """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
+
+    runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
+    """
+
+    box: str
+    at: float
+    identity: Maybe[Identity]
+    runs: Maybe[tuple[RunLook, ...]]
+    memory: Maybe[Memory] = NOT_ASKED
+    pressure: Maybe[Pressure] = NOT_ASKED
+    disks: Maybe[tuple[Disk, ...]] = NOT_ASKED
+    gpus: Maybe[tuple[Gpu, ...]] = NOT_ASKED
+    kernel_faults: Maybe[tuple[KernelFault, ...]] = NOT_ASKED
+    sections_unseen: tuple[tuple[str, str], ...] = ()
+    taken_seconds: float = 0.0
+    onbox_on_path: Maybe[bool] = NOT_ASKED
+
+
+Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

@@ -1,0 +1,106 @@
+"""What a tick saw, as metrics for node_exporter's textfile collector (text exposition format 0.0.4).
+
+Only what was observed becomes a metric: an absent or unseen value is left out, never 0.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import observed
+from onbox.system.files import StateNotWritten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from patrol.before import BoxBefore
+    from patrol.snapshot import RunLook, Snapshot
+    from patrol.verdict import Verdict
+
+READABLE = 0o644  # node_exporter runs as a user of its own
+HELP = {
+    "patrol_tick_timestamp_seconds": "When the last tick ended.",
+    "patrol_tick_duration_seconds": "How long it took.",
+    "patrol_box_reached": "1: the box answered at the last tick.",
+    "patrol_box_last_reached_timestamp_seconds": "When the box last answered.",
+    "patrol_run_severity": "0 OK, 1 warning, 2 critical, 3 unknown; state and rule in the labels.",
+    "patrol_run_since_timestamp_seconds": "Since when the rule holds without a break.",
+    "patrol_run_progress": "Current value of the run's outermost counter.",
+    "patrol_run_progress_max": "Its maximum, where it is known exactly.",
+    "patrol_run_loss": "The last training loss.",
+    "patrol_run_log_age_seconds": "Since the last write into the run's log.",
+    "patrol_run_heartbeat_age_seconds": "Age of the run's heartbeat, by the box's clock.",
+    "patrol_run_undelivered": "Notifications that wait on the box.",
+}
+
+
+class Sample(NamedTuple):
+    name: str
+    labels: tuple[tuple[str, str], ...]
+    value: float
+
+
+def box_samples(box: str, snapshot: Snapshot, before: BoxBefore) -> Iterator[Sample]:
+    labels = (("box", box),)
+    yield Sample("patrol_box_reached", labels, float(not hasattr(snapshot, "reason")))
+    if before.last_reached_at is not None:
+        yield Sample("patrol_box_last_reached_timestamp_seconds", labels, before.last_reached_at)
+
+
+def run_samples(verdict: Verdict, look: RunLook | None) -> Iterator[Sample]:
+    """look: None where the run could not be seen."""
+    labels = (("box", verdict.box), ("run", verdict.run))
+    judged = (*labels, ("state", verdict.state.value), ("rule", verdict.finding.rule))
+    yield Sample("patrol_run_severity", judged, float(verdict.severity))
+    yield Sample("patrol_run_since_timestamp_seconds", labels, verdict.since)
+    for name, value in _numbers(look).items() if look is not None else ():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield Sample(f"patrol_run_{name}", labels, float(value))
+
+
+def _numbers(look: RunLook) -> Mapping[str, object]:
+    progress, log = observed(look.progress), observed(look.log)
+    return {
+        "progress": progress.current if progress else None,
+        "progress_max": progress.exact_max if progress else None,
+        "loss": progress.loss if progress else None,
+        "log_age_seconds": log.written_age_seconds if log else None,
+        "heartbeat_age_seconds": observed(look.heartbeat_age_seconds),
+        "undelivered": observed(look.undelivered),
+    }
+
+
+def render(samples: Iterable[Sample]) -> str:
+    """All samples, grouped by metric as the format asks for."""
+    groups: dict[str, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(sample.name, []).append(sample)
+    lines: list[str] = []
+    for name, group in groups.items():
+        lines += [f"# HELP {name} {HELP[name]}", f"# TYPE {name} gauge"]
+        lines += [f"{name}{_labels(sample.labels)} {sample.value!r}" for sample in group]
+    return "\n".join(lines) + "\n"
+
+
+def _labels(labels: tuple[tuple[str, str], ...]) -> str:
+    words = [f'{key}="{_escape(value)}"' for key, value in labels]
+    return "{" + ",".join(words) + "}" if words else ""
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def write(path: str, text: str) -> None:
+    """In one step, readable for all; node_exporter takes only names that end in `.prom`. Raises StateNotWritten."""
+    beside = f"{path}.tmp{os.getpid()}"
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), READABLE)
+            file.write(text)
+        os.rename(beside, path)
+    except OSError as error:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise StateNotWritten(path, error) from error

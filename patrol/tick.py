@@ -1,0 +1,250 @@
+"""One tick: lock, look, decide, report, remember.
+
+1. Take the lock, or leave at once. The kernel frees it whenever this process ends, however that happens.
+2. Say in the heartbeat that a tick began. 3. Recall. 4. Look at all boxes at once; print each as it comes.
+5. What is allowed to be done: resume, relay. 6. Remember, in one transaction: a tick that is killed before it has not
+been, one that is killed after it has. 7. Metrics, ping, heartbeat.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.config_fields import ConfigErrors
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.redact import redact
+from onbox.system.clock import wall
+from onbox.system.files import StateNotWritten, make_folders
+from onbox.system.lock import try_lock
+from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
+from patrol.kept import MemoryTrouble, Past, TickNote
+from patrol.looking import back_off, look_at_all
+from patrol.memory import Memory
+from patrol.schedule import BadSchedule, parse_schedule
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from onbox.contract.boxes import BoxSettings
+    from patrol.decide.policy import Policy
+    from patrol.judge import BoxJudged
+    from patrol.settings import Settings
+
+LOCK = "tick.lock"
+
+
+class Wishes(NamedTuple):
+    """How this tick was asked for. asked_by_name: these boxes are tried also while their back-off lasts. unattended: by
+    a timer. act: whether resume, relay and ping may be done.
+    """
+
+    boxes: tuple[BoxSettings, ...]
+    asked_by_name: bool = False
+    unattended: bool = False
+    act: bool = True
+
+
+class Ticked(NamedTuple):
+    """What came of a tick. judged: one per box, in the order of the configuration. notes: what was done. troubles: of
+    the tick itself; they make the severity at least a warning.
+    """
+
+    judged: tuple[BoxJudged, ...]
+    severity: Severity
+    notes: tuple[str, ...]
+    troubles: tuple[str, ...]
+    now: float
+
+
+class Busy(Exception):
+    """Another tick is at work."""
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Raises Trouble with every error of `[patrol]`."""
+    from patrol.decide.policy import read_policy  # noqa: PLC0415 - the table: 40 ms that a tick has while boxes answer
+
+    try:
+        parse_schedule(settings.patrol.schedule)
+        return read_policy(settings.patrol)
+    except BadSchedule as error:
+        raise Trouble(Exit.CONFIG, f"{settings.config_path}: patrol.schedule: {error}") from error
+    except ConfigErrors as errors:
+        lines = "\n".join(f"  {error}" for error in errors.errors)
+        raise Trouble(
+            Exit.CONFIG, f"{settings.config_path}: errors in [patrol]; no box was looked at\n{lines}"
+        ) from None
+
+
+def tick(
+    settings: Settings,
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    show: Callable[[BoxJudged], None],
+) -> Ticked:
+    """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble, StateNotWritten."""
+    if settings.patrol.rules or settings.patrol.thresholds:
+        policy_of(settings)  # errors are told before any box is looked at
+    make_folders(settings.state)
+    lock = try_lock(os.path.join(settings.state, LOCK))
+    if lock is None:
+        raise Busy
+    keeper = _keep_from_children(lock)
+    began = wall()
+    earlier = read_heartbeat(settings.state)
+    timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
+    beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at)
+    try:
+        with suppress(StateNotWritten):  # the end says it again, if it lasts
+            write_heartbeat(settings.state, beat)
+        work = _Tick(settings, wishes, environ, show)
+        if wishes.unattended:
+            work.troubles += _missed(settings, earlier, began)
+        ticked = work.run(began)
+    except BaseException as error:
+        _end_heartbeat(settings, beat, int(Severity.UNKNOWN), f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        keeper.clear()
+        os.close(lock)
+    trouble = "; ".join(ticked.troubles)
+    runs = sum(len(box.runs) for box in ticked.judged)
+    _end_heartbeat(settings, beat._replace(runs=runs), int(ticked.severity), trouble)
+    return ticked
+
+
+def _keep_from_children(lock: int) -> set[int]:
+    """Processes that are forked off here must not hold the lock when this one is killed."""
+    kept = {lock}
+
+    def close_in_child() -> None:
+        for fd in kept:
+            os.close(fd)
+
+    os.register_at_fork(after_in_child=close_in_child)
+    return kept
+
+
+def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
+    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=redact(trouble)[:500])
+    with suppress(StateNotWritten):  # nothing is left to tell it to but the output, which has told it
+        write_heartbeat(settings.state, beat)
+
+
+def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[str]:
+    standing = stand(earlier, parse_schedule(settings.patrol.schedule), now)
+    if not standing.missed or earlier is None or earlier.timer_at is None:
+        return []
+    hours = (now - earlier.timer_at) / 3600
+    why = "this machine slept or was off, or cron did not run"
+    return [f"{standing.missed} tick(s) were missed in the {hours:.1f} h before this one: {why}"]
+
+
+class _Tick:
+    """The work under the lock."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        wishes: Wishes,
+        environ: Mapping[str, str],
+        show: Callable[[BoxJudged], None],
+    ) -> None:
+        self.settings, self.wishes, self.environ, self.show = settings, wishes, environ, show
+        self.memory = Memory(settings.state)
+        self.notes: list[str] = []
+        self.troubles: list[str] = []
+
+    def run(self, began: float) -> Ticked:
+        past = self._recall()
+        judged = self._look(past)
+        now = wall()
+        if self.wishes.act:
+            self.notes += self._relay(judged)
+        from patrol.judge import worst  # noqa: PLC0415 - loaded by now
+
+        severity = worst((run.verdict for box in judged for run in box.runs), now)
+        self._remember(judged, began, now, severity)
+        if self.wishes.act:
+            self._tell(judged, began, now, severity)
+        self.troubles += self.memory.notes
+        if self.troubles and severity.rank < Severity.WARNING.rank:
+            severity = Severity.WARNING
+        return Ticked(tuple(judged), severity, tuple(self.notes), tuple(self.troubles), now)
+
+    def _recall(self) -> Past:
+        try:
+            return self.memory.recall()
+        except (MemoryTrouble, StateNotWritten) as error:
+            self.troubles.append(f"the memory could not be read, so nothing is known of earlier ticks: {error}")
+            return Past({}, {}, {})
+
+    def _look(self, past: Past) -> list[BoxJudged]:
+        """Every box, shown as it comes, those at which something may be done after that; in the order of the
+        configuration.
+        """
+        seen_boxes = look_at_all(self.settings, self.wishes.boxes, past, even_waiting=self.wishes.asked_by_name)
+        found: dict[str, BoxJudged] = {}
+        policy: Policy | None = None
+        for seen in seen_boxes:
+            from patrol.judge import Frame, judge, may_act  # noqa: PLC0415 - loaded while the boxes answered
+
+            policy = policy or policy_of(self.settings)
+            one = judge(seen.box, seen.snapshot, seen.places, Frame(past, policy, self.settings.ssh_command, wall()))
+            after = back_off(one.after, seen.snapshot, policy.thresholds.cadence_seconds)
+            found[seen.box.name] = one = one._replace(after=after)
+            if not (self.wishes.act and may_act(one)):
+                self.show(one)
+        return [self._finished(found[box.name], past, policy) for box in self.wishes.boxes]
+
+    def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
+        """A box after what may be done there."""
+        from patrol.judge import may_act  # noqa: PLC0415 - loaded by now
+
+        if policy is None or not (self.wishes.act and may_act(one)):
+            return one
+        from patrol.doing import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
+
+        one = resume_dead(self.settings, one, past, self.memory, policy)
+        self.show(one)
+        return one
+
+    def _relay(self, judged: list[BoxJudged]) -> list[str]:
+        from patrol.judge import undelivered  # noqa: PLC0415 - loaded by now
+
+        if not any(undelivered(box) for box in judged):
+            return []
+        from patrol.doing import relay_waiting  # noqa: PLC0415 - what sends is loaded only here
+
+        return relay_waiting(self.settings, judged, self.memory, self.environ)
+
+    def _remember(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
+        from patrol.judge import box_note, run_note  # noqa: PLC0415 - loaded by now
+
+        runs = tuple(run_note(run, box.snapshot, now) for box in judged for run in box.runs)
+        boxes = tuple(box_note(box) for box in judged)
+        note = TickNote(began, wall(), int(severity), boxes, runs, "; ".join(self.troubles))
+        try:
+            self.memory.remember(note)
+        except (MemoryTrouble, StateNotWritten) as error:
+            self.troubles.append(f"this tick could not be remembered, so the next one will not know it: {error}")
+
+    def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
+        if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
+            return
+        from patrol.telling import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
+
+        if self.settings.patrol.textfile is not None:
+            self.troubles += write_metrics(self.settings, judged, began, now)
+        if self.settings.patrol.ping is not None:
+            self.troubles += ping_watcher(self.settings, judged, severity, self.environ)
+
+
+def warn(text: str) -> None:
+    """One line about the patrol itself."""
+    print(f"patrol: {redact(text)}", file=sys.stderr, flush=True)

@@ -1,0 +1,66 @@
+"""What a decision says of one run, or of a box. Pure."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from onbox.contract.states import RunState
+
+
+class Severity(IntEnum):
+    """How bad it is, numbered as the exit codes of `patrol tick` (and of Nagios plugins)."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @property
+    def rank(self) -> int:
+        """For "the worst of": a known catastrophe is worse than not knowing, not knowing is worse than a warning."""
+        return (0, 1, 3, 2)[self]
+
+
+class Finding(NamedTuple):
+    """One rule that fired. say: the message, with its numbers. remedy: what to do, one sentence.
+
+    command: what to type next, complete, for a shell in the project's directory on the local side; "" where nothing
+    is to be typed.
+    """
+
+    rule: str
+    severity: Severity
+    say: str
+    remedy: str = ""
+    command: str = ""
+
+
+class Verdict(NamedTuple):
+    """What is said of one run (or of a box whose runs could not be looked at: then run is "").
+
+    finding: of the first rule that fired; it names the verdict. further: of the rules behind it, worst first (a run can
+    be healthy while its disk fills). state: the run's. since: when the finding's rule first fired without a break,
+    seconds since the epoch. changed: whether the rule differs from the last tick's. soft: seen too few times in a row
+    to be believed. acknowledged, silenced_until: a person's word; it changes what is told, never what is seen.
+    may_resume: whether the table allows `onbox resume` for this finding (that it is wanted and within the budget is
+    decided elsewhere).
+    """
+
+    box: str
+    run: str
+    state: RunState
+    finding: Finding
+    further: tuple[Finding, ...] = ()
+    since: float = 0.0
+    changed: bool = False
+    soft: bool = False
+    acknowledged: bool = False
+    silenced_until: float | None = None
+    may_resume: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        """The worst of all findings."""
+        return max((finding.severity for finding in (self.finding, *self.further)), key=lambda severity: severity.rank)

@@ -1,0 +1,43 @@
+"""Write the table of reasons in docs/patrol-ssh.md from the code: `python scripts/render_ssh_docs.py`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+
+from patrol.reach import REASONS
+from patrol.ssh_words import BEHIND_JUMP, BY_PHASE, LATE, OVER, WORDS
+
+PATH = os.path.join(os.path.dirname(__file__), "..", "docs", "patrol-ssh.md")
+BEGIN, END = "<!-- rendered by scripts/render_ssh_docs.py -->\n", "<!-- end -->\n"
+OTHERWISE = {
+    "shell": "the remote command ended with a code of its own and without the answer's end",
+    "cut": "the login had worked, then the client ended; or more bytes came than allowed",
+    "waiting": "back-off: see below",
+    "unknown": "none of these words",
+}
+
+
+def render(page: str) -> str:
+    """The page with its table renewed."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    head = "| reason | what is said | known by | what to do |\n| --- | --- | --- | --- |\n"
+    rows = "".join(f"| `{r.key}` | {r.says} | {_known_by(r.key)} | {r.remedy} |\n" for r in REASONS)
+    return f"{before}{BEGIN}{head}{rows}{END}{after}"
+
+
+def _known_by(key: str) -> str:
+    words = [f"`{row.example}`" for row in (*WORDS, *OVER, *BEHIND_JUMP) if row.reason == key != BY_PHASE]
+    late = [f"deadline: {words}" for reason, words in LATE.values() if reason == key]
+    otherwise = [OTHERWISE[key]] if key in OTHERWISE else []
+    return "; ".join([*words[:2], *late, *otherwise]).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    with open(PATH, encoding="utf-8") as file:
+        found = file.read()
+    with open(PATH, "w", encoding="utf-8") as file:
+        file.write(render(found))

@@ -1,0 +1,370 @@
+"""A patrol as a user has it: real chains behind a real sshd, real ticks, real kills, real cron."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import ONBOX, python, wait_until
+from tests.patrolled import TRAIN, Patrolled, patrolled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.box import Box
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Patrolled]:
+    yield from patrolled(tmp_path)
+
+
+def start_chain(box: Box, *stages: str) -> None:
+    done = box.onbox("chain", "-d", "--launch-check", "0.2", *(stages or (TRAIN,)))
+    assert done.returncode in (0, 1), done.stderr
+
+
+def running(box: Box) -> Box:
+    start_chain(box)
+    box.wait_for_log("step 1/100")
+    return box
+
+
+# -- what is said
+
+
+def test_one_line_per_run_of_every_kind(place: Patrolled) -> None:
+    """Healthy, failed, done, killed; one connection per box."""
+    running(place.add_box("well"))
+    start_chain(place.add_box("failed"), f"train={python('raise ValueError(1)')}")
+    start_chain(place.add_box("done"), "train=echo ok")
+    killed = running(place.add_box("killed"))
+    place.boxes["failed"].wait_for_marker("CHAIN_FAILED")
+    place.boxes["done"].wait_for_marker("CHAIN_DONE")
+    killed.end_everything()
+    before = place.sshd.logins()
+    said = place.tick()
+    assert place.sshd.logins() == before + 4
+    assert said["killed/digits"]["state"] == "unknown", "one look does not prove a death"
+    said = place.tick()
+    assert {name: one["state"] for name, one in said.items()} == {
+        "well/digits": "running",
+        "failed/digits": "failed",
+        "done/digits": "done",
+        "killed/digits": "interrupted",
+    }
+    assert said["killed/digits"]["next_command"]
+    lines = place.patrol("tick", "--quiet").stdout.splitlines()
+    assert len(lines) == 4
+    assert all(len(line) < 200 for line in lines)
+
+
+def test_a_line_also_when_nothing_changed(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    for _ in range(3):
+        (line,) = place.patrol("tick", "--quiet").stdout.splitlines()
+        assert "gpu1/digits RUNNING" in line
+
+
+def test_a_bare_nohup_training_gets_the_same_line(place: Patrolled) -> None:
+    box = place.add_box("gpu1", 'watch = { name = "llm", log = "train.log", process = "bare_training.py" }')
+    (box.project / "bare_training.py").write_text(
+        "import time\nfor n in range(900):\n print(f'step {n}/900 loss 0.5', flush=True)\n time.sleep(.1)\n"
+    )
+    start = f"nohup {sys.executable} bare_training.py >train.log 2>&1 & echo $!"
+    pid = int(box.run_program(["sh", "-c", start]).stdout)
+    wait_until(lambda: "step 3" in (box.project / "train.log").read_text(), "the log to begin")
+    assert "gpu1/llm" in place.tick(), place.patrol("tick").stdout
+    said = place.tick()["gpu1/llm"]
+    assert (said["state"], said["managed"]) == ("running", False)
+    assert "/900" in said["line"]
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: place.tick()["gpu1/llm"]["state"] == "interrupted", "its end to be believed")
+
+
+def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, "train=exit 7")
+    box.wait_for_marker("CHAIN_FAILED")
+    assert place.tick()["gpu1/digits"]["state"] == "failed"
+    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    assert place.tick()["gpu1/digits"]["acknowledged"]
+    subprocess.run(["rm", "-rf", box.state], check=True)
+    start_chain(box, "train=exit 8")
+    box.wait_for_marker("CHAIN_FAILED")
+    said = place.tick()["gpu1/digits"]
+    assert (said["state"], said["acknowledged"]) == ("failed", False)
+
+
+def test_a_run_that_vanished_is_told(place: Patrolled) -> None:
+    box = running(place.add_box("gpu1"))
+    place.tick()
+    box.end_everything()
+    subprocess.run(["rm", "-rf", box.state], check=True)
+    assert place.tick()["gpu1/digits"]["state"] == "unknown"
+
+
+def test_a_box_that_is_gone_says_nothing_of_its_run(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    place.tick()
+    place.sshd.stop()
+    done = place.patrol("tick")
+    place.sshd.start()
+    assert "gpu1/digits UNKNOWN" in done.stdout
+    assert "refused" in done.stdout
+    assert "console" in done.stdout
+    assert done.returncode == 3
+    assert place.tick()["gpu1/digits"]["state"] == "running"
+
+
+def test_a_dead_box_is_not_asked_every_time(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    place.tick()
+    place.sshd.stop()
+    seen = [place.tick()["gpu1/digits"]["say"] for _ in range(3)]
+    place.sshd.start()
+    assert "not tried" in place.tick()["gpu1/digits"]["say"], seen
+    assert place.tick("gpu1")["gpu1/digits"]["state"] == "running"
+    assert place.tick()["gpu1/digits"]["state"] == "running"
+
+
+def test_acknowledged_trouble_does_not_count(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, "train=exit 7")
+    box.wait_for_marker("CHAIN_FAILED")
+    assert place.patrol("tick").returncode == 2
+    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    done = place.patrol("tick")
+    assert (done.returncode, "FAILED" in done.stdout, "acked" in done.stdout) == (0, True, True)
+    assert place.patrol("ack", "gpu1/digits", "--undo").returncode == 0
+    assert place.patrol("tick").returncode == 2
+    assert place.patrol("silence", "gpu1/digits", "1h").returncode == 0
+    assert place.patrol("tick").returncode == 0
+    assert place.patrol("silence", "gpu1/digits", "0").returncode == 0
+    assert place.patrol("tick").returncode == 2
+
+
+# -- nothing is touched, nothing is left
+
+
+def checksum(folder: Path) -> str:
+    """Of every name, content and time of change."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        seen = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(seen.st_mode) else b""
+        digest.update(repr((str(path), seen.st_mode, seen.st_mtime_ns, seen.st_ctime_ns, content)).encode())
+    return digest.hexdigest()
+
+
+def test_nothing_on_the_box_changes(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, "train=echo ok", "eval=exit 3")
+    box.wait_for_marker("CHAIN_FAILED")
+    wait_until(lambda: not box.processes(), "the chain to be over")
+    before = checksum(box.project.parent), checksum(place.sshd.home)
+    for words in (["tick"], ["tick"], ["check"], ["explain", "gpu1"], ["watch", "--count", "1"]):
+        assert place.patrol(*words).stdout
+    assert (checksum(box.project.parent), checksum(place.sshd.home)) == before
+    wait_until(lambda: not place.sshd.sessions(), "every session to end")
+
+
+def test_its_own_files_are_private(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    place.tick()
+    for path in place.state.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE(place.state.stat().st_mode) == 0o700
+
+
+# -- two at once, killed, damaged
+
+
+def test_a_second_tick_leaves_at_once(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    place.sshd.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr]
+    first = place.start("tick")
+    try:
+        wait_until(lambda: (place.folder / "state").exists() and (place.state / "heartbeat.json").exists(), "a tick")
+        began = time.monotonic()
+        second = place.patrol("tick")
+        took = time.monotonic() - began
+    finally:
+        place.sshd.process.send_signal(signal.SIGCONT)  # type: ignore[union-attr]
+    assert (second.returncode, second.stdout) == (3, "")
+    assert "another tick" in second.stderr
+    assert took < 10
+    out, _ = first.communicate(timeout=60)
+    assert "gpu1/digits RUNNING" in out
+
+
+def test_a_tick_killed_anywhere_leaves_no_trace(place: Patrolled) -> None:
+    """Killed at many instants: the next one works, knows whole ticks only, and says the same."""
+    for name in ("a", "b", "c"):
+        running(place.add_box(name))
+    place.tick()
+    began = time.monotonic()
+    place.tick()
+    whole = time.monotonic() - began
+    for number in range(12):
+        victim = place.start("tick")
+        time.sleep(whole * number / 11)  # the instant to kill at
+        victim.kill()
+        victim.communicate()
+        history = json.loads(place.patrol("history", "--ticks", "--json", "-n", "1000").stdout)["rows"]
+        assert all(row["runs"] == 3 for row in history)
+        said = json.loads(place.patrol("status", "--json").stdout)
+        assert len({row["at"] for row in said["runs"]}) == 1, "half a tick was remembered"
+    done = place.patrol("tick", "--quiet")
+    assert done.stderr == ""
+    assert [line.split()[1:3] for line in sorted(done.stdout.splitlines())] == [
+        [f"{name}/digits", "RUNNING"] for name in "abc"
+    ]
+
+
+def test_a_damaged_memory_is_set_aside(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    place.tick()
+    (place.state / "memory.db").write_bytes(b"rubbish" * 1000)
+    done = place.patrol("tick")
+    assert "gpu1/digits RUNNING" in done.stdout
+    assert "set aside" in done.stderr
+    assert done.returncode == 1
+    done = place.patrol("tick")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_memory_that_cannot_be_written_is_said(place: Patrolled) -> None:
+    """A folder in its place that cannot be renamed: the tick looks and reports all the same, and its heart beats."""
+    running(place.add_box("gpu1"))
+    place.tick()
+    (place.state / "memory.db").unlink()
+    (place.state / "memory.db").symlink_to("/dev/full")
+    done = place.patrol("tick")
+    assert "gpu1/digits RUNNING" in done.stdout
+    assert done.returncode in (0, 1)
+    assert json.loads((place.state / "heartbeat.json").read_text())["exit_code"] == done.returncode
+
+
+def test_a_reader_that_leaves_does_not_end_the_tick(place: Patrolled) -> None:
+    for name in ("a", "b", "c"):
+        running(place.add_box(name))
+    tick = place.start("tick")
+    assert tick.stdout is not None
+    tick.stdout.close()
+    tick.stdout = None
+    tick.communicate(timeout=60)
+    assert len(json.loads(place.patrol("status", "--json").stdout)["runs"]) == 3
+
+
+# -- add
+
+
+def test_add_finds_the_project_and_looks(place: Patrolled) -> None:
+    box = place.add_box("unused")
+    project = place.sshd.home / "work" / "digits"
+    project.parent.mkdir(parents=True)
+    box.project = box.project.rename(project)
+    running(box)
+    text = "# mine\n[run]\nname = 'x' # keep\n"
+    (place.local / "onbox.toml").write_text(text)
+    began = time.monotonic()
+    done = place.patrol("add", "gpu7")
+    assert time.monotonic() - began < 30
+    assert "gpu7/digits" in done.stdout, done.stderr
+    written = (place.local / "onbox.toml").read_text()
+    assert written.startswith(text)
+    assert f'project = "{project}"' in written
+    again = place.patrol("add", "gpu7")
+    assert again.returncode == 64
+    assert "already" in again.stderr
+    assert (place.local / "onbox.toml").read_text() == written
+
+
+def test_add_without_any_file_makes_one(place: Patrolled) -> None:
+    box = running(place.add_box("unused"))
+    (place.local / "onbox.toml").unlink()
+    done = place.patrol("add", "gpu1", "--project", os.fspath(box.project))
+    assert "gpu1/digits RUNNING" in done.stdout, done.stderr
+    assert "gpu1/digits" in place.patrol("status").stdout
+
+
+def test_add_of_an_unreachable_box_writes_nothing(place: Patrolled) -> None:
+    (place.local / "onbox.toml").write_text("# mine\n")
+    place.sshd.stop()
+    done = place.patrol("add", "gpu1")
+    place.sshd.start()
+    assert done.returncode == 64
+    assert "Nothing was written" in done.stderr
+    assert (place.local / "onbox.toml").read_text() == "# mine\n"
+
+
+# -- resume
+
+
+def count_runs(box: Box) -> int:
+    return len([record for record in box.events("stage_started") if record])
+
+
+RECOVER = 'recover = "resume"'
+
+
+def onbox_on_the_box(place: Patrolled) -> None:
+    """An `onbox` where a login finds one."""
+    folder = place.sshd.home / ".local" / "bin"
+    folder.mkdir(parents=True)
+    words = " ".join(ONBOX)
+    (folder / "onbox").write_text(
+        f'#!/bin/sh\nPYTHONPATH={os.environ.get("PYTHONPATH", "")}:{place.env["PYTHONPATH"]} exec {words} "$@"\n'
+    )
+    (folder / "onbox").chmod(0o755)
+
+
+def test_a_dead_run_is_resumed_where_it_is_allowed(place: Patrolled) -> None:
+    onbox_on_the_box(place)
+    box = running(place.add_box("gpu1", RECOVER))
+    other = running(place.add_box("gpu2"))
+    place.tick()
+    for one in (box, other):
+        one.end_everything()
+    lines = [place.patrol("tick", "--quiet").stdout for _ in range(3)]
+    assert sum("resumed by this patrol" in text for text in lines) == 1, "\n".join(lines)
+    wait_until(lambda: place.tick()["gpu1/digits"]["state"] == "running", "the run to run again")
+    assert place.tick()["gpu2/digits"]["state"] == "interrupted"
+    acts = place.patrol("history", "--acts").stdout
+    assert "resume trying" in acts
+    assert "resume-outcome resumed" in acts
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    box.end_everything()
+
+
+def test_two_ticks_and_a_person_start_one_process(place: Patrolled) -> None:
+    onbox_on_the_box(place)
+    box = place.add_box("gpu1", RECOVER)
+    start_chain(box, "train=echo $$ >>pids; until test -e go; do sleep 0.05; done")
+    box.wait_for_file("pids")
+    place.tick()
+    box.end_everything()
+    place.tick("--look-only")
+    other = Patrolled.__new__(Patrolled)
+    other.__dict__.update(place.__dict__, env={**place.env, "XDG_STATE_HOME": os.fspath(place.folder / "state2")})
+    other.tick("--look-only")
+    started = [place.start("tick"), other.start("tick"), box.start("resume")]
+    for tick in started[:2]:
+        tick.communicate(timeout=90)
+    wait_until(lambda: len((box.project / "pids").read_text().split()) >= 2, "the stage to run again")
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    started[2].communicate(timeout=60)
+    assert len((box.project / "pids").read_text().split()) == 2

@@ -1,0 +1,192 @@
+"""Runs that a real `onbox chain` left, or that something spoilt, as the probe sees them under each shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.contract.boxes import BoxSettings
+from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent, Unseen
+from patrol.probe import box_runs
+from patrol.snapshot import Failure, LogLook, RunLook
+from tests.box import Box, is_running, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.patrol.probe.local_sh import LocalBox
+
+GO_ON = "n=0; while [ ! -e go ]; do n=$((n+1)); echo step $n/1000 loss 0.5; sleep 0.05; done"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Box]:
+    folder = tmp_path / "my 'project'"
+    folder.mkdir()
+    made = Box(folder, "my-project")
+    yield made
+    made.end_everything()
+
+
+def look(box: LocalBox, project: Box) -> RunLook:
+    seen = box.look(BoxSettings("gpu1", "gpu1", project=str(project.project)))
+    assert not isinstance(seen.runs, Absent | Unseen), seen.runs
+    assert seen.sections_unseen == () or all(name in ("kernel", "gpus") for name, _ in seen.sections_unseen)
+    (run,) = seen.runs
+    return run
+
+
+def test_a_running_run_is_seen_alive_and_its_quiet_look_is_small(box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "-d", "prep=echo hi", f"train={GO_ON}")
+    wait_until((project.state / "status.json").exists, "a heartbeat")
+    first = look(box, project)
+    assert (first.run, first.managed, first.stage, first.attempt) == ("my-project", True, "train", 1)
+    assert (first.runner_alive, first.stage_alive, first.stages_done, first.stages_total) == (True, True, 1, 2)
+    assert (first.claimed_state, first.outcome) == ("running", Absent("the run is open"))
+    assert isinstance(first.log, LogLook)
+    assert first.log.last_line.startswith("step ")
+    assert isinstance(first.progress, Progress)
+    assert first.progress.exact_max == 1000
+    again = look(box, project)
+    moving = ("log", "progress", "heartbeat_age_seconds", "stage_began_age_seconds")
+    kept = [field for field in RunLook._fields if field not in moving]
+    assert [getattr(again, field) for field in kept] == [getattr(first, field) for field in kept]
+    assert box.traffic.down_bytes < 6000
+
+
+def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "train=echo step 5/5")
+    done = look(box, project)
+    assert (done.outcome, done.runner_alive, done.stage_alive, done.stages_done) == ("chain_done", False, False, 1)
+    assert done.done == f"CHAIN_DONE of {done.run_id}"
+    project.onbox("chain", "--redo", "train", "train=echo Traceback; no-such-program")
+    failed = look(box, project)
+    assert (failed.outcome, failed.done) == ("chain_failed", Absent("no CHAIN_DONE"))
+    assert isinstance(failed.failure, Failure)
+    assert (failed.failure.source, failed.failure.stage) == ("marker", "train")
+    assert isinstance(failed.ended_age_seconds, float)
+    assert failed.ended_age_seconds < 60
+
+
+def test_a_killed_runner_leaves_a_live_stage_and_then_nothing(box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "-d", f"train={GO_ON}")
+    keeper = json.loads((project.state / "status.json").read_text())["keeper"]["pid"]
+    project.kill_runner()
+    seen = look(box, project)
+    assert (seen.runner_alive, seen.stage_alive, seen.outcome) == (False, True, Absent("the run is open"))
+    os.kill(keeper, signal.SIGKILL)
+    wait_until(lambda: not is_running(keeper), "the keeper to be gone")
+    seen = look(box, project)
+    assert seen.stage_alive is True  # the command inherited the lock
+    project.end_everything()
+    seen = look(box, project)
+    assert (seen.runner_alive, seen.stage_alive, seen.outcome) == (False, False, Absent("the run is open"))
+
+
+def test_a_new_run_of_the_same_name_inherits_nothing(box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "train=echo epoch step 77/99; false")
+    old = look(box, project)
+    project.run_program(["rm", "-rf", str(project.state)])
+    project.onbox("chain", "train=echo step 1/3")
+    new = look(box, project)
+    assert new.run_id != old.run_id
+    assert isinstance(new.failure, Absent)
+    assert (new.outcome, new.progress.exact_max) == ("chain_done", 3)  # type: ignore[union-attr]
+
+
+def test_declared_limits_and_retries_are_told(box: LocalBox, project: Box) -> None:
+    (project.project / "onbox.toml").write_text(
+        f'[stages.train]\ncmd = "{GO_ON}"\nstall_after = "7m"\nmin_duration = "5s"\n'
+    )
+    project.onbox("chain", "-d")
+    seen = look(box, project)
+    assert (seen.stall_after_seconds, seen.min_duration_seconds, seen.retries) == (420.0, 5.0, 0)
+    assert look(box, project).stall_after_seconds == 420.0  # run.json was not sent again
+    assert b"stall_after" not in box.answer
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    ["", "{", "[1, 2]", '{"run_id": 5, "at": [], "progress": {"current": 1e999}}', "\x00\xff" * 50, "[" * 99999],
+)
+def test_a_spoilt_file_is_unseen_and_never_a_crash(one_box: LocalBox, project: Box, spoil: str) -> None:
+    project.onbox("chain", "train=echo step 5/5; false")
+    for name in ("status.json", "lock", "markers/CHAIN_FAILED", "markers/train_FAILED", "events.jsonl", "run.json"):
+        path = project.state / name
+        whole = path.read_bytes()
+        path.write_text(spoil, encoding="latin-1")
+        one_box.places.clear()
+        seen = look(one_box, project)
+        assert seen.run == "my-project"
+        if name == "markers/train_FAILED":
+            assert isinstance(seen.failure, Unseen)
+        if name == "run.json":
+            assert isinstance(seen.run_id, Unseen)
+        if name == "status.json":
+            assert isinstance(seen.claimed_state, Unseen)
+        path.write_bytes(whole)
+
+
+def test_a_huge_status_does_not_come(one_box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "train=true")
+    with (project.state / "status.json").open("wb") as file:
+        file.write(b'{"last_line": "')
+        file.truncate(100 << 20)
+    seen = look(one_box, project)
+    assert isinstance(seen.claimed_state, Unseen)
+    assert seen.outcome == "chain_done"
+    assert one_box.traffic.down_bytes < 40_000
+
+
+def test_another_boot_or_host_is_no_proof_of_life_or_death(one_box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "-d", f"train={GO_ON}")
+    pid = project.kill_runner()
+    lock = project.state / "lock"
+    holder = json.loads(lock.read_text())
+    lock.write_text(json.dumps({**holder, "pid": os.getpid(), "start_ticks": 1}) + "\n")
+    assert look(one_box, project).runner_alive is False  # the pid is another process's now
+    assert pid != os.getpid()
+
+
+def test_a_lock_on_the_same_inode_of_another_disk_is_not_ours() -> None:
+    def held(device: int, word: str) -> bool | None:
+        found = box_runs._stat(["lock", str(device), "7", "0", "0", word])
+        assert found is not None
+        return found.held
+
+    assert [held(0xFE00, "fe:00"), held(0xFE00, "fe:01"), held(0x18, "00:1f"), held(0xFE00, "-")] == [
+        True,
+        None,
+        True,
+        None,
+    ]
+    assert [held(0xFE00, "flock1"), held(0xFE00, "flock0"), held(0xFE00, "flock127")] == [True, False, None]
+
+
+def test_no_project_is_unseen_and_no_run_is_none(box: LocalBox, tmp_path: Path) -> None:
+    seen = box.look(BoxSettings("gpu1", "gpu1", project=str(tmp_path / "nowhere")))
+    assert isinstance(seen.runs, Unseen)
+    assert dict(seen.sections_unseen)["runs"].startswith("no such project")
+    assert box.look(BoxSettings("gpu1", "gpu1", project=str(tmp_path))).runs == ()
+
+
+@pytest.mark.parametrize("name", ["-rf", "a b", "$(touch PWNED)", "new\nline", "*", "run.json"])
+def test_hostile_run_directories_do_no_harm(box: LocalBox, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / ".onbox" / name
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text("{}")
+    (folder / "logs").mkdir()
+    (folder / "logs" / "$(touch PWNED).log").write_text("x")
+    (folder / "markers").mkdir()
+    (folder / "markers" / ".a b.slot").write_text("slot 1 x ../../.. 1\nkeeper x\n")
+    seen = box.look(BoxSettings("gpu1", "gpu1", project=str(tmp_path)))
+    assert not isinstance(seen.runs, Absent | Unseen)
+    assert len(seen.runs) == 1
+    assert not list(tmp_path.rglob("PWNED"))
+    assert "\n" not in seen.runs[0].run

@@ -1,0 +1,291 @@
+"""What the patrol remembers survives kill -9, a full disk and a damaged file, and stays bounded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.system.files import StateNotWritten
+from patrol import memory_schema
+from patrol.before import Before, BoxBefore, LogPlace
+from patrol.kept import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
+from patrol.memory import KEPT_ASIDE, Memory
+from tests.box import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOW = 1_790_000_000.0
+DAY = 86400.0
+PLACE = LogPlace("/root/digits/a b\n.log", (7, 8, 9, "ab"), {"held": [1, 2], "on": None}, b"half \xff line")
+BEFORE = Before(
+    last_seen_at=NOW,
+    run_id="r1",
+    rule="healthy",
+    since=NOW - 5,
+    steps=((NOW, 3.0), (NOW + 1, 4.0)),
+    signatures=(("sig", "1"),),
+    restarts=((NOW, "sig"),),
+    rules=("healthy",) * 3,
+)
+
+
+def run_note(rule: str = "healthy", *, before: str | None = None, at: float = NOW, run: str = "digits") -> RunNote:
+    return RunNote(
+        "gpu1",
+        run,
+        at,
+        BEFORE._replace(rule=rule),
+        f"line of {rule}",
+        "{}",
+        "running",
+        0,
+        rule,
+        "says",
+        before,
+        Point(5.0, 0.5, 71, 62, 8, 96),
+    )
+
+
+def tick_note(*runs: RunNote, at: float = NOW, look: str = '{"box": "gpu1"}') -> TickNote:
+    box = BoxNote("gpu1", at, BoxBefore(failures=2, disks=((NOW, "/", 5, None),)), look, {"digits": PLACE})
+    return TickNote(at - 1, at, 0, (box,), runs)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory(os.fspath(tmp_path / "state"))
+
+
+def test_what_was_remembered_is_recalled(memory: Memory) -> None:
+    memory.remember(tick_note(run_note()))
+    past = Memory(os.path.dirname(memory.path)).recall()
+    assert past.runs == {("gpu1", "digits"): BEFORE}
+    assert past.boxes == {"gpu1": BoxBefore(failures=2, disks=((NOW, "/", 5, None),))}
+    assert past.places == {"gpu1": {"digits": PLACE}}
+    assert memory.notes == []
+
+
+def test_nothing_is_readable_for_others(memory: Memory) -> None:
+    memory.remember(tick_note(run_note()))
+    assert stat.S_IMODE(os.stat(memory.path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(memory.path)).st_mode) == 0o700
+    assert os.listdir(os.path.dirname(memory.path)) == ["memory.db"]
+
+
+def test_only_a_changed_rule_is_a_change(memory: Memory) -> None:
+    memory.remember(tick_note(run_note(before=None)))
+    memory.remember(tick_note(run_note(before="healthy"), at=NOW + 1))
+    memory.remember(tick_note(run_note("failed", before="healthy", at=NOW + 2), at=NOW + 2))
+    assert [(flip.rule_before, flip.rule) for flip in memory.flips(10)] == [("healthy", "failed"), (None, "healthy")]
+    assert memory.flips(10, "gpu2") == []
+    assert [tick.ended_at for tick in memory.ticks(10)] == [NOW + 2, NOW + 1, NOW]
+
+
+def test_places_of_a_box_that_was_not_reached_stay(memory: Memory) -> None:
+    memory.remember(tick_note(run_note()))
+    unreached = BoxNote("gpu1", NOW + 1, BoxBefore(failures=1), "{}", None)
+    memory.remember(TickNote(NOW, NOW + 1, 3, (unreached,), ()))
+    assert memory.recall().places == {"gpu1": {"digits": PLACE}}
+
+
+def test_points_are_kept_per_run(memory: Memory) -> None:
+    memory.remember(tick_note(run_note()))
+    memory.remember(tick_note(run_note(at=NOW + 60), run_note(at=NOW + 60, run="other"), at=NOW + 60))
+    assert [(at, rule, point.current) for at, rule, _, point in memory.points("gpu1", "digits")] == [
+        (int(NOW), "healthy", 5.0),
+        (int(NOW) + 60, "healthy", 5.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000, b"\0" * 4096]
+)
+def test_a_damaged_file_is_set_aside(memory: Memory, content: bytes) -> None:
+    os.mkdir(os.path.dirname(memory.path), 0o700)
+    Path(memory.path).write_bytes(content)
+    assert memory.recall().runs == {}
+    memory.remember(tick_note(run_note()))
+    assert len(memory.recall().runs) == 1
+    assert len(memory.notes) == 1
+    assert "set aside as memory.db.aside-" in memory.notes[0]
+    aside = [name for name in os.listdir(os.path.dirname(memory.path)) if "aside" in name]
+    assert [Path(memory.path).with_name(name).read_bytes() for name in aside] == [content]
+
+
+def test_a_file_damaged_in_the_middle_is_set_aside(memory: Memory) -> None:
+    for number in range(40):
+        memory.remember(tick_note(*(run_note(run=f"run{n}") for n in range(20)), at=NOW + number, look="x" * 5000))
+    size = os.path.getsize(memory.path)
+    with open(memory.path, "r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(size - 4096))
+    memory.remember(tick_note(run_note()))
+    assert memory.recall().runs.keys() == {("gpu1", "digits")}
+    assert "is damaged" in memory.notes[0]
+
+
+def test_a_foreign_database_is_set_aside_whole(memory: Memory) -> None:
+    os.mkdir(os.path.dirname(memory.path), 0o700)
+    with sqlite3.connect(memory.path) as db:
+        db.execute("CREATE TABLE photos (name)")
+    db.close()
+    memory.recall()
+    assert "is not a patrol's" in memory.notes[0]
+
+
+def test_a_file_of_a_newer_patrol_is_set_aside(memory: Memory) -> None:
+    memory.recall()
+    with sqlite3.connect(memory.path) as db:
+        db.execute(f"PRAGMA user_version = {memory_schema.NEWEST + 1}")
+    db.close()
+    memory.recall()
+    assert "newer patrol" in memory.notes[0]
+
+
+@pytest.mark.parametrize("kind", ["folder", "fifo"])
+def test_what_is_no_file_is_set_aside(memory: Memory, kind: str) -> None:
+    os.mkdir(os.path.dirname(memory.path), 0o700)
+    os.mkdir(memory.path) if kind == "folder" else os.mkfifo(memory.path)
+    assert memory.recall().runs == {}
+    assert len(memory.notes) == 1
+
+
+def test_few_damaged_files_are_kept(memory: Memory) -> None:
+    os.mkdir(os.path.dirname(memory.path), 0o700)
+    for number in range(KEPT_ASIDE + 3):
+        Path(memory.path).write_bytes(b"junk %d" % number * 99)
+        memory.recall()
+    assert sum("aside" in name for name in os.listdir(os.path.dirname(memory.path))) <= KEPT_ASIDE
+
+
+def test_a_row_that_nobody_understands_is_left_out(memory: Memory) -> None:
+    memory.remember(tick_note(run_note(), run_note(run="other")))
+    with sqlite3.connect(memory.path) as db:
+        db.execute("UPDATE runs SET before = '[1' WHERE run = 'other'")
+        db.execute("""UPDATE places SET place = '{"cursor": 5}'""")
+    db.close()
+    assert memory.recall().runs.keys() == {("gpu1", "digits")}
+    assert memory.recall().places == {}
+
+
+def test_it_stays_bounded(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(memory_schema.KEPT_ROWS, "ticks", 5)
+    monkeypatch.setattr("patrol.memory.KEPT_LOOKS_PER_BOX", 3)
+    memory.remember(tick_note(run_note(at=NOW - 500 * DAY), at=NOW - 500 * DAY))
+    for number in range(9):
+        memory.remember(tick_note(run_note(at=NOW + number), at=NOW + number))
+    assert len(memory.ticks(100)) == 5
+    assert [at for at, *_ in memory.points("gpu1", "digits")] == [int(NOW) + number for number in range(9)]
+    with sqlite3.connect(memory.path) as db:
+        assert db.execute("SELECT count(*) FROM looks").fetchone() == (3,)
+    db.close()
+
+
+def test_a_year_of_a_hundred_boxes_is_small(memory: Memory) -> None:
+    """A row of numbers per run and tick: 17 520 ticks of 100 boxes must stay below 200 MB."""
+    memory.remember(tick_note(run_note()))
+    with sqlite3.connect(memory.path) as db:
+        rows = ((1, int(NOW) + 1800 * n, 1, 0, float(n), 0.123 * n, 71, 62, 8, 96) for n in range(50_000))
+        db.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.close()
+    assert os.path.getsize(memory.path) / 50_000 * 17_520 * 100 < 200e6
+
+
+def test_a_persons_word_changes_a_run_that_is_known(memory: Memory) -> None:
+    memory.remember(tick_note(run_note()))
+    act = Act(NOW, "gpu1", "digits", "ack", "digits", "done", "")
+    assert memory.change_run("gpu1", "digits", lambda before: before._replace(acknowledged="r1"), act)
+    assert not memory.change_run("gpu1", "else", lambda before: before, act)
+    assert memory.recall().runs["gpu1", "digits"].acknowledged == "r1"
+    assert memory.acts(10) == [act]
+
+
+def test_the_newest_outcome_of_an_act_counts(memory: Memory) -> None:
+    for outcome in ("trying", "delivered"):
+        memory.note_act(Act(NOW, "gpu1", "digits", "relay", "msg_1", outcome, ""))
+    assert memory.subjects("relay") == {"msg_1": "delivered"}
+    assert memory.subjects("resume") == {}
+
+
+WRITER = """
+import sys
+from tests.patrol.test_memory import NOW, run_note, tick_note
+from patrol.memory import Memory
+memory = Memory(sys.argv[1])
+number = 0
+while True:
+    number += 1
+    at = NOW + number
+    memory.remember(tick_note(*(run_note(run=f"run{n}", at=at) for n in range(50)), at=at, look="x" * 20000))
+    print(number, flush=True)
+"""
+
+
+def test_a_kill_at_any_instant_leaves_whole_ticks(memory: Memory) -> None:
+    folder = os.path.dirname(memory.path)
+    last = 0
+    for delay in range(12):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, folder],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.fspath(REPOSITORY)},
+        )
+        assert writer.stdout is not None
+        for _ in range(1 + delay % 3):
+            last = int(writer.stdout.readline())
+        writer.send_signal(signal.SIGKILL)
+        writer.communicate()
+        ticks = memory.ticks(100_000)
+        assert len(memory.recall().runs) == 50
+        assert len({word.at for word in memory.last_words()}) == 1, "half a tick"
+        assert memory.last_words()[0].at == ticks[0].ended_at
+    assert last > 0
+    assert memory.notes == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    place = tmp_path / "disk"
+    place.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=256k", "none", os.fspath(place)]
+    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("no mounts here")
+    yield place
+    subprocess.run(["umount", "-l", os.fspath(place)], check=True)
+
+
+def fill(place: Path) -> Path:
+    filler = place / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+    return filler
+
+
+@pytest.mark.root
+def test_a_full_disk_keeps_the_last_whole_tick(small_disk: Path) -> None:
+    memory = Memory(os.fspath(small_disk / "state"))
+    memory.remember(tick_note(run_note("first")))
+    filler = fill(small_disk)
+    big = tick_note(*(run_note("second", run=f"run{n}") for n in range(99)), look=os.urandom(90000).hex())
+    with pytest.raises((MemoryTrouble, StateNotWritten)):
+        memory.remember(big)
+    assert memory.recall().runs["gpu1", "digits"].rule == "first"
+    assert len(memory.ticks(9)) == 1
+    filler.unlink()
+    memory.remember(tick_note(run_note("third")))
+    assert memory.recall().runs["gpu1", "digits"].rule == "third"
+    assert memory.notes == []

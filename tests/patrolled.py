@@ -1,0 +1,116 @@
+"""A local side with its own memory and configuration, whose boxes are projects behind a real sshd.
+
+The flags of a box's resources are off: the box is the machine that runs the tests, and other tests fill disks and have
+processes killed for memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from patrol.decide.table import BOX_FLAGS
+from tests.box import REPOSITORY, Box, wait_until
+from tests.sshd import Sshd, need_sshd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+PATROL = [sys.executable, "-m", "patrol"]
+TRAIN = "train=until test -e go; do echo step 1/100 loss 0.5; sleep 0.1; done"
+
+
+class Patrolled:
+    """`boxes`: by alias. Everything is driven through the command line."""
+
+    def __init__(self, folder: Path, sshd: Sshd) -> None:
+        self.folder, self.sshd = folder, sshd
+        self.local = folder / "local"
+        self.local.mkdir()
+        self.home = folder / "home-of-cron"
+        self.home.mkdir()
+        self.boxes: dict[str, Box] = {}
+        self.tables: dict[str, str] = {}
+        self.head = ""
+        self.env = {
+            **os.environ,
+            "PYTHONPATH": os.fspath(REPOSITORY),
+            "XDG_STATE_HOME": os.fspath(folder / "state"),
+            "ONBOX_SSH_COMMAND": " ".join(sshd.ssh()),
+        }
+        self.env.pop("SSH_AUTH_SOCK", None)
+
+    def add_box(self, name: str, more: str = "", *, run: str = "digits") -> Box:
+        """A box with a project of its own."""
+        project = self.folder / "boxes" / name / run
+        project.mkdir(parents=True)
+        box = Box(project, run)
+        self.boxes[name] = box
+        self.tables[name] = f'[boxes.{name}]\nhost = "{name}"\nproject = {json.dumps(os.fspath(project))}\n{more}\n'
+        self.write()
+        return box
+
+    def write(self) -> None:
+        quiet = "".join(f'[[patrol.rules]]\nname = "{rule.name}"\nenabled = false\n' for rule in BOX_FLAGS)
+        (self.local / "onbox.toml").write_text("\n".join([self.head, quiet, *self.tables.values()]))
+
+    @property
+    def state(self) -> Path:
+        (found,) = (self.folder / "state" / "onbox").glob("local-*")
+        return found
+
+    def patrol(self, *words: str, timeout: float = 90.0, **settings: Any) -> subprocess.CompletedProcess[str]:
+        settings.setdefault("env", self.env)
+        settings.setdefault("cwd", self.local)
+        return subprocess.run(
+            [*PATROL, *words],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            **settings,
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*PATROL, *words],
+            env=self.env,
+            cwd=self.local,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def tick(self, *words: str) -> Mapping[str, dict[str, Any]]:
+        """What a tick says, by `box/run` or box."""
+        done = self.patrol("tick", "--json", *words)
+        assert done.stdout, done.stderr
+        data = json.loads(done.stdout)
+        assert done.returncode == data["exit_code"], done.stderr
+        return {"/".join(filter(None, (one["box"], one["run"]))): one for one in data["runs"]}
+
+    def rules(self, *words: str) -> dict[str, str]:
+        return {name: one["rule"] for name, one in self.tick(*words).items()}
+
+    def wait_for_rule(self, name: str, rule: str) -> None:
+        wait_until(lambda: self.rules().get(name) == rule, f"{name} to be {rule}, not {self.rules().get(name)}")
+
+    def end_everything(self) -> None:
+        for box in self.boxes.values():
+            box.end_everything()
+
+
+def patrolled(tmp_path: Path) -> Iterator[Patrolled]:
+    """For a fixture."""
+    need_sshd()
+    sshd = Sshd(tmp_path / "ssh")
+    made = Patrolled(tmp_path, sshd)
+    yield made
+    made.end_everything()
+    sshd.close()
