@@ -95,9 +95,11 @@ class Slurm:
         return Unseen(why) if text.is_unreachable(answer.err) else Refused(why)
 
     def _history(self, job_ids: Sequence[str]) -> Maybe[Mapping[str, Job]]:
-        answer = self._run(text.sacct_argv(job_ids), QUERY_SECONDS, self._neutral)
-        if isinstance(answer, Finished) and text.knows_no_field(_answer(answer)):
-            answer = self._run(text.sacct_argv(job_ids, text.SACCT_OLD_FIELDS), QUERY_SECONDS, self._neutral)
+        answer: Finished | NotRun = NotRun("sacct was not asked")
+        for fields in text.SACCT_FIELDS:
+            answer = self._run(text.sacct_argv(job_ids, fields), QUERY_SECONDS, self._neutral)
+            if isinstance(answer, NotRun) or not text.knows_no_field(_answer(answer)):
+                break
         if isinstance(answer, NotRun):
             return Absent(answer.why) if CANNOT_START in answer.why else Unseen(answer.why)
         return text.read_history(_answer(answer))

@@ -22,8 +22,9 @@ _TASTE = ("SQUEUE_", "SACCT_", "SLURM_TIME_FORMAT", "SLURM_JSON", "SLURM_YAML")
 
 _COLUMNS = (("JobID", 24), ("State", 24), ("Reason", 64), ("exit_code", 12), ("RestartCnt", 12), ("Dependency", 80))
 SQUEUE_FORMAT = ",".join(f"{name}:{width}" for name, width in _COLUMNS)
-SACCT_FIELDS = "JobID,State,ExitCode,Reason,Restarts"
-SACCT_OLD_FIELDS = "JobID,State,ExitCode"  # before 23.02 there is no Restarts, and Reason may be missing too
+SACCT_OLD_FIELDS = "JobID,State,ExitCode"
+# What sacct is asked for, the newest first: 22.05 has no Restarts, much older ones no Reason of a job.
+SACCT_FIELDS = (f"{SACCT_OLD_FIELDS},Reason,Restarts", f"{SACCT_OLD_FIELDS},Reason", SACCT_OLD_FIELDS)
 
 FORGOTTEN = "Invalid job id specified"
 NO_ACCOUNTING = "accounting storage is disabled"
@@ -83,7 +84,7 @@ def scontrol_argv(job_id: str) -> list[str]:
     return ["scontrol", "show", "job", job_id]
 
 
-def sacct_argv(job_ids: Sequence[str], fields: str = SACCT_FIELDS) -> list[str]:
+def sacct_argv(job_ids: Sequence[str], fields: str) -> list[str]:
     """Ask the accounting (slurmdbd), which remembers what the controller has forgotten."""
     return ["sacct", "-n", "-P", "-X", "-j", ",".join(job_ids), "-o", fields]
 
@@ -137,7 +138,7 @@ def _job_of_row(line: str) -> Job | None:
 
 
 def parse_sacct(text: str) -> dict[str, Job]:
-    """Rows of `sacct -n -P -X` with SACCT_FIELDS or SACCT_OLD_FIELDS. The last row of a job is its newest life."""
+    """Rows of `sacct -n -P -X` with any of SACCT_FIELDS. The last row of a job is its newest life."""
     jobs = {}
     for line in text.splitlines():
         cells = [*line.split("|"), "", ""]
@@ -271,7 +272,7 @@ def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
 
 
 def knows_no_field(answer: Answer) -> bool:
-    """Whether sacct is too old for SACCT_FIELDS."""
+    """Whether sacct is too old for the fields it was asked for."""
     return answer.code != 0 and "nvalid field" in answer.err
 
 

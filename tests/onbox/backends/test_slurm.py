@@ -60,7 +60,9 @@ def test_a_site_without_sacct_still_forgets() -> None:
 
 
 def test_an_old_sacct_is_asked_again_with_fewer_fields() -> None:
-    fake = Fake(squeue=EMPTY, scontrol=FORGOTTEN, sacct=Finished(1, "", 'sacct: fatal: Invalid field requested: "R"'))
+    fake = Fake(
+        squeue=EMPTY, scontrol=FORGOTTEN, sacct=Finished(1, "", 'sacct: error: Invalid field requested: "Restarts"')
+    )
     slurm(fake).look(["7"])
     assert [argv[-1] for argv in fake.asked if argv[0] == "sacct"][-1] == "JobID,State,ExitCode"
 
