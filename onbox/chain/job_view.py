@@ -38,6 +38,11 @@ class JobView(NamedTuple):
     looks: Mapping[str, JobLook]
     verdicts: Mapping[str, Verdict]
 
+    @property
+    def is_live(self) -> bool:
+        """Whether a job runs or may still run, by its engine's word."""
+        return any(isinstance(look.word, Job) and look.word.is_live for look in self.looks.values())
+
 
 def ask(backend: Backend, jobs: Jobs) -> dict[str, JobLook]:
     """The engine's word on every job of the run, in as few questions as it needs. An end that is on record is not

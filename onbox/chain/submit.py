@@ -109,16 +109,19 @@ class Desk:
 
     # -- a new submission
 
-    def submit(self, planned: Sequence[Planned], run: str, run_id: str) -> list[KnownJob]:
-        """All of them, each after the one before it, or none. Raises NotTaken, Unanswered, StateNotWritten."""
+    def submit(self, planned: Sequence[Planned], run: str, run_id: str, *, after: str | None = None) -> list[KnownJob]:
+        """All of them, each after the one before it, or none. after: the id of the job before the first; None: none.
+
+        Raises NotTaken, Unanswered, StateNotWritten.
+        """
         taken: list[KnownJob] = []
         for plan in planned:
-            after = tuple(job.job_id for job in taken[-1:] if job.job_id is not None)
             name = job_name(run, plan.stage, run_id, self.jobs.submissions + 1)
-            answer = self._launch(plan.stage, plan.order._replace(name=name, after=after))
+            answer = self._launch(plan.stage, plan.order._replace(name=name, after=() if after is None else (after,)))
             if isinstance(answer, Refused):
                 raise NotTaken(plan.stage, answer, self._undo(taken))
             taken.append(self.jobs.of[plan.stage])
+            after = taken[-1].job_id
         return taken
 
     def _launch(self, stage: str, order: Order) -> Submitted | Refused:

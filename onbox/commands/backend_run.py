@@ -74,39 +74,62 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
     offset = os.path.getsize(paths.journal) if os.path.exists(paths.journal) else 0
     try:
         with desk_of(paths, definition.head["backend"]) as (desk, lock_fd):
-            refuse_live(desk, paths, forget=args.forget_jobs)
-            _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
-            if all_done(definition) and not args.accept_done and not args.redo:
-                return _say_done(args, definition)
-            prepare(definition, Wishes(args.accept_done, args.redo))
-            desk.jobs = jobs_of(paths)
-            freeze_git(paths, str(definition.head["project"]))
-            planned = _plan(definition, desk.backend)
-            if not planned:  # all that is missing is the chain's own end
-                return run_chain(paths, os.dup(lock_fd))
-            taken = _submit(desk, definition, planned)
+            live = _settle(desk, forget=args.forget_jobs)
+            if live:
+                taken = _complete(desk, definition, live)
+            else:
+                _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
+                if all_done(definition) and not args.accept_done and not args.redo:
+                    return _say_done(args, definition)
+                planned = _freeze(desk, definition, Wishes(args.accept_done, args.redo))
+                if not planned:  # all that is missing is the chain's own end
+                    return run_chain(paths, os.dup(lock_fd))
+                taken = _submit(desk, definition, planned)
     except Alive as alive:
         _attach(args, definition, alive)
-    else:
-        _say_submitted(args, definition, taken)
-    if args.detach:
-        return int(Exit.DONE)
-    return follow(paths, offset, tell, lambda: _stop(paths))
+        taken = []
+    return _go_on(args, definition, taken, offset, tell)
 
 
 def refuse_live(desk: Desk, paths: RunPaths, *, forget: bool = False) -> None:
     """Raises Alive if a job of the run lives, Trouble if that cannot be known."""
+    live = _settle(desk, forget=forget)
+    if live:
+        raise _alive(desk, paths, live)
+
+
+def _alive(desk: Desk, paths: RunPaths, live: Mapping[str, Job]) -> Alive:
+    head = read_head(paths)
+    who = ", ".join(f"{desk.backend.name} job {job.job_id} {job.native_state}" for job in live.values())
+    return Alive(head.chain_fingerprint if head is not None else "", who)
+
+
+def _settle(desk: Desk, *, forget: bool) -> dict[str, Job]:
     try:
-        live = desk.settle(forget=forget)
+        return desk.settle(forget=forget)
     except Unanswered as unanswered:
         raise Trouble(
             Exit.UNAVAILABLE,
             f"{printable(str(unanswered))}\n  nothing was started: a job of this run may be alive; try again later",
         ) from unanswered
-    if live:
-        head = read_head(paths)
-        who = ", ".join(f"{desk.backend.name} job {job.job_id} {job.native_state}" for job in live.values())
-        raise Alive(head.chain_fingerprint if head is not None else "", who)
+
+
+def _complete(desk: Desk, definition: Definition, live: Mapping[str, Job]) -> list[KnownJob]:
+    """Submit the stages behind the last live job that have none: a submitter died in between. Raises Alive where
+    nothing is missing.
+    """
+    paths = definition.paths
+    alive = _alive(desk, paths, live)
+    head = read_head(paths)
+    names = [stage.name for stage, _ in definition.stages]
+    places = [names.index(stage) for stage in live if stage in names]
+    if head is None or alive.fingerprint != definition.chain_fingerprint or not desk.backend.per_stage or not places:
+        raise alive
+    missing = [frozen.stage for frozen in read_stages(paths)][max(places) + 1 :]
+    if not missing:
+        raise alive
+    last = live[names[max(places)]]
+    return _submit(desk, definition, stage_orders(paths, head, missing, sys.executable), after=last.job_id)
 
 
 def refuse_second_copy(paths: RunPaths, head: RunHead) -> None:
@@ -141,6 +164,14 @@ def _refuse_unproven(jobs: Jobs, definition: Definition, settled: set[str]) -> N
         raise Trouble(Exit.CONFIG, "nothing was started\n" + "\n".join(lines))
 
 
+def _freeze(desk: Desk, definition: Definition, wishes: Wishes) -> list[Planned]:
+    """Freeze the definition; the orders for what is not done. Raises Conflicts, StateNotWritten."""
+    prepare(definition, wishes)
+    desk.jobs = jobs_of(definition.paths)
+    freeze_git(definition.paths, str(definition.head["project"]))
+    return _plan(definition, desk.backend)
+
+
 def _plan(definition: Definition, backend: Backend) -> list[Planned]:
     """The orders for what is not done."""
     paths = definition.paths
@@ -159,11 +190,11 @@ def _plan(definition: Definition, backend: Backend) -> list[Planned]:
     return [chain_order(paths, head, [stage for stage, _ in definition.stages], sys.executable)]
 
 
-def _submit(desk: Desk, definition: Definition, planned: list[Planned]) -> list[KnownJob]:
+def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after: str | None = None) -> list[KnownJob]:
     paths = definition.paths
     make_job_folder(paths, SCRIPT_NAME, JOB_SCRIPT)
     try:
-        return desk.submit(planned, str(definition.head["run"]), str(definition.head["run_id"]))
+        return desk.submit(planned, str(definition.head["run"]), str(definition.head["run_id"]), after=after)
     except NotTaken as refusal:
         kept = f"; could not be ended again: job {', '.join(refusal.left)}" if refusal.left else ""
         what = f"stage {refusal.stage}" if refusal.stage != WHOLE else "the chain"
@@ -188,6 +219,20 @@ def _attach(args: argparse.Namespace, definition: Definition, alive: Alive) -> N
         )
     text = f"this chain is at work already ({alive.who}); nothing was submitted"
     print(json.dumps({"event": "attached", "who": alive.who}) if args.json else text, flush=True)
+
+
+def _go_on(
+    args: argparse.Namespace,
+    definition: Definition,
+    taken: list[KnownJob],
+    offset: int,
+    tell: Callable[[Record], str | None],
+) -> int:
+    """Say what was submitted, and follow it unless that is not wanted."""
+    paths = definition.paths
+    if taken:
+        _say_submitted(args, definition, taken)
+    return int(Exit.DONE) if args.detach else follow(paths, offset, tell, lambda: _stop(paths))
 
 
 def _say_done(args: argparse.Namespace, definition: Definition) -> int:

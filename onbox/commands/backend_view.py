@@ -191,7 +191,7 @@ def result(found: JobView, end: Record | None) -> int | None:
     view = found.view
     if view.runner_alive or any(isinstance(look.word, Unseen) for look in found.looks.values()):
         return None
-    if any(isinstance(look.word, Job) and look.word.is_live for look in found.looks.values()):
+    if found.is_live:
         return None
     last = end or view.end or {}
     if view.state is RunState.DONE:

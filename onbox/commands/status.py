@@ -129,7 +129,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "git": head.data.get("git"),
         "notifications": _notifications(paths, view),
         "journal_damaged_lines": view.unreadable_lines,
-        "next_command": next_command(view) if found is None else _ENGINE_COMMANDS[view.state],
+        "next_command": next_command(view) if found is None else _next_on_engine(view, found),
         **({} if found is None else _engine_data(paths, view, found)),
     }
 
@@ -232,6 +232,12 @@ _ENGINE_COMMANDS: dict[RunState, str | None] = {
     RunState.PENDING: "onbox status",
     RunState.RUNNING: "onbox logs -f",
 }
+
+
+def _next_on_engine(view: RunView, found: JobView) -> str | None:
+    if view.state is RunState.PENDING and not found.is_live:
+        return "onbox resume"  # nothing waits: a submission was cut off
+    return _ENGINE_COMMANDS[view.state]
 
 
 def next_command(view: RunView) -> str | None:

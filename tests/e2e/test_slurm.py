@@ -142,6 +142,29 @@ def test_resume_never_submits_a_second_live_copy(slurm_box: Box, cluster: SlurmC
         cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
 
 
+def test_a_submitter_that_is_killed_submits_nothing_twice(slurm_box: Box, cluster: SlurmCluster) -> None:
+    """Killed with Slurm's answer in its hands: the job is found by its name, and the rest of the chain follows it."""
+    configure(slurm_box)
+    tools = slurm_box.project / "tools"
+    tools.mkdir()
+    (tools / "sbatch").write_text(f'#!/bin/sh\nPATH={cluster.env["PATH"]} sbatch "$@"\nkill -KILL "$PPID"\n')
+    (tools / "sbatch").chmod(0o755)
+    env = {**slurm_box.env, "PATH": f"{tools}:{slurm_box.env['PATH']}"}
+    cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
+    try:
+        assert slurm_box.onbox("chain", "-d", env=env).returncode == -signal.SIGKILL
+        assert [event["event"] for event in slurm_box.events()] == ["job_submitting"]
+        (tools / "sbatch").unlink()  # resume brings back the PATH of the start
+        assert slurm_box.onbox("resume", "-d").returncode == 0
+    finally:
+        cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
+    (slurm_box.project / "go").touch()
+    done = slurm_box.onbox("chain")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.events("job_submitted")[1]["after"] == [job_id(slurm_box, "train")]
+
+
 def test_a_requeued_job_resumes_and_keeps_its_log(slurm_box: Box, cluster: SlurmCluster) -> None:
     configure(slurm_box)
     slurm_box.onbox("chain", "-d")
