@@ -8,18 +8,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.box import ONBOX, Box, wait_until
+from tests.slurm_cluster import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
 RAY = os.environ.get("ONBOX_TEST_RAY")
-PORT = 28265
 TOKEN = "test-token-0123456789abcdef"
 
 pytestmark = pytest.mark.skipif(
@@ -33,17 +33,22 @@ class Head:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.gcs_port, self.port = free_ports(2)  # Ray looks for heads of the same port in the whole process table
         self.env = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
         self.space = subprocess.Popen(
             ["unshare", "-n", "sh", "-c", "ip link set lo up; exec sleep 900"], stdin=subprocess.DEVNULL
         )
         self.head: subprocess.Popen[bytes] | None = None
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
 
     def start(self) -> None:
         assert RAY is not None
-        words = ["start", "--head", "--block", "--node-ip-address=127.0.0.1", "--port=26379"]
-        words += ["--dashboard-host=127.0.0.1", f"--dashboard-port={PORT}", "--num-cpus=2"]
+        words = ["start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={self.gcs_port}"]
+        words += ["--dashboard-host=127.0.0.1", f"--dashboard-port={self.port}", "--num-cpus=2"]
         words += ["--object-store-memory=100000000", f"--temp-dir={self.folder}", "--disable-usage-stats"]
         log = (self.folder.parent / "head.log").open("ab")
         self.head = subprocess.Popen(
@@ -55,9 +60,12 @@ class Head:
             start_new_session=True,
         )
         log.close()
-        ask = f"import urllib.request as u; u.urlopen(u.Request('http://127.0.0.1:{PORT}/api/version', headers="
+        ask = f"import urllib.request as u; u.urlopen(u.Request('http://127.0.0.1:{self.port}/api/version', headers="
         ask += f"{{'Authorization': 'Bearer {TOKEN}'}}), timeout=2)"
-        wait_until(lambda: self.run(["python3", "-c", ask]).returncode == 0, "the head to answer", 60)
+        try:
+            wait_until(lambda: self.run(["python3", "-c", ask]).returncode == 0, "the head to answer", 120)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{(self.folder.parent / 'head.log').read_text()[-2000:]}") from error
 
     def inside(self, argv: list[str]) -> list[str]:
         return ["nsenter", "-t", str(self.space.pid), "-n", *argv]
@@ -79,17 +87,18 @@ class Head:
 
 
 @pytest.fixture(scope="module")
-def head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Head]:
-    made = Head(tmp_path_factory.mktemp("ray"))
-    yield made
-    made.close()
+def head() -> Iterator[Head]:
+    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder:  # short: it holds sockets
+        made = Head(Path(folder) / "tmp")
+        yield made
+        made.close()
 
 
-def configure(box: Box) -> None:
+def configure(head: Head, box: Box) -> None:
     (box.project / "token").write_text(TOKEN)
     (box.project / "onbox.toml").write_text(
         '[run]\nname = "digits"\nbackend = "ray"\ngrace = "20s"\n'
-        f'[ray]\naddress = "http://127.0.0.1:{PORT}"\ntoken = "file:{box.project}/token"\ncpus = 1\n'
+        f'[ray]\naddress = "http://127.0.0.1:{head.port}"\ntoken = "file:{box.project}/token"\ncpus = 1\n'
         "[stages.train]\ncmd = '''echo resume=$ONBOX_RESUME >> ran; trap \"sleep 5; echo saved >> ran; exit 9\" TERM; "
         "until test -e go; do sleep 0.05; done; echo x > best.npz'''\n"
         'artifacts = ["best.npz"]\n[stages.eval]\ncmd = "echo eval >> ran"\n'
@@ -106,7 +115,7 @@ def ran(box: Box) -> list[str]:
 
 
 def test_submit_stop_with_grace_resume(box: Box, head: Head) -> None:
-    configure(box)
+    configure(head, box)
     assert onbox(head, box, "chain", "-d").returncode == 0
     wait_until(lambda: ran(box) == ["resume=0"], "the stage to begin", 60)
     assert "RUNNING" in onbox(head, box, "status").stdout
@@ -124,14 +133,14 @@ def test_submit_stop_with_grace_resume(box: Box, head: Head) -> None:
 
 
 def test_a_failure_is_a_failure(box: Box, head: Head) -> None:
-    configure(box)
+    configure(head, box)
     failed = onbox(head, box, "chain", "train=exit 3")
     assert failed.returncode == 1
     assert "FAILED" in onbox(head, box, "status").stdout
 
 
 def test_a_wrong_token_is_could_not_look(box: Box, head: Head) -> None:
-    configure(box)
+    configure(head, box)
     (box.project / "token").write_text("wrong")
     refused = onbox(head, box, "chain", "-d")
     assert refused.returncode == 69
@@ -140,7 +149,7 @@ def test_a_wrong_token_is_could_not_look(box: Box, head: Head) -> None:
 
 
 def test_a_restarted_head_has_lost_the_job_and_nothing_runs_twice(box: Box, head: Head) -> None:
-    configure(box)
+    configure(head, box)
     onbox(head, box, "chain", "-d")
     wait_until(lambda: ran(box) == ["resume=0"], "the stage to begin", 60)
     head.stop()
