@@ -90,7 +90,8 @@ CARD: tuple[Row, ...] = (
         "cuda_oom",
         CAUSE,
         "tried to allocate|total capacity|already allocated",
-        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d+ total capacity)|total capacity.{0,60}already allocated",
+        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d+ total capacity)|total capacity.{0,60}already allocated"
+        r"|\b(?:cuda|hip|xpu|gpu)\b.{0,20}\btried to allocate [\d.]+ .?i?B",
         "PyTorch caching allocator",
         "Tried to allocate 2.00 GiB (GPU 0; 23.65 GiB total capacity; 20.1 GiB already allocated)",
     ),

@@ -186,6 +186,12 @@ ENDED: tuple[Row, ...] = (
         remedy=lambda s: "Look yourself; the patrol tries again at its next tick.", command=status_command,
     ),
     Row(
+        "crashed", Severity.CRITICAL, RunState.FAILED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, FAILURE_SHOWN),
+        lambda s: f"no process, and its log ends in a fault: {failure_words(s)}; {how_far(s)}",
+        "a fault at the log's end and nobody left to survive it: proof enough, no second look is needed",
+        remedy=failure_remedy, command=log_command,
+    ),
+    Row(
         "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),
         lambda s: f"no process, and its log shows an end of its own ({how_far(s)}), but nothing declared proves success",
         "a last step in a log is no proof that the results were written",

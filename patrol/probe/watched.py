@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
@@ -16,6 +17,8 @@ from patrol.probe.plan import below, cursor_of
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onbox.contract.boxes import BoxSettings, Watch
     from onbox.contract.readings import Maybe
     from patrol.probe.box_logs import News
@@ -52,14 +55,18 @@ def look_at(
         log=log,
         artifacts=_artifacts(watch, at, frames, clock),
     )
-    file_done = _done_file(watch, at, frames, log, clock)
+    proofs: list[Maybe[str]] = []
+    if watch.done_file is not None:
+        proofs.append(_done_file(watch.done_file, at, frames, log, clock))
+    if watch.done_count is not None:
+        proofs.append(_done_count(watch.done_count, look.artifacts))
     if place is None or isinstance(log, Absent | Unseen):
         unseen = log if isinstance(log, Unseen) else Absent("no log to read it from")
-        return look._replace(progress=unseen, failure=unseen, done=_either(unseen, file_done)), place
-    line_done = _done(watch, place, alive)
-    if isinstance(line_done, str):
-        place.reader["done"] = line_done
-    done = line_done if watch.done_file is None else _either(line_done, file_done)
+        proofs += [unseen] if watch.done_regex is not None else []
+        return look._replace(progress=unseen, failure=unseen, done=_best(proofs)), place
+    if watch.done_regex is not None:
+        proofs.append(_done_line(watch.done_regex, place, alive))
+    done = _best(proofs)
     shown = log_memory.progress(place)
     return look._replace(
         progress=Absent("no progress shown") if shown.current is None and shown.percent is None else shown,
@@ -128,56 +135,79 @@ def _artifacts(watch: Watch, at: int, frames: Frames, clock: float) -> Maybe[Art
     return part if isinstance(part, Unseen) else parse_artifacts(part, clock)
 
 
-def _done(watch: Watch, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
-    """The line that proves success. A line that still grows counts only when nobody is there to go on with it."""
-    if watch.done_regex is None:
-        return Absent("no done_regex is given")
+def _done_line(regex: str, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
+    """The line that proves success; once seen it is kept as long as the attempt is the same. A line that still grows
+    counts only when nobody is there to go on with it.
+    """
     known = place.reader.get("done")
     if isinstance(known, str):
         return known
     text = log_memory.text_of(place.reader) + (place.held if alive is not True else b"")
-    pattern = re.compile(watch.done_regex)
+    pattern = re.compile(regex)
     for raw in reversed(re.split(rb"[\r\n]+", text)):
         line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
         if line and pattern.search(line):
-            return one_line(redact(line.strip()))[:300]
+            place.reader["done"] = one_line(redact(line.strip()))[:300]
+            return str(place.reader["done"])
     return Absent("no line matches done_regex")
 
 
-def _done_file(watch: Watch, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:
+def _done_file(path: str, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:
     """The file that proves success. One that is older than the log's last words is of an earlier run."""
-    if watch.done_file is None:
-        return Absent("no done_file is given")
     part = frames.part(f"artifacts.{at}.done")
-    if isinstance(part, Unseen):
-        return part
-    found = parse_artifacts(part, clock)
-    age = found if isinstance(found, Absent | Unseen) else found.newest_age_seconds
+    found = part if isinstance(part, Unseen) else parse_artifacts(part, clock)
+    if isinstance(found, Absent | Unseen):
+        return found
+    age = found.newest_age_seconds
     if isinstance(age, Absent | Unseen):
-        return Absent(f"there is no {watch.done_file}") if isinstance(age, Absent) else age
+        return Absent(f"there is no {path}") if isinstance(age, Absent) else age
     if not isinstance(log, Absent | Unseen) and age > log.written_age_seconds + DONE_FILE_SLACK_SECONDS:
-        return Absent(f"{watch.done_file} is older than the log's last words: it is of an earlier run")
-    return one_line(watch.done_file)[:300]
+        return Absent(f"{path} is older than the log's last words: it is of an earlier run")
+    return one_line(path)[:300]
 
 
-def _either(first: Maybe[str], second: Maybe[str]) -> Maybe[str]:
-    """One proof is enough; where none was seen, not having looked outweighs having found nothing."""
-    for way in (first, second):
-        if isinstance(way, str):
-            return way
-    return first if isinstance(first, Unseen) else second
+def _done_count(wanted: int, artifacts: Maybe[Artifacts]) -> Maybe[str]:
+    """As many files as were declared. Their age says nothing: a sweep may go on with what an earlier one left."""
+    if isinstance(artifacts, Absent | Unseen):
+        return artifacts
+    text = f"{artifacts.files} of {wanted} files"
+    return text if artifacts.files >= wanted else Absent(f"{text} are there")
+
+
+def _best(proofs: Sequence[Maybe[str]]) -> Maybe[str]:
+    """One proof is enough; where none was found, not having looked outweighs having found nothing."""
+    for kind in (str, Unseen, Absent):
+        for proof in proofs:
+            if isinstance(proof, kind):
+                return proof
+    return Absent("nothing is declared that would prove success")
 
 
 def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) -> Maybe[Failure]:
-    """What triage reads in the current attempt's lines. A survived exception is none."""
+    """What triage reads in the current attempt's lines. A survived exception is none. Lines that were judged before are
+    not judged again: it takes 20 ms, and most looks bring nothing new.
+    """
     if isinstance(done, str):
         return Absent("it said that it is done")
+    text = log_memory.whole_text(place)
+    of = [crc32(text), len(text), alive if isinstance(alive, bool) else None]
+    kept = place.reader.get("judged")
+    if not (isinstance(kept, list) and len(kept) == 2 and kept[0] == of):
+        found = _judge(text, alive, age)
+        kept = place.reader["judged"] = [of, None if found is None else list(found)]
+    found_before = kept[1]
+    if isinstance(found_before, list) and len(found_before) == len(Failure._fields):
+        return Failure(*found_before)
+    return Absent("no failure in the log")
+
+
+def _judge(text: bytes, alive: Maybe[bool], age: float) -> Failure | None:
     from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and many boxes need none
 
     evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
-    verdict = classify(log_memory.whole_text(place), evidence)
+    verdict = classify(text, evidence)
     if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
-        return Absent("no failure in the log")
+        return None
     return Failure(
         failure_class=verdict.failure_class,
         remedy=verdict.remedy,

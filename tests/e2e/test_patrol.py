@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.system.process import look_up
 from tests.box import ONBOX, python, wait_until
 from tests.patrolled import TRAIN, Patrolled, patrolled
 
@@ -106,6 +107,20 @@ def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
     assert (said["state"], said["acknowledged"]) == ("failed", False)
 
 
+def test_a_run_of_an_earlier_boot_is_no_running_one(place: Patrolled) -> None:
+    """A process that has the number and even the start time of the dead runner, in another boot, is none of it."""
+    box = running(place.add_box("gpu1"))
+    assert place.tick()["gpu1/digits"]["state"] == "running"
+    box.end_everything()
+    me = look_up(os.getpid())
+    assert me is not None
+    lock = box.state / "lock"
+    holder = json.loads(lock.read_text()) | {"pid": os.getpid(), "start_ticks": me.identity.start_ticks}
+    lock.write_text(json.dumps(holder | {"boot_id": "00000000-0000-4000-8000-000000000000"}))
+    place.tick()
+    assert place.tick()["gpu1/digits"]["state"] == "interrupted"
+
+
 def test_a_run_that_vanished_is_told(place: Patrolled) -> None:
     box = running(place.add_box("gpu1"))
     place.tick()
@@ -195,7 +210,7 @@ def test_a_second_tick_leaves_at_once(place: Patrolled) -> None:
     place.sshd.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr]
     first = place.start("tick")
     try:
-        wait_until(lambda: (place.folder / "state").exists() and (place.state / "heartbeat.json").exists(), "a tick")
+        wait_until(lambda: [*(place.folder / "state").glob("onbox/*/heartbeat.json")], "a tick to begin")
         began = time.monotonic()
         second = place.patrol("tick")
         took = time.monotonic() - began

@@ -154,6 +154,7 @@ END_CASES: tuple[Case, ...] = (
 WATCHED_CASES: tuple[Case, ...] = (
     Case("bare nohup python train.py, trains", "healthy", OK, RunState.RUNNING, "the same line without onbox on the box", watched(), before=before(run_id=None)),
     Case("pgrep would match the probe's own shell, no training runs", "gone", WARNING, RunState.UNKNOWN, "the probe leaves itself out: nothing was found", watched(stage_alive=False), before=before(run_id=None)),
+    Case("bare process died of an error that its log shows, first look", "crashed", CRITICAL, RunState.FAILED, "a fault at the log's end and no process are proof", watched(stage_alive=False, failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(run_id=None)),
     Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False), before=before(run_id=None, gone_ticks=1)),
     Case("bare process ended at 5155 of 5155, no done_regex", "ended-unproven", WARNING, RunState.UNKNOWN, "the last step is no proof of results", watched(stage_alive=False, progress=Progress(current=5155, exact_max=5155)), before=before(run_id=None)),
     Case("bare process ended, done_regex matched", "done", OK, RunState.DONE, "no process and the declared proof", watched(stage_alive=False, done="line: Training completed"), before=before(run_id=None)),

@@ -291,3 +291,11 @@ def test_a_file_that_says_done_needs_no_log(box: LocalBox, tmp_path: Path) -> No
     assert isinstance(run_of(box, watch).done, Absent | Unseen)
     (tmp_path / "DONE").touch()
     assert run_of(box, watch).done == str(tmp_path / "DONE")
+
+
+def test_so_many_files_say_done(box: LocalBox, tmp_path: Path) -> None:
+    watch = Watch("w", process="no-such-program-anywhere", artifacts=(f"{tmp_path}/*.json",), done_count=2)
+    (tmp_path / "a.json").touch()
+    assert run_of(box, watch).done == Absent("1 of 2 files are there")
+    (tmp_path / "b.json").touch()
+    assert run_of(box, watch).done == "2 of 2 files"
