@@ -153,7 +153,10 @@ class Runner:
             "fingerprint": head.chain_fingerprint,
             "pid": os.getpid(),
             "boot_id": self.boot,
+            "host": os.uname().nodename,
             "onbox": __version__,
+            "git": head.data.get("git"),
+            **_changes(head, launch),
             "notify": [target.name for target in self.courier.targets] if self.courier else [],
         }
         # Not flushed by itself: the first attempt's start, or the chain's end, is flushed right after it.
@@ -195,6 +198,13 @@ class Runner:
             land_marker(paths.slot(CHAIN), paths.failed(CHAIN), data)
         self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
         remove_file(paths.stop_request)
+
+
+def _changes(head: RunHead, launch: int) -> dict[str, Any]:
+    """What this launch changed; nothing where a keeper starts the same launch's runner anew."""
+    changed = head.data.get("changed")
+    of_this = isinstance(changed, dict) and changed.get("launch") == launch
+    return {"changed": changed.get("differences")} if isinstance(changed, dict) and of_this else {}
 
 
 def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import argparse
 
     from onbox.chain.view import Viewer
+    from onbox.contract.differences import Difference
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
 
@@ -146,7 +147,7 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
         if args.inline:
             return _run_inline(args, definition, lock)
         offset = _size(paths.journal)
-        started = launch(definition, Wishes(args.accept_done, args.redo), lock)
+        started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
     except StillAlive as alive:
         os.close(lock.lock_fd)
         raise Trouble(
@@ -188,6 +189,18 @@ def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     return f"all {done.stage_count} stages are done already; markers in {paths.markers}; to run one again: --redo STAGE"
 
 
+def _announcer(args: argparse.Namespace) -> Any:
+    """Tells what differs from the launch before, ahead of the start."""
+
+    def announce(differences: tuple[Difference, ...]) -> None:
+        from onbox.commands.conflicts import difference_lines  # noqa: PLC0415 - only then
+
+        text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
+        _say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
+
+    return announce
+
+
 def _size(path: str) -> int:
     return os.path.getsize(path) if os.path.exists(path) else 0
 
@@ -208,7 +221,7 @@ def _teller(args: argparse.Namespace) -> Any:
 def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
     from onbox.chain.identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
 
-    prepare(definition, Wishes(args.accept_done, args.redo))
+    prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
     tell = _teller(args)
 
