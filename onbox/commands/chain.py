@@ -62,8 +62,9 @@ runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing 
 """
 
 RESUME_EXAMPLES = """\
-example:
+examples:
   onbox resume            continue the run exactly as it was frozen, whatever onbox.toml says now
+  onbox resume --dry-run  say what that would start, and from which checkpoint
 """
 
 
@@ -78,6 +79,7 @@ def add(subparsers: Any) -> None:
     resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
     resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
     _add_launch_options(resume)
+    resume.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
     resume.set_defaults(function=run_resume_command)
 
 
@@ -117,12 +119,17 @@ def run_resume_command(args: argparse.Namespace) -> int:
     paths = existing_run(project, args.run)
     try:
         head = read_head(paths)
-        stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
+        frozen_stages = list(read_stages(paths))
     except ValueError as error:
         raise Trouble(
             Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
         ) from error
     assert head is not None
+    if args.dry_run:
+        from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
+
+        return tell_forecast(paths, head, frozen_stages, as_json=args.json)
+    stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value
     kept = {key: value for key, value in head.data.items() if key not in ("schema", "stages")}

@@ -151,7 +151,7 @@ def test_a_mark_needs_the_nonce_and_a_line_of_its_own() -> None:
 
 
 def test_what_the_account_exports_does_not_reach_the_probe(box: LocalBox, tmp_path: Path) -> None:
-    odd = {name: "hostile" for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+    odd = dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "hostile")
     box.env |= {**odd, "CDPATH": "/", "IFS": "x", "GREP_OPTIONS": "--color=always", "LC_ALL": "tr_TR.UTF-8"}
     box.env["POSIXLY_CORRECT"] = "1"
     seen = box.look(BoxSettings("b", "b", project=str(tmp_path)))
