@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from handbook.commands.options import add_options, look_now
+from handbook.diary import enter_what_happened
 from handbook.gather import gather
 from handbook.place import find_place
 from handbook.publish import publish
@@ -45,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     looking = args.look or (place.here and not args.from_memory)
     trouble = look_now(place) if looking else ""
     facts = gather(place, wall(), fetching=looking or args.from_memory)
-    if trouble:
-        facts = facts._replace(troubles=(*facts.troubles, trouble))
+    said = [] if args.into else enter_what_happened(place, facts)
+    facts = facts._replace(troubles=(*facts.troubles, *filter(None, (trouble, *said))))
     done = publish(facts, os.path.abspath(args.into or place.settings.folder), place.settings.state)
     if done.set_aside:
         print(f"handbook: its marked lines were damaged; the earlier page is kept as {done.set_aside}", file=sys.stderr)
