@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.facts import (
-    NOT_READ,
     FailureFacts,
     IdentityFacts,
     LaunchFacts,
@@ -18,7 +17,6 @@ from handbook.facts import (
 )
 from handbook.words import safe, safe_path
 from onbox.contract.differences import command_text, commit_text
-from onbox.contract.manifest import stage_to_dict
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.progress import Progress, render_progress
@@ -46,7 +44,9 @@ class Told(NamedTuple):
     seen_at: float | None
 
 
-def describe(told: Told, way: Way, onbox: tuple[str, ...], record: RunRecord | None, records_at: float | None) -> RunFacts:
+def describe(
+    told: Told, way: Way, onbox: tuple[str, ...], record: RunRecord | None, records_at: float | None
+) -> RunFacts:
     """Everything that is known of one run."""
     look, verdict = told.look, told.verdict
     finding = _mapping(verdict.get("finding"))
@@ -73,7 +73,9 @@ def describe(told: Told, way: Way, onbox: tuple[str, ...], record: RunRecord | N
         stages_done=int(_number(look.get("stages_done")) or 0),
         stages_total=int(_number(look.get("stages_total")) or 0),
         progress=_progress(look.get("progress")),
-        further=tuple((safe(one.get("rule", ""), 60), safe(one.get("say", ""))) for one in _list(verdict.get("further"))),
+        further=tuple(
+            (safe(one.get("rule", ""), 60), safe(one.get("say", ""))) for one in _list(verdict.get("further"))
+        ),
         acknowledged=verdict.get("acknowledged") is True,
         failure=_failure(look.get("failure")),
         log=_log(look.get("log")),
@@ -156,7 +158,11 @@ def _amount(amount: Amount, *, as_size: bool) -> str:
 def condition_words(stage: Stage) -> tuple[str, ...]:
     """What else must hold for it."""
     words = [] if stage.cwd == "." else [f"in {safe(stage.cwd, 120)}"]
-    limits = (("timeout", stage.timeout_seconds), ("stall after", stage.stall_after_seconds), ("at least", stage.min_duration_seconds))
+    limits = (
+        ("timeout", stage.timeout_seconds),
+        ("stall after", stage.stall_after_seconds),
+        ("at least", stage.min_duration_seconds),
+    )
     words += [f"{name} {format_duration(seconds)}" for name, seconds in limits if seconds is not None]
     if stage.wait_for is not None:
         one = stage.wait_for
@@ -262,7 +268,11 @@ def _checkpoint(data: Any) -> str:
         return f"could not look: {known.why}"
     chosen = _mapping(_mapping(data).get("chosen"))
     words = {True: "whole", False: "INCOMPLETE"}.get(chosen.get("whole"), "whole or not is not known")  # type: ignore[call-overload]
-    parts = [f"step {chosen.get('step')}, {chosen.get('path')}: {words} ({chosen.get('says')})"] if chosen else ["none that is whole"]
+    parts = (
+        [f"step {chosen.get('step')}, {chosen.get('path')}: {words} ({chosen.get('says')})"]
+        if chosen
+        else ["none that is whole"]
+    )
     passed = _list(_mapping(data).get("passed_over"))
     parts += [f"newer but incomplete: {one.get('path')} ({one.get('says')})" for one in passed]
     return "; ".join(parts)
@@ -345,5 +355,3 @@ def _log(value: Any) -> Maybe[str]:
         return type(known)(safe(known.why, 200))
     path = _mapping(known).get("path")
     return safe_path(path) if isinstance(path, str) and path else Absent("no log yet")
-
-

@@ -37,9 +37,7 @@ EVENT_LOG = "## Event Log"
 
 # Fields in their order; those with "" are left out.
 _FIELDS = ("seq", "run", "attempt", "actor", "source", "status", "evidence", "decision", "next", "after")
-_HEADING = re.compile(
-    r"### (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC) - (" + "|".join(KINDS) + r")(?:: (.*))?"
-)
+_HEADING = re.compile(r"### (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC) - (" + "|".join(KINDS) + r")(?:: (.*))?")
 _END = re.compile(r"`(\d+) ([0-9a-f]{16})`")
 _FIELD = re.compile(r"- ([a-z]+): (.*)")
 
@@ -132,7 +130,16 @@ def make_entry(
     kind: str, title: str, *, at: float, run: str, actor: str, attempt: int = 0, text: str = "", **more: str
 ) -> Entry:
     """An entry that has no place yet: `place` gives it its number. Texts must be safe already."""
-    entry = Entry(0, clock_exact(at), kind, " ".join(title.split())[:TITLE_LIMIT], run, attempt, actor, text.strip("\n")[:TEXT_LIMIT])
+    entry = Entry(
+        0,
+        clock_exact(at),
+        kind,
+        " ".join(title.split())[:TITLE_LIMIT],
+        run,
+        attempt,
+        actor,
+        text.strip("\n")[:TEXT_LIMIT],
+    )
     return entry._replace(**{key: " ".join(value.split()) for key, value in more.items()})
 
 
@@ -206,7 +213,16 @@ def _parse_block(block: list[str]) -> tuple[Entry, str, str] | None:
     seq, attempt = fields.pop("seq", ""), fields.pop("attempt", "0")
     if not (seq.isdecimal() and attempt.isdecimal() and seq == end[1] and len(seq + attempt) < 20):
         return None
-    entry = Entry(int(seq), heading[1], heading[2], heading[3] or "", fields.pop("run", ""), int(attempt), fields.pop("actor", ""), text)
+    entry = Entry(
+        int(seq),
+        heading[1],
+        heading[2],
+        heading[3] or "",
+        fields.pop("run", ""),
+        int(attempt),
+        fields.pop("actor", ""),
+        text,
+    )
     return entry._replace(**fields), "".join(f"{line}\n" for line in block[:-2]), end[2]
 
 
@@ -215,7 +231,9 @@ def _check(entry: Entry, body: str, own: str, last: str, before: list[Entry], li
     if digest(body) != own:
         found.append(Damage(line, f"entry {entry.seq} was edited: its own hash does not fit"))
     if entry.after != last:
-        found.append(Damage(line, f"entry {entry.seq} does not follow what stands before it: lost, moved or edited lines"))
+        found.append(
+            Damage(line, f"entry {entry.seq} does not follow what stands before it: lost, moved or edited lines")
+        )
     wanted = before[-1].seq + 1 if before else 1
     if entry.seq != wanted:
         found.append(Damage(line, f"entry {entry.seq} stands where {wanted} is due"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
@@ -21,8 +22,8 @@ from onbox.contract.units import format_duration
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
-from patrol.crontab import NoCrontab, read_crontab
 from patrol.cron import our_lines
+from patrol.crontab import NoCrontab, read_crontab
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.installed import patrol_id
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from patrol.decide.way import Way
     from patrol.kept import LastWord
     from patrol.settings import Settings
+
+
+RECORDS_OLD_SECONDS = 3600.0  # results can go, and checkpoints come, without a trace in the records
 
 
 class Place(NamedTuple):
@@ -54,16 +58,16 @@ class Remembered(NamedTuple):
     trouble: str = ""
 
 
-def gather(place: Place, now: float, *, fetching: bool = False) -> Facts:
-    """The facts, from what is remembered. fetching: ask boxes for the records of runs that changed since they were read.
-    Never fails for what is missing: that is told.
+def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool = False) -> Facts:
+    """The facts, from what is remembered. fetching: ask boxes for the records of runs that changed since they were read;
+    all_anew: of all runs. Never fails for what is missing: that is told.
     """
     settings = place.settings
     remembered = _recall(settings)
     store = _renew_looks(load(settings.state), remembered, settings)
     troubles = [remembered.trouble] if remembered.trouble else []
     if fetching:
-        store, said = _renew_records(settings, store)
+        store, said = _renew_records(settings, store, all_anew=all_anew)
         troubles += said
     try:
         save(settings.state, store)
@@ -118,10 +122,11 @@ def _key_of(look: dict[str, Any]) -> str:
     return json.dumps([look.get(name) for name in _DEPENDS_ON], sort_keys=True)
 
 
-def _renew_records(settings: Settings, store: Store) -> tuple[Store, list[str]]:
+def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
     wanted: dict[str, list[str]] = {}
     for (box, run), one in store.runs.items():
-        if one.look.get("managed") and (one.raw is None or one.key != _key_of(one.look)):
+        aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
+        if one.look.get("managed") and (all_anew or aged or one.raw is None or one.key != _key_of(one.look)):
             wanted.setdefault(box, []).append(run)
     runs, onbox, troubles = dict(store.runs), dict(store.onbox), []
     for box, answer in fetch_all(settings, wanted).items():
@@ -172,7 +177,14 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
     seen_at = kept.seen_at if kept.seen_at is not None else (before.last_seen_at if before else None)
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
-    return describe(told, way, store.onbox.get(word.box) or ("onbox",), record, kept.records_at)
+    onbox = store.onbox.get(word.box) or ("onbox",)
+    return describe(told, way, local_program() if way.host is None else onbox, record, kept.records_at)
+
+
+def local_program() -> tuple[str, ...]:
+    """The `onbox` of this very installation: it needs no PATH."""
+    beside = os.path.join(os.path.dirname(sys.executable), "onbox")
+    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "onbox")
 
 
 def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFacts:
@@ -198,7 +210,9 @@ def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, f
     standing = stand(heartbeat, schedule, now)
     watch = WatchFacts(
         schedule=settings.patrol.schedule,
-        cron=Absent("this is the box itself; who watches it from outside is not known here") if place.here else _cron(settings),
+        cron=Absent("this is the box itself; who watches it from outside is not known here")
+        if place.here
+        else _cron(settings),
         last_tick_at=heartbeat.began_at if heartbeat else None,
         next_due_at=None if as_of is None else next_due(schedule, as_of),
         stale=standing.stale,

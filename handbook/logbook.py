@@ -129,7 +129,9 @@ def parse_again(book: Logbook, placed: Entry, text: str) -> Logbook:
     """The logbook with one entry more."""
     own = text.rstrip("\n").rpartition(" ")[2].rstrip("`")
     return book._replace(
-        entries=(*book.entries, placed), whole_bytes=book.whole_bytes + len(text.encode("utf-8", "surrogateescape")), last_hash=own
+        entries=(*book.entries, placed),
+        whole_bytes=book.whole_bytes + len(text.encode("utf-8", "surrogateescape")),
+        last_hash=own,
     )
 
 

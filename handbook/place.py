@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from handbook.gather import Place
+from onbox.commands.project import run_names
 from onbox.contract.boxes import BoxSettings
 from onbox.contract.names import run_name_from
-from onbox.commands.project import run_names
 from patrol.configured import load_settings
 from patrol.memory import FILE as MEMORY_FILE
 
@@ -28,6 +28,13 @@ def find_place(args: argparse.Namespace, environ: Mapping[str, str]) -> Place:
     if args.here or _is_box(settings):
         return Place(_as_box(settings), title, here=True)
     return Place(settings, title)
+
+
+def home_of(place: Place) -> str:
+    """Where its files lie: beside the configuration; of a box in the state directory, because the project's own page
+    (which travels with the project) is that of the local side.
+    """
+    return _state_dir(place.settings) if place.here else place.settings.folder
 
 
 def _is_box(settings: Settings) -> bool:

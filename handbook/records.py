@@ -37,7 +37,8 @@ case $h_state in
 esac
 shift 3
 h_onbox=
-for h_try in "$(command -v onbox)" .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
+command -v onbox >/dev/null && h_onbox=onbox
+[ -n "$h_onbox" ] || for h_try in .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
   [ -n "$h_try" ] && [ -x "$h_try" ] && h_onbox=$h_try && break
 done
 printf '\n%s onbox\n%s\n' "$h_mark" "$h_onbox"
@@ -133,7 +134,13 @@ def parse(output: bytes, mark: str) -> BoxRecords:
         elif current is not None and kind in RawRun._fields:
             current[kind] = text
     runs = {
-        name: RawRun(one.get("manifest", ""), one.get("launches", ""), one.get("events", ""), one["markers"], one.get("forecast", ""))
+        name: RawRun(
+            one.get("manifest", ""),
+            one.get("launches", ""),
+            one.get("events", ""),
+            one["markers"],
+            one.get("forecast", ""),
+        )
         for name, one in found.items()
     }
     return BoxRecords(onbox, runs)

@@ -202,4 +202,9 @@ _RANK = {"critical": 0, "unknown": 1, "warning": 2, "ok": 3}
 
 def by_need(facts: Facts) -> list[RunFacts]:
     """The runs, those that need somebody first; among equals by name."""
-    return sorted(facts.runs, key=lambda run: (run.acknowledged, _RANK.get(run.severity, 1), run.name))
+    return sorted(facts.runs, key=lambda run: (run.acknowledged, _rank(run), run.name))
+
+
+def _rank(run: RunFacts) -> int:
+    lost = run.state == "done" and _missing(run)
+    return 0 if lost else _RANK.get(run.severity, 1)

@@ -88,7 +88,11 @@ def _top(facts: Facts) -> list[str]:
 def _now(facts: Facts, runs: Sequence[RunFacts]) -> list[str]:
     lines = ["## Now", ""]
     if not runs:
-        return [*lines, "No run is known. " + ("`patrol tick` looks." if not facts.here else "None was started here."), ""]
+        return [
+            *lines,
+            "No run is known. " + ("`patrol tick` looks." if not facts.here else "None was started here."),
+            "",
+        ]
     lines += ["| box/run | state | stage | progress | since | last contact | rule |", "|---|---|---|---|---|---|---|"]
     for run in runs[:TABLE_RUNS]:
         cells = (
@@ -165,7 +169,9 @@ def _failure(run: RunFacts) -> list[str]:
         return []
     again = {True: "may be retried", False: "never unchanged", None: "its class is not known"}[failure.retry_allowed]
     place = f" at {failure.where}" if failure.where else ""
-    return [f"- failure of {failure.stage or '?'}: {failure.failure_class}{place}, {again}; proof: {failure.proof or 'none'}"]
+    return [
+        f"- failure of {failure.stage or '?'}: {failure.failure_class}{place}, {again}; proof: {failure.proof or 'none'}"
+    ]
 
 
 def _resume_point(run: RunFacts) -> list[str]:
@@ -226,7 +232,9 @@ def _places(run: RunFacts) -> list[str]:
         words = ", ".join(_marker(marker) for marker in shown)
         left = len(run.markers) - len(shown)
         lines.append(f"- markers in {code(folder + '/')}: {words}" + (f", and {left} more" if left > 0 else ""))
-    lines.append(f"- log {code(_maybe(run.log))}; all of them in {code(run.place + '/logs/')}; records {code(run.place + '/')}")
+    lines.append(
+        f"- log {code(_maybe(run.log))}; all of them in {code(run.place + '/logs/')}; records {code(run.place + '/')}"
+    )
     return lines
 
 
@@ -243,10 +251,16 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[str]:
     else:
         tracker = f"; tracker {known.tracker}" if known.tracker else ""
         words = f"run id {run.run_id or '?'}; code {known.code}; chain {known.chain_fingerprint}; on {known.host}; onbox {known.onbox}"
-        lines.append(f"- {words}; config {known.config}{tracker}; environment names {', '.join(known.environment) or 'none'}")
+        lines.append(
+            f"- {words}; config {known.config}{tracker}; environment names {', '.join(known.environment) or 'none'}"
+        )
     if run.launches:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
-        words = " · ".join(f"#{one.number} {one.at[:16]} {one.code}" + (f" ({'; '.join(one.differences[:4])})" if one.differences else "") for one in last)
+        words = " · ".join(
+            f"#{one.number} {one.at[:16]} {one.code}"
+            + (f" ({'; '.join(one.differences[:4])})" if one.differences else "")
+            for one in last
+        )
         lines.append(f"- {len(run.launches)} launches: {words}")
     waiting = observed(run.waiting)
     told = f"tells {run.notify}" if run.notify else "nobody is told by the run itself"
@@ -266,7 +280,11 @@ def _boxes(facts: Facts) -> list[str]:
 
 def _box(box: BoxFacts) -> str:
     parts = [f"**{box.name}**: {box.host}, project {code(box.project)}, {box.backend}"]
-    parts.append(f"reached last {clock(box.reached_at)}" if not box.trouble else f"NOT REACHED ({box.trouble}), last {clock(box.reached_at)}")
+    parts.append(
+        f"reached last {clock(box.reached_at)}"
+        if not box.trouble
+        else f"NOT REACHED ({box.trouble}), last {clock(box.reached_at)}"
+    )
     parts.append(f"owner {box.owner}" if box.owner else "owner not named")
     parts.append("the patrol may resume its runs" if box.recover == "resume" else "nothing is restarted by itself")
     return "; ".join(parts)
@@ -279,14 +297,20 @@ def _watch(facts: Facts) -> list[str]:
         lines.append("- on this box: each run's own runner; it survives every login. From outside: not known here.")
     else:
         if isinstance(watch.cron, Absent | Unseen):
-            lines.append(f"- timer: {'unknown: ' if isinstance(watch.cron, Unseen) else 'NONE ARMED: '}{watch.cron.why}")
+            lines.append(
+                f"- timer: {'unknown: ' if isinstance(watch.cron, Unseen) else 'NONE ARMED: '}{watch.cron.why}"
+            )
         else:
             lines.append(f"- timer: {code(watch.cron)}; next due {clock(watch.next_due_at)} if this machine is awake")
-        lines.append(f"- last tick {clock(watch.last_tick_at)}" + (f"; trouble: {watch.trouble}" if watch.trouble else ""))
+        lines.append(
+            f"- last tick {clock(watch.last_tick_at)}" + (f"; trouble: {watch.trouble}" if watch.trouble else "")
+        )
     if isinstance(watch.waiters, Absent | Unseen):
         lines.append(f"- sentinels and transfers here: unknown ({watch.waiters.why})")
     else:
-        lines.append("- sentinels and transfers here: " + ("; ".join(watch.waiters) or "none alive when this was written"))
+        lines.append(
+            "- sentinels and transfers here: " + ("; ".join(watch.waiters) or "none alive when this was written")
+        )
     return [*lines, "- Between looks nothing looks. A promise to look again is worth what timer stands here.", ""]
 
 

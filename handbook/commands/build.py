@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from handbook.commands.options import add_options, look_now
 from handbook.diary import enter_what_happened
 from handbook.gather import gather
-from handbook.place import find_place
+from handbook.place import find_place, home_of
 from handbook.publish import publish
 from handbook.render import title_line
 from handbook.render_json import render_json
@@ -37,7 +37,9 @@ def add(subparsers: Any) -> None:
         action="store_true",
         help="after a tick: what it saw, and the records of runs that changed; says nothing when all went well",
     )
-    parser.add_argument("--into", metavar="DIR", help="write there (default: beside onbox.toml)")
+    parser.add_argument(
+        "--into", metavar="DIR", help="write there (default: beside onbox.toml; of --here: in the state directory)"
+    )
     parser.set_defaults(function=run)
 
 
@@ -46,9 +48,9 @@ def run(args: argparse.Namespace) -> int:
     looking = args.look or (place.here and not args.from_memory)
     trouble = look_now(place) if looking else ""
     facts = gather(place, wall(), fetching=looking or args.from_memory)
-    said = [] if args.into else enter_what_happened(place, facts)
+    said = [] if place.here else enter_what_happened(place, facts)
     facts = facts._replace(troubles=(*facts.troubles, *filter(None, (trouble, *said))))
-    done = publish(facts, os.path.abspath(args.into or place.settings.folder), place.settings.state)
+    done = publish(facts, os.path.abspath(args.into or home_of(place)), place.settings.state)
     if done.set_aside:
         print(f"handbook: its marked lines were damaged; the earlier page is kept as {done.set_aside}", file=sys.stderr)
     if args.json:

@@ -62,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
 def _write(args: argparse.Namespace, place: Place) -> int:
     kind = args.kind or "observation"
     if kind not in PEOPLES_KINDS:
-        raise Trouble(Exit.USAGE, f"--kind {kind}: such entries are made by themselves; yours: {', '.join(PEOPLES_KINDS)}")
+        raise Trouble(
+            Exit.USAGE, f"--kind {kind}: such entries are made by themselves; yours: {', '.join(PEOPLES_KINDS)}"
+        )
     facts = gather(place, wall())
     about = _about(args, facts)
     text = redact(printable(" ".join(args.words).replace("\r\n", "\n"))).strip()
@@ -102,7 +104,13 @@ def _about(args: argparse.Namespace, facts: Facts) -> RunFacts:
     if len(meant) == 1:
         return meant[0]
     names = ", ".join(run.name for run in runs) or "none: `handbook resume` looks"
-    said = "which run" if args.run is None else f"no run {safe(args.run, 80)!r}" if not meant else f"{args.run!r} is on several boxes"
+    said = (
+        "which run"
+        if args.run is None
+        else f"no run {safe(args.run, 80)!r}"
+        if not meant
+        else f"{args.run!r} is on several boxes"
+    )
     raise Trouble(Exit.USAGE, f"{said}; --run one of: {names}")
 
 
@@ -123,7 +131,11 @@ def _show(args: argparse.Namespace, place: Place) -> int:
     books = _books(args, place)
     shown = [(book.run, entry) for book in books for entry in book.read().entries if args.kind in (None, entry.kind)]
     if args.json:
-        print(json.dumps({"schema": 1, "entries": [{"logbook": run, **entry._asdict()} for run, entry in shown]}, indent=1))
+        print(
+            json.dumps(
+                {"schema": 1, "entries": [{"logbook": run, **entry._asdict()} for run, entry in shown]}, indent=1
+            )
+        )
         return Exit.DONE
     for run, entry in shown:
         print(redact(printable(_line(run, entry, many=len(books) > 1))))
@@ -136,7 +148,11 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
     head = f"{run} " if many else ""
     attempt = f" attempt {entry.attempt}" if entry.attempt else ""
     lines = [f"{head}{entry.seq:>4} {entry.at} {entry.kind:<11} {entry.title}  [{entry.actor}{attempt}]"]
-    lines += [f"       {name}: {value}" for name in ("status", "evidence", "decision", "next") if (value := getattr(entry, name))]
+    lines += [
+        f"       {name}: {value}"
+        for name in ("status", "evidence", "decision", "next")
+        if (value := getattr(entry, name))
+    ]
     lines += [f"       {line}" for line in entry.text.split("\n")] if entry.text else []
     return "\n".join(lines)
 

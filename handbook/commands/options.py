@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
     add_common_options(parser, json=json)
-    parser.add_argument("--here", action="store_true", help="describe this very machine as a box, not boxes from outside")
+    parser.add_argument(
+        "--here", action="store_true", help="describe this very machine as a box, not boxes from outside"
+    )
 
 
 def look_now(place: Place) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
 from onbox.chain.context import Context
+from onbox.chain.handbook_hook import Renewal
 from onbox.chain.holder import Holder
 from onbox.chain.progress_watch import ProgressWatch
 from onbox.chain.recorder import Recorder
@@ -85,7 +86,15 @@ class Runner:
         about = {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
         environ = dict(os.environ)
         self.courier = _courier(paths, head, environ)
-        recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd, courier=self.courier)
+        recorder = Recorder(
+            paths,
+            Journal(paths.journal),
+            about,
+            listen=listen,
+            bell_fd=bell_fd,
+            courier=self.courier,
+            renewal=Renewal(head.project, paths.root, environ),
+        )
         signals = Signals()
         self.ctx = Context(
             paths,

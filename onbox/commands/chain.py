@@ -128,7 +128,7 @@ def run_resume_command(args: argparse.Namespace) -> int:
     if args.dry_run:
         from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
 
-        return tell_forecast(paths, head, frozen_stages, as_json=args.json)
+        return tell_forecast(paths, head, frozen_stages, project.config.stages, as_json=args.json)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value

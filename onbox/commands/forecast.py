@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.forecast import as_data, checkpoint_words, foretell, in_words
 from onbox.chain.plan import Action
+from onbox.commands.conflicts import difference_lines
+from onbox.contract.differences import Side, find_differences
 from onbox.contract.exits import Exit
 from onbox.redact import one_line, redact
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onbox.chain.forecast import StageForecast
+    from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
 
@@ -22,15 +25,26 @@ SHOWN = 20
 _CODES = {"refuse": Exit.CONFIG}
 
 
+def _config_changes(stages: Sequence[FrozenStage], configured: Sequence[Stage]) -> list[str]:
+    """What onbox.toml says of the frozen stages that is another thing now, as lines."""
+    now = {stage.name: stage for stage in configured}
+    frozen = [one.stage for one in stages if one.stage.name in now]
+    found = find_differences(Side({}, frozen), Side({}, [now[stage.name] for stage in frozen]))
+    return [line.strip() for line in map(redact, map(one_line, difference_lines(found)))][:SHOWN]
+
+
 def _words(stage: StageForecast, would: str) -> str:
     return "is alive" if would == "attach" and stage.action is Action.ADOPT else stage.action.value
 
 
-def tell_forecast(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], *, as_json: bool) -> int:
-    """Print it; 0 where `onbox resume` may be typed, 78 where it would refuse."""
+def tell_forecast(
+    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], configured: Sequence[Stage], *, as_json: bool
+) -> int:
+    """Print it; 0 where `onbox resume` may be typed, 78 where it would refuse. configured: the stages of onbox.toml now."""
     forecast = foretell(paths, head, stages)
+    changed = _config_changes(stages, configured)
     if as_json:
-        print(json.dumps(as_data(head.run, head.run_id, forecast)))
+        print(json.dumps({**as_data(head.run, head.run_id, forecast), "config_changed": changed}))
         return _CODES.get(forecast.would, Exit.DONE)
     lines = [f"run {os.path.basename(paths.root)}: {in_words(forecast)}"]
     lines += [f"  {one.name:<12} {_words(one, forecast.would)}" for one in forecast.stages[:SHOWN]]
@@ -42,6 +56,7 @@ def tell_forecast(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage],
     if forecast.missing:
         names = dict.fromkeys(stage for stage, _ in forecast.missing)
         lines.append("  to make it again: onbox chain " + " ".join(f"--redo {name}" for name in names))
+    lines += [f"  onbox.toml   differs from what a resume runs: {line}" for line in changed]
     lines.append("  nothing was changed by this look")
     for line in lines:
         print(redact(one_line(line)))

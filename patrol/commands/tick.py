@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.handbook_hook import renew_handbook
 from patrol.installed import leave_when_all_is_over
 from patrol.output import Output, bound_log, tick_data
 from patrol.report import details
@@ -64,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         warn(f"another tick of this patrol is at work ({settings.state}); this one leaves")
         return Severity.UNKNOWN
     _finish(args, settings, ticked, output)
+    renew_handbook(settings)
     return int(ticked.severity)
 
 
