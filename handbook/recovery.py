@@ -59,7 +59,7 @@ status = _there("status", "RUN")
 logs = _there("logs", "--run", "RUN")
 resume = _there("resume", "-d", "RUN")
 foretell = _there("resume", "--dry-run", "RUN")
-notices = _there("notify", "list", "--run", "RUN")
+notices = _there("notify", "list", "RUN")
 stop = _there("stop", "RUN")
 
 
