@@ -35,7 +35,7 @@ STAGES_DESCRIBED = 200
 
 
 class Told(NamedTuple):
-    """What the patrol keeps of one run. look: the last one that saw it, as plain data; {}: none. verdict: plain data."""
+    """What the patrol keeps of one run. look: the last one that saw it, {}: none; verdict: both as plain data."""
 
     box: str
     run: str
@@ -248,7 +248,7 @@ def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
         return Unseen(record.trouble or "not foretold")
     checkpoint = data.get("checkpoint")
     chosen = _mapping(_mapping(checkpoint).get("chosen"))
-    missing = [one for one in _list(data.get("missing"))]
+    missing = _list(data.get("missing"))
     return ResumeFacts(
         would=safe(data.get("would", ""), 20),
         says=safe(data.get("says", "")),
@@ -267,7 +267,8 @@ def _checkpoint(data: Any) -> str:
     if isinstance(known, Unseen):
         return f"could not look: {known.why}"
     chosen = _mapping(_mapping(data).get("chosen"))
-    words = {True: "whole", False: "INCOMPLETE"}.get(chosen.get("whole"), "whole or not is not known")  # type: ignore[call-overload]
+    whole = chosen.get("whole")
+    words = "whole" if whole is True else "INCOMPLETE" if whole is False else "whole or not is not known"
     parts = (
         [f"step {chosen.get('step')}, {chosen.get('path')}: {words} ({chosen.get('says')})"]
         if chosen

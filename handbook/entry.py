@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.words import clock_exact
 
@@ -140,7 +140,8 @@ def make_entry(
         actor,
         text.strip("\n")[:TEXT_LIMIT],
     )
-    return entry._replace(**{key: " ".join(value.split()) for key, value in more.items()})
+    fields: dict[str, Any] = {key: " ".join(value.split()) for key, value in more.items()}
+    return entry._replace(**fields)
 
 
 def place(entry: Entry, book: Logbook) -> Entry:
@@ -202,7 +203,7 @@ def _parse_block(block: list[str]) -> tuple[Entry, str, str] | None:
     end = _END.fullmatch(block[-2]) if len(block) > 3 else None
     if heading is None or end is None or block[1] != "":
         return None
-    fields: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     number = 2
     while number < len(block) and (found := _FIELD.fullmatch(block[number])):
         if found[1] not in _FIELDS or found[1] in fields:

@@ -137,7 +137,7 @@ class RunFacts(NamedTuple):
 
 
 class BoxFacts(NamedTuple):
-    """One box. reached_at: the last time; None: never. trouble: why it could not be reached the last time; "": it was."""
+    """One box. reached_at: the last time; None: never. trouble: why it was not reached at the last look; "": it was."""
 
     name: str
     host: str

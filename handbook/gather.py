@@ -59,8 +59,8 @@ class Remembered(NamedTuple):
 
 
 def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool = False) -> Facts:
-    """The facts, from what is remembered. fetching: ask boxes for the records of runs that changed since they were read;
-    all_anew: of all runs. Never fails for what is missing: that is told.
+    """The facts, from what is remembered. fetching: ask boxes for the records of runs that changed since they were
+    read; all_anew: of all runs. Never fails for what is missing: that is told.
     """
     settings = place.settings
     remembered = _recall(settings)
@@ -152,9 +152,7 @@ def _facts(place: Place, remembered: Remembered, store: Store, now: float, troub
     runs = []
     for box in settings.config.boxes:
         way = way_to(box, settings.ssh_command)
-        for word in remembered.words:
-            if word.box == box.name:
-                runs.append(_run(word, way, store, remembered))
+        runs += [_run(word, way, store, remembered) for word in remembered.words if word.box == box.name]
     good_until = None if as_of is None else as_of + CADENCES * cadence
     old = "" if as_of is None or good_until is None or now <= good_until else format_duration(now - as_of)
     return Facts(

@@ -32,7 +32,8 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host(
         "codex", "Codex", None, "one long command per task; do not end the turn while you are to monitor",
-        "a thread that wakes itself; cron on this machine beyond that", "Automations and cloud tasks", "AGENTS.md", "2026-06",
+        "a thread that wakes itself; cron on this machine beyond that", "Automations and cloud tasks", "AGENTS.md",
+        "2026-06",
     ),
     Host(
         "cursor", "Cursor", None, "a background agent on this machine", "none of its own: cron on this machine",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handbook.facts import Facts, RunFacts
 from handbook.notes import NOTES_BEGIN, NOTES_END
 from handbook.recovery import PRECONDITION, Advice, advise, by_need
 from handbook.words import cell, clock, code
@@ -17,7 +16,7 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handbook.facts import BoxFacts, MarkerFacts, StageFacts
+    from handbook.facts import BoxFacts, Facts, MarkerFacts, RunFacts, StageFacts
 
 DETAILED_RUNS = 10
 STAGES_SHOWN = 6
@@ -26,11 +25,11 @@ TABLE_RUNS = 40
 LAUNCHES_SHOWN = 4
 
 ASK_FIRST = (
-    "**Only with a person's word:** anything that costs or frees money (start, stop, resize, release, destroy a box); "
-    "deleting checkpoints, results or volumes; anything on a cluster beyond looking; `--redo` and `--accept-done`; "
-    "going on from another checkpoint than the one named here; giving a key or a token to anybody.",
-    "**No teardown** before all three hold: results pulled, every one of them loaded once, and an approval that names "
-    "this very action. What stops the meter usually cannot be taken back.",
+    "**Only with a person's word:** anything that costs or frees money (start, stop, resize, release, destroy a box);"
+    " deleting checkpoints, results or volumes; anything on a cluster beyond looking; `--redo` and `--accept-done`;"
+    " going on from another checkpoint than the one named here; giving a key or a token to anybody.\n"
+    "**No teardown** before all three hold: results pulled, every one of them loaded once, and an approval that names"
+    " this very action. What stops the meter usually cannot be taken back."
 )
 
 
@@ -119,14 +118,14 @@ def state_word(run: RunFacts) -> str:
 def _stage_cell(run: RunFacts) -> str:
     stage = observed(run.stage)
     count = f"{run.stages_done}/{run.stages_total}" if run.stages_total else ""
-    return " ".join(filter(None, (stage or "", count))) or "–"
+    return " ".join(filter(None, (stage or "", count))) or "-"
 
 
 def _maybe(value: Maybe[str], *, short: bool = False) -> str:
     if isinstance(value, Unseen):
         return "unknown" if short else f"unknown ({value.why})"
     if isinstance(value, Absent):
-        return "–" if short else value.why
+        return "-" if short else value.why
     return value
 
 
@@ -137,7 +136,8 @@ def _run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[str]:
     advice = advise(run, here=facts.here)
     lines = [
         f"## {run.name}: {state_word(run)}",
-        f"{run.says or 'nothing is said of it'} (rule {run.rule} since {clock(run.since)}; last contact {clock(run.seen_at)})",
+        run.says or "nothing is said of it",
+        f"(rule {run.rule} since {clock(run.since)}; last contact {clock(run.seen_at)})",
         "",
     ]
     lines += [f"- also {rule}: {says}" for rule, says in run.further[: 4 if roomy else 1]]
@@ -169,9 +169,8 @@ def _failure(run: RunFacts) -> list[str]:
         return []
     again = {True: "may be retried", False: "never unchanged", None: "its class is not known"}[failure.retry_allowed]
     place = f" at {failure.where}" if failure.where else ""
-    return [
-        f"- failure of {failure.stage or '?'}: {failure.failure_class}{place}, {again}; proof: {failure.proof or 'none'}"
-    ]
+    proof = failure.proof or "none"
+    return [f"- failure of {failure.stage or '?'}: {failure.failure_class}{place}, {again}; proof: {proof}"]
 
 
 def _resume_point(run: RunFacts) -> list[str]:
@@ -250,7 +249,8 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[str]:
         lines.append(f"- identity: unknown ({known.why})")
     else:
         tracker = f"; tracker {known.tracker}" if known.tracker else ""
-        words = f"run id {run.run_id or '?'}; code {known.code}; chain {known.chain_fingerprint}; on {known.host}; onbox {known.onbox}"
+        words = f"run id {run.run_id or '?'}; code {known.code}; chain {known.chain_fingerprint}; on {known.host}"
+        words += f"; onbox {known.onbox}"
         lines.append(
             f"- {words}; config {known.config}{tracker}; environment names {', '.join(known.environment) or 'none'}"
         )
@@ -273,8 +273,7 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[str]:
 
 def _boxes(facts: Facts) -> list[str]:
     lines = ["## Boxes", ""]
-    for box in facts.boxes:
-        lines.append(f"- {_box(box)}")
+    lines += [f"- {_box(box)}" for box in facts.boxes]
     return [*lines, ""] if facts.boxes else []
 
 
@@ -315,7 +314,7 @@ def _watch(facts: Facts) -> list[str]:
 
 
 def _rules() -> list[str]:
-    return ["## Ask first", "", *(f"- {text}" for text in ASK_FIRST), ""]
+    return ["## Ask first", "", *(f"- {text}" for text in ASK_FIRST.split("\n")), ""]
 
 
 def handoff(facts: Facts) -> list[str]:

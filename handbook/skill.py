@@ -72,8 +72,8 @@ def body(host: Host, *, old: bool) -> str:
 
 def render_skill(host: Host, *, old: bool = False) -> str:
     """A SKILL.md."""
-    front = f'---\nname: {NAME}\ndescription: {DESCRIPTION}\nmetadata:\n  host: {host.key}\n  verified: "{host.verified}"\n---\n\n'
-    return front + body(host, old=old)
+    front = ("---", f"name: {NAME}", f"description: {DESCRIPTION}", "metadata:", f"  host: {host.key}")
+    return "\n".join([*front, f'  verified: "{host.verified}"', "---", "", body(host, old=old)])
 
 
 def render_section(host: Host, *, old: bool = False) -> str:

@@ -18,7 +18,7 @@ STAGE_FIELDS = ("command", "fingerprint", "state")
 
 
 class Verdict(NamedTuple):
-    """One statement that was looked at. truth: None: it could not be checked. says: what is stated and what was seen."""
+    """One statement. truth: None: it could not be checked. says: what is stated and what was seen."""
 
     about: str
     truth: bool | None

@@ -106,8 +106,8 @@ _NOT_SAID = (
 
 
 class Row(NamedTuple):
-    """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. What the pattern
-    finds is replaced; a third group that is a plain number or a word such as `none` stays.
+    """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. What the
+    pattern finds is replaced; a third group that is a plain number or a word such as `none` stays.
     """
 
     traces: tuple[str, ...]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.contract.readings import observed
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol import actions, relay
-from patrol.judge import Frame, Judged, judge
+from patrol.judge import Frame, Judged, judge, undelivered
 from patrol.kept import Act, MemoryTrouble
 from patrol.looking import look_at_all, target_of
-from patrol.snapshot import BoxLook
+from patrol.report import LINE_LIMIT
 from patrol.ssh import NoAnswer, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from patrol.decide.policy import Policy
     from patrol.judge import BoxJudged
@@ -26,11 +25,7 @@ if TYPE_CHECKING:
 OUTCOME = "resume-outcome"
 RELAY_BUDGET_SECONDS = 60.0  # of one tick, all boxes together
 ACTS_LOOKED_AT = 1000
-
-
-def may_act(judged: BoxJudged) -> bool:
-    """Whether a resume is worth thinking of: then the box is reported after that."""
-    return judged.box.recover == "resume" and any(run.verdict.may_resume for run in judged.runs)
+WORDS_LIMIT = 110
 
 
 def resume_dead(settings: Settings, judged: BoxJudged, past: Past, memory: Memory, policy: Policy) -> BoxJudged:
@@ -54,8 +49,15 @@ def resume_dead(settings: Settings, judged: BoxJudged, past: Past, memory: Memor
     return judged._replace(runs=tuple(runs))
 
 
+def with_words(line: str, words: str) -> str:
+    """A run's line with what was done at its end; it stays one line of fewer than 200 characters."""
+    end = f" · {words}" if len(words) <= WORDS_LIMIT else f" · {words[: WORDS_LIMIT - 1]}…"
+    room = LINE_LIMIT - len(end)
+    return (line if len(line) <= room else line[: room - 1] + "…") + end
+
+
 def _with_words(judged: BoxJudged, words: str) -> BoxJudged:
-    runs = (run._replace(line=f"{run.line} · {words}") if run.verdict.may_resume else run for run in judged.runs)
+    runs = (run._replace(line=with_words(run.line, words)) if run.verdict.may_resume else run for run in judged.runs)
     return judged._replace(runs=tuple(runs))
 
 
@@ -76,13 +78,13 @@ def _resume_one(
     if isinstance(plan, actions.Planned):
         plan = _agreed(run, second) or plan
     if isinstance(plan, actions.Refused):
-        return run._replace(line=f"{run.line} · not resumed: {plan.why}")
+        return run._replace(line=with_words(run.line, f"not resumed: {plan.why}"))
     key = (judged.box.name, run.verdict.run)
     now = wall()
     try:  # before it is done: a tick that is killed in the middle has used up this failure's one try
         memory.note_act(Act(now, *key, actions.KIND, plan.signature, "trying", run.verdict.finding.rule))
     except (MemoryTrouble, StateNotWritten) as error:
-        return run._replace(line=f"{run.line} · not resumed: it could not be written down ({error})")
+        return run._replace(line=with_words(run.line, f"not resumed: it could not be written down ({error})"))
     done = _do_resume(settings, judged, run)
     words = {"resumed": "resumed by this patrol", "running": "not resumed: it runs again already"}
     said = words.get(done.outcome, f"resume {done.outcome}: {done.says}")
@@ -91,7 +93,7 @@ def _resume_one(
     except (MemoryTrouble, StateNotWritten):
         said += " (its outcome could not be written down)"
     after = run.after._replace(restarts=(*run.after.restarts, (now, plan.signature))[-64:])
-    return run._replace(line=f"{run.line} · {said}", after=after)
+    return run._replace(line=with_words(run.line, said), after=after)
 
 
 def _agreed(run: Judged, second: BoxJudged | None) -> actions.Refused | None:
@@ -120,7 +122,7 @@ def relay_waiting(
 ) -> list[str]:
     """Deliver from here what boxes have not delivered for long; a line for each that went out or could not."""
     targets = {target.name: target for target in settings.config.notify.targets}
-    waiting = [(box, places) for box in judged if (places := dict(_undelivered(box)))]
+    waiting = [(box, places) for box in judged if (places := undelivered(box))]
     if not waiting:
         return []
     try:
@@ -142,15 +144,6 @@ def relay_waiting(
                 done = relay.relay(one, targets, environ, settings.folder)
                 said += _note(box.box.name, one, done, memory, known)
     return said
-
-
-def _undelivered(box: BoxJudged) -> Iterator[tuple[str, str]]:
-    """Run and run directory of every run that has something waiting."""
-    if not isinstance(box.snapshot, BoxLook):
-        return
-    for run in box.runs:
-        if run.look is not None and run.look.managed and (observed(run.look.undelivered) or 0) > 0:
-            yield run.verdict.run, run.look.place
 
 
 def _read_waiting(settings: Settings, box: BoxJudged, places: Mapping[str, str]) -> list[relay.Waiting] | NoAnswer:

@@ -1,5 +1,5 @@
 """After a tick the handbook that lies beside the configuration is renewed. By its command, not by import: imports run
-from the handbook to the patrol, never back. Where no handbook was ever built, or none is installed, nothing happens.
+from the handbook to the patrol, never back. Where none was ever built nothing is started.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from patrol.settings import Settings
 
-PAGE = "HANDBOOK.md"
-
 
 def renew_handbook(settings: Settings) -> int | None:
-    """Start the renewal, detached; its pid. None: there is none to renew. It is never waited for: a tick's lines and
+    """Start the renewal, detached; its pid. None: none is installed. It is never waited for: a tick's lines and
     exit code do not depend on it.
     """
-    if not os.path.isfile(os.path.join(settings.folder, PAGE)) or importlib.util.find_spec("handbook") is None:
+    if importlib.util.find_spec("handbook") is None:
         return None
     where = ("-c", settings.config_path) if settings.config_path else ("--folder", settings.folder)
     words = [sys.executable, "-m", "handbook", "build", "--from-memory", *where]

@@ -144,6 +144,17 @@ def all_over(boxes: Sequence[BoxJudged]) -> bool:
     )
 
 
+def may_act(judged: BoxJudged) -> bool:
+    """Whether a resume is worth thinking of: then the box is reported after that."""
+    return judged.box.recover == "resume" and any(run.verdict.may_resume for run in judged.runs)
+
+
+def undelivered(judged: BoxJudged) -> dict[str, str]:
+    """Run directory by run, of every run that has notifications waiting."""
+    looks = (run.look for run in judged.runs if run.look is not None and run.look.managed)
+    return {look.run: look.place for look in looks if (observed(look.undelivered) or 0) > 0}
+
+
 def box_note(judged: BoxJudged) -> BoxNote:
     look = codec.look_to_text(judged.snapshot)
     return BoxNote(judged.box.name, judged.snapshot.at, judged.after, look, judged.places)

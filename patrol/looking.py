@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.redact import one_line, redact
@@ -11,7 +13,7 @@ from patrol.fleet import Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.masters import control_path
 from patrol.probe.take import take
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh import Target, ask
+from patrol.ssh import CONNECT_SECONDS, Target, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +24,18 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.snapshot import Snapshot
     from patrol.ssh import Answer, NoAnswer
+
+
+KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
+MUTE = frozenset({"timeout", "banner", "no_route"})
+
+# What the answers are read and judged with: loaded while the boxes answer, so that nobody waits for it.
+_LATER = ("patrol.probe.managed", "patrol.probe.watched", "patrol.judge")
+_LATER_WITH_WATCHES = ("onbox.triage.classify",)
+
+
+def _load_meanwhile(names: Sequence[str]) -> None:
+    threading.Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
 
 
 class Seen(NamedTuple):
@@ -54,6 +68,7 @@ def look_at_all(
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
     found = find_gates([target_of(settings, box) for box in tried], limits)
     gates = {box: found[target] for box in tried if (target := target_of(settings, box)) in found}
+    _load_meanwhile(_LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried))
     visits = visit_all(
         tried,
         lambda box: _look(settings, box, past),
@@ -71,12 +86,18 @@ def _why_waiting(before: BoxBefore) -> str:
 
 def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
     target = target_of(settings, box)
+    connect_seconds = _connect_seconds(past.boxes.get(box.name))
 
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
-        return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds)
+        return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds, connect_seconds=connect_seconds)
 
     snapshot, places = take(box, settings, past.places.get(box.name, {}), ask_box, wall())
     return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+
+
+def _connect_seconds(before: BoxBefore | None) -> int:
+    """How long a box may take to say its first word: briefly where it said none the last time."""
+    return KNOCK_SECONDS if before is not None and before.failures and before.last_reason in MUTE else CONNECT_SECONDS
 
 
 def _seen(visit: Visit[BoxSettings, Seen]) -> Seen:

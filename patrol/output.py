@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from onbox.system.files import read_tail
-from patrol.report_forms import document
 
 if TYPE_CHECKING:
     from patrol.tick import Ticked
@@ -72,6 +71,8 @@ def bound_log(state: str) -> None:
 
 def tick_data(ticked: Ticked) -> dict[str, Any]:
     """A tick as JSON-ready data: what is told of each run, the line included, and of the tick itself."""
+    from patrol.report_forms import document  # noqa: PLC0415 - loaded by now
+
     entries = [entry for box in ticked.judged for entry in box.entries()]
     data = document(entries, ticked.now)
     for told, run in zip(data["runs"], (run for box in ticked.judged for run in box.runs), strict=True):

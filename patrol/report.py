@@ -13,23 +13,24 @@ from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.redact import one_line, redact
 from patrol.decide.scene import gpu_percent, share
-from patrol.decide.words import ago, clean
+from patrol.decide.words import ago, clean, sound
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from onbox.contract.progress import Progress
     from onbox.contract.readings import Maybe
     from patrol.before import Before
+    from patrol.decide.decide import Explained
+    from patrol.decide.rule import Tried
     from patrol.snapshot import Disk, RunLook, Snapshot
 
 LINE_LIMIT = 199
-LINE_AIM = 160
+REASON_LEAST, REASON_LIMIT = 40, 90
 _SEPARATOR = " · "
 _NAME_LIMITS = (48, 24, 14, 8)
-_REASON_LIMITS = (90, 60, 40, 24)
 _NO_VALUE, _UNKNOWN = "-", "?"
 
 
@@ -40,31 +41,21 @@ def line(verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: floa
     verdict was made with: then the line says what changed. now: shown as this machine's local time.
     """
     columns = _columns(look, box, before) if look is not None else []
-    rule = _rule_words(verdict, before)
-    shortest = ""
-    for limit, names, reason in _sizes():
-        shortest = _assembled(verdict, columns, rule, now, names=names, reason=reason)
-        if len(shortest) <= limit:
-            return shortest
-    return shortest if len(shortest) <= LINE_LIMIT else shortest[: LINE_LIMIT - 1] + "…"
+    tail = _SEPARATOR.join([*columns, _rule_words(verdict, before)])
+    reason = _worst(verdict).say if verdict.severity is not Severity.OK or not columns else ""
+    shown = ""
+    for names in _NAME_LIMITS:
+        head = f"{time.strftime('%H:%M', time.localtime(now))} {name_of(verdict, names)} {_state_word(verdict)}"
+        room = LINE_LIMIT - len(head) - len(tail) - len(_SEPARATOR) - 1
+        shown = " ".join([head, *_reason(reason, room), tail])
+        if len(shown) <= LINE_LIMIT and room >= min(len(reason), REASON_LEAST):
+            return shown
+    return shown if len(shown) <= LINE_LIMIT else shown[: LINE_LIMIT - 1] + "…"
 
 
-def _sizes() -> Iterable[tuple[int, int, int]]:
-    """Line, name and reason lengths to try: first for the aim, then for the limit."""
-    for limit in (LINE_AIM, LINE_LIMIT):
-        for names, reason in zip(_NAME_LIMITS, _REASON_LIMITS, strict=True):
-            yield limit, names, reason
-
-
-def _assembled(verdict: Verdict, columns: list[str], rule: str, now: float, *, names: int, reason: int) -> str:
-    clock = time.strftime("%H:%M", time.localtime(now))
-    bad = verdict.severity is not Severity.OK
-    state = _state_word(verdict)
-    why = f" {clean(_worst(verdict).say, reason)}" if bad or not columns else ""
-    head = f"{clock} {name_of(verdict, names)} {state}"
-    if why and columns:
-        why = f"{why}{_SEPARATOR.rstrip()}"
-    return f"{head}{why} {_SEPARATOR.join([*columns, rule])}".strip() if columns else f"{head}{why}{_SEPARATOR}{rule}"
+def _reason(reason: str, room: int) -> list[str]:
+    """The reason as far as there is room, with the sign that columns follow."""
+    return [clean(reason, min(room, REASON_LIMIT)) + _SEPARATOR.rstrip()] if reason and room > 0 else []
 
 
 def _state_word(verdict: Verdict) -> str:
@@ -120,6 +111,7 @@ def _progress(reading: Maybe[Progress], before: Before | None) -> str:
     progress = observed(reading)
     if progress is None:
         return f"~{_sign(reading)}"
+    progress = sound(progress)
     words = render_progress(progress._replace(loss=None))
     if words == NOTHING:
         return f"~{_NO_VALUE}"
@@ -219,3 +211,17 @@ def _proof(look: RunLook | None) -> str:
         return clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
     log = observed(look.log) if look else None
     return f"last line: {clean(log.last_line, 160)}" if log and log.last_line else ""
+
+
+def explanation(explained: Explained) -> list[str]:
+    """Which rows were asked and why each did not fire: for a dry run."""
+    rules = [_tried(tried, "names the verdict") for tried in explained.rules]
+    return ["rules, in the order in which they were asked:", *rules, "flags:", *_flags_tried(explained.flags)]
+
+
+def _flags_tried(flags: Sequence[Tried]) -> list[str]:
+    return [_tried(tried, "is told") for tried in flags]
+
+
+def _tried(tried: Tried, fired: str) -> str:
+    return f"  {tried.rule:<22} {fired if tried.fired else 'not so: ' + tried.failed}"

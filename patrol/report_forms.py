@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import observed, plain
 from patrol.decide.scene import gpu_percent, share
-from patrol.decide.words import clean
+from patrol.decide.words import clean, sound
 from patrol.report import details, name_of
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
@@ -64,7 +65,7 @@ def _run(entry: Entry, now: float) -> dict[str, Any]:
         "silenced_until": None if until is None else utc(until),
         "may_resume": verdict.may_resume,
         "managed": look.managed if look else None,
-        "look": plain(look) if look else None,
+        "look": _finite(plain(look)) if look else None,
         "resources": _resources(entry.snapshot),
     }
 
@@ -83,7 +84,16 @@ def _resources(snapshot: Snapshot | None) -> dict[str, Any] | None:
     if box is None:
         return None
     fields = ("identity", "memory", "pressure", "disks", "gpus", "kernel_faults", "sections_unseen")
-    return {name: plain(getattr(box, name)) for name in fields}
+    return {name: _finite(plain(getattr(box, name))) for name in fields}
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no word for NaN and infinity: null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value
 
 
 def _box(snapshot: Snapshot | None) -> BoxLook | None:
@@ -131,11 +141,12 @@ def _performance(entry: Entry) -> list[str]:
     name = name_of(verdict).replace("'", "''").replace("=", "_").replace("|", "¦")
     found: list[str] = []
     progress = observed(look.progress) if look else None
-    if progress is not None and progress.current is not None:
+    current = sound(progress).current if progress else None
+    if progress is not None and current is not None:
         maximum = "" if progress.exact_max is None else str(progress.exact_max)
-        found.append(f"'{name} progress'={progress.current:.12g};;;0;{maximum}")
+        found.append(f"'{name} progress'={current:.12g};;;0;{maximum}")
     log = observed(look.log) if look else None
-    if log is not None:
+    if log is not None and math.isfinite(log.written_age_seconds):
         found.append(f"'{name} log_age'={max(0, round(log.written_age_seconds))}s;;;0;")
     if box is not None:
         found += [f"'{name} {label}'={value:.0f}%;;;0;100" for label, value in _shares(box) if value is not None]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 15
 REMOTE_COMMAND = "exec sh -s"  # means the same to sh, bash, zsh, fish, csh and tcsh
 NO_MASTER = "none"  # as a control_path: not even a master of the user's own
-MASTER_SECONDS = 600  # how long a master of ours stays when nobody uses it; longer than a few ticks is not needed
+MASTER_SECONDS = 2400  # how long a master of ours stays when nobody uses it: past the next tick of the usual half hour
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
 GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
 LOOK_SECONDS = 0.25  # without pidfd: how often to look whether the client has ended while others hold its pipes
@@ -86,6 +86,7 @@ _OPTIONS = (
     "ServerAliveCountMax=3",
     "ClearAllForwardings=yes",  # a forward of the user's would fight with the user's own connection for the port
     "PermitLocalCommand=no",
+    "Compression=yes",  # script and answer shrink to less than half; they are text
     "RemoteCommand=none",  # one in the configuration forbids any other
     "LogLevel=DEBUG1",  # tells how far the login came, also where the configuration says QUIET
 )
@@ -318,14 +319,20 @@ def _poll(fd: int, seconds: float) -> bool:
 
 
 def ask(
-    target: Target, stdin: bytes, *, end_mark: bytes, deadline_seconds: float, limit_bytes: int = 8 << 20
+    target: Target,
+    stdin: bytes,
+    *,
+    end_mark: bytes,
+    deadline_seconds: float,
+    limit_bytes: int = 8 << 20,
+    connect_seconds: int = CONNECT_SECONDS,
 ) -> Answer | NoAnswer:
     """One question and its whole answer. Returns at the latest `deadline_seconds` (plus a fraction) after the call,
     whatever link, login, shell or box do; the answer ends at the line that begins with `end_mark`, and what is still
-    open then is closed.
+    open then is closed. connect_seconds: for the connection and sshd's first words.
     """
     began = monotonic()
-    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes)
+    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes, connect_seconds)
     may_have_master = target.host is not None and target.control_path != NO_MASTER
     found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
     if found is None:
@@ -344,12 +351,13 @@ class _Question(NamedTuple):
     end_mark: bytes
     deadline: float
     limit_bytes: int
+    connect_seconds: int
 
     def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
         """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
         began = monotonic()
         try:
-            connection = Connection(target, self.stdin)
+            connection = Connection(target, self.stdin, connect_seconds=self.connect_seconds)
         except OSError as error:
             words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
             return NoAnswer("client", words, b"", monotonic() - began)

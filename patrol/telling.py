@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol import textfile
-from patrol.ping import ping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +39,8 @@ def ping_watcher(
     settings: Settings, judged: Sequence[BoxJudged], severity: Severity, environ: Mapping[str, str]
 ) -> list[str]:
     """Trouble, if there was any."""
+    from patrol.ping import ping  # noqa: PLC0415 - what sends is loaded only here
+
     lines = [run.line for box in judged for run in box.runs]
     body = "\n".join([f"patrol {severity.name}", *lines])
     trouble = ping(settings.patrol.ping or "", environ, settings.folder, body)

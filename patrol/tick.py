@@ -20,10 +20,7 @@ from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders
 from onbox.system.lock import try_lock
-from patrol.decide.policy import read_policy
-from patrol.doing import may_act, relay_waiting, resume_dead
 from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
-from patrol.judge import Frame, box_note, judge, run_note, worst
 from patrol.kept import MemoryTrouble, Past, TickNote
 from patrol.looking import back_off, look_at_all
 from patrol.memory import Memory
@@ -70,6 +67,8 @@ class Busy(Exception):
 
 def policy_of(settings: Settings) -> Policy:
     """Raises Trouble with every error of `[patrol]`."""
+    from patrol.decide.policy import read_policy  # noqa: PLC0415 - the table: 40 ms that a tick has while boxes answer
+
     try:
         parse_schedule(settings.patrol.schedule)
         return read_policy(settings.patrol)
@@ -89,7 +88,8 @@ def tick(
     show: Callable[[BoxJudged], None],
 ) -> Ticked:
     """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble, StateNotWritten."""
-    policy = policy_of(settings)
+    if settings.patrol.rules or settings.patrol.thresholds:
+        policy_of(settings)  # errors are told before any box is looked at
     make_folders(settings.state)
     lock = try_lock(os.path.join(settings.state, LOCK))
     if lock is None:
@@ -102,7 +102,7 @@ def tick(
     try:
         with suppress(StateNotWritten):  # the end says it again, if it lasts
             write_heartbeat(settings.state, beat)
-        work = _Tick(settings, wishes, environ, policy, show)
+        work = _Tick(settings, wishes, environ, show)
         if wishes.unattended:
             work.troubles += _missed(settings, earlier, began)
         ticked = work.run(began)
@@ -153,10 +153,9 @@ class _Tick:
         settings: Settings,
         wishes: Wishes,
         environ: Mapping[str, str],
-        policy: Policy,
         show: Callable[[BoxJudged], None],
     ) -> None:
-        self.settings, self.wishes, self.environ, self.policy, self.show = settings, wishes, environ, policy, show
+        self.settings, self.wishes, self.environ, self.show = settings, wishes, environ, show
         self.memory = Memory(settings.state)
         self.notes: list[str] = []
         self.troubles: list[str] = []
@@ -167,6 +166,8 @@ class _Tick:
         now = wall()
         if self.wishes.act:
             self.notes += self._relay(judged)
+        from patrol.judge import worst  # noqa: PLC0415 - loaded by now
+
         severity = worst((run.verdict for box in judged for run in box.runs), now)
         self._remember(judged, began, now, severity)
         if self.wishes.act:
@@ -187,25 +188,44 @@ class _Tick:
         """Every box, shown as it comes, those at which something may be done after that; in the order of the
         configuration.
         """
+        seen_boxes = look_at_all(self.settings, self.wishes.boxes, past, even_waiting=self.wishes.asked_by_name)
         found: dict[str, BoxJudged] = {}
-        for seen in look_at_all(self.settings, self.wishes.boxes, past, even_waiting=self.wishes.asked_by_name):
-            frame = Frame(past, self.policy, self.settings.ssh_command, wall())
-            one = judge(seen.box, seen.snapshot, seen.places, frame)
-            cadence = self.policy.thresholds.cadence_seconds
-            one = one._replace(after=back_off(one.after, seen.snapshot, cadence))
-            found[seen.box.name] = one
+        policy: Policy | None = None
+        for seen in seen_boxes:
+            from patrol.judge import Frame, judge, may_act  # noqa: PLC0415 - loaded while the boxes answered
+
+            policy = policy or policy_of(self.settings)
+            one = judge(seen.box, seen.snapshot, seen.places, Frame(past, policy, self.settings.ssh_command, wall()))
+            after = back_off(one.after, seen.snapshot, policy.thresholds.cadence_seconds)
+            found[seen.box.name] = one = one._replace(after=after)
             if not (self.wishes.act and may_act(one)):
                 self.show(one)
-        for name, one in found.items():
-            if self.wishes.act and may_act(one):
-                found[name] = resume_dead(self.settings, one, past, self.memory, self.policy)
-                self.show(found[name])
-        return [found[box.name] for box in self.wishes.boxes]
+        return [self._finished(found[box.name], past, policy) for box in self.wishes.boxes]
+
+    def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
+        """A box after what may be done there."""
+        from patrol.judge import may_act  # noqa: PLC0415 - loaded by now
+
+        if policy is None or not (self.wishes.act and may_act(one)):
+            return one
+        from patrol.doing import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
+
+        one = resume_dead(self.settings, one, past, self.memory, policy)
+        self.show(one)
+        return one
 
     def _relay(self, judged: list[BoxJudged]) -> list[str]:
+        from patrol.judge import undelivered  # noqa: PLC0415 - loaded by now
+
+        if not any(undelivered(box) for box in judged):
+            return []
+        from patrol.doing import relay_waiting  # noqa: PLC0415 - what sends is loaded only here
+
         return relay_waiting(self.settings, judged, self.memory, self.environ)
 
     def _remember(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
+        from patrol.judge import box_note, run_note  # noqa: PLC0415 - loaded by now
+
         runs = tuple(run_note(run, box.snapshot, now) for box in judged for run in box.runs)
         boxes = tuple(box_note(box) for box in judged)
         note = TickNote(began, wall(), int(severity), boxes, runs, "; ".join(self.troubles))
@@ -215,6 +235,8 @@ class _Tick:
             self.troubles.append(f"this tick could not be remembered, so the next one will not know it: {error}")
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
+        if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
+            return
         from patrol.telling import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
 
         if self.settings.patrol.textfile is not None:

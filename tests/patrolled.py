@@ -1,4 +1,8 @@
-"""A local side with its own memory and configuration, whose boxes are projects behind a real sshd."""
+"""A local side with its own memory and configuration, whose boxes are projects behind a real sshd.
+
+The flags of a box's resources are off: the box is the machine that runs the tests, and other tests fill disks and have
+processes killed for memory.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from patrol.decide.table import BOX_FLAGS
 from tests.box import REPOSITORY, Box, wait_until
 from tests.sshd import Sshd, need_sshd
 
@@ -50,7 +55,8 @@ class Patrolled:
         return box
 
     def write(self) -> None:
-        (self.local / "onbox.toml").write_text(self.head + "\n" + "\n".join(self.tables.values()))
+        quiet = "".join(f'[[patrol.rules]]\nname = "{rule.name}"\nenabled = false\n' for rule in BOX_FLAGS)
+        (self.local / "onbox.toml").write_text("\n".join([self.head, quiet, *self.tables.values()]))
 
     @property
     def state(self) -> Path:

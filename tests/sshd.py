@@ -9,13 +9,14 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.system.process import Entry, process_table
-from patrol.ssh import Target
+from patrol.ssh import Answer, NoAnswer, Target, ask, script_with_values
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -277,3 +278,28 @@ class Hole:
     def close(self) -> None:
         for each in (*self._fillers, self._listener):
             each.close()
+
+
+# -- questions to a box
+
+MARK = b"<<<end 7f3a>>>"
+QUICK = "printf 'begin\\nvalue %s\\n' \"$1\"; echo '<<<end 7f3a>>>'"
+DEADLINE_SECONDS = 3.0
+
+
+def local_clients() -> list[str]:
+    return [entry.name for entry in descendants(os.getpid()) if entry.name in {"ssh", "sh", "sleep"}]
+
+
+def put(
+    target: Target, script: str = QUICK, *values: str, deadline_seconds: float = DEADLINE_SECONDS
+) -> Answer | NoAnswer:
+    """Ask, and see that it ended in time (three times the slack that is promised: the machine may be busy)."""
+    began = time.monotonic()
+    found = ask(target, script_with_values(script, values), end_mark=MARK, deadline_seconds=deadline_seconds)
+    assert time.monotonic() - began < deadline_seconds + 3.0
+    return found
+
+
+def reason_of(found: Answer | NoAnswer) -> str:
+    return found.reason if isinstance(found, NoAnswer) else "answered"

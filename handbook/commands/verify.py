@@ -133,7 +133,7 @@ def _tell(args: argparse.Namespace, found: list[Verdict]) -> int:
         for one in unchecked:
             print(redact(f"UNCHECKED  {one.about}: {safe(one.says, 200)}"))
         print(
-            f"{len(found) - len(unchecked)} statements checked, {len(false)} false, {len(unchecked)} could not be checked"
+            f"{len(found) - len(unchecked)} statements checked, {len(false)} false, {len(unchecked)} not checkable now"
         )
     if false:
         return Exit.FAILED

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import onbox
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.system.asking import Asker, Silence
+from onbox.system.limit import TooLong, time_limit
 from onbox.triage.classes import REMEDIES
 from onbox.triage.evidence import End, classify_end
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from onbox.chain.checks import Ended
 
 PATIENCE_SECONDS = 60.0
+USER_ROWS_SECONDS = 15.0  # with rows of the user's own; then the log is read without them
 HEAD_BYTES = 8 << 20  # of a longer log its beginning (which run is this?) and its end are read
 TAIL_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
@@ -117,7 +119,13 @@ def answer(request: Mapping[str, Any]) -> Cause:
     fields["gates"] = tuple(fields["gates"])
     rows = [UserRow(row["regex"], row["class"], row.get("remedy"), bool(row.get("retry"))) for row in request["rows"]]
     reading = _Reading(request["log"])
-    verdict = classify(reading.blocks(), Evidence(**fields), rows)
+    try:
+        with time_limit(USER_ROWS_SECONDS if rows else PATIENCE_SECONDS):
+            verdict = classify(reading.blocks(), Evidence(**fields), rows)
+    except TooLong:
+        reading = _Reading(request["log"])
+        verdict = classify(reading.blocks(), Evidence(**fields))
+        reading.trouble = reading.trouble or f"[[triage]] left out: it took over {USER_ROWS_SECONDS:.0f} s on this log"
     number = verdict.line_number
     return Cause(
         failure_class=verdict.failure_class,

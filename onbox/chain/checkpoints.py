@@ -1,4 +1,4 @@
-"""Checkpoints that a stage left, looked at on the disk: numbered artifacts and numbered entries of the checkpoint folder.
+"""Checkpoints that a stage left, on the disk: numbered artifacts and numbered entries of the checkpoint folder.
 
 Whether one is whole is told without loading it: a folder by its metadata.json, a zip (npz, pt) by its directory at the
 end, safetensors by the length in its head. Other formats tell nothing, and that is said.

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.readings import Absent, Unseen
 from onbox.contract.units import format_duration, format_size
 
 if TYPE_CHECKING:
     from onbox.chain.artifacts import Look
     from onbox.contract.manifest import Stage
+    from onbox.contract.readings import Maybe
 
 
 class Ended(NamedTuple):
@@ -46,7 +48,9 @@ class Finding(NamedTuple):
         return f"{self.gate}: {self.seen}, wanted {self.wanted}"
 
 
-def judge(stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log_matches: bool | None) -> tuple[Finding, ...]:
+def judge(
+    stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log_matches: Maybe[bool] | None
+) -> tuple[Finding, ...]:
     """All conditions of the success gate that do not hold; empty means success.
 
     log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.
@@ -55,8 +59,11 @@ def judge(stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log_matches: b
     if ended.exit_code == 0:
         for look in looks:
             findings.extend(_judge_artifact(look))
-        if stage.done_if_log is not None and not log_matches:
-            findings.append(Finding("done_if_log", "no such line in the attempt's log", f"/{stage.done_if_log}/"))
+        if stage.done_if_log is not None and log_matches is not True:
+            why = f"could not look ({log_matches.why})" if isinstance(log_matches, Absent | Unseen) else ""
+            findings.append(
+                Finding("done_if_log", why or "no such line in the attempt's log", f"/{stage.done_if_log}/")
+            )
     return tuple(findings)
 
 

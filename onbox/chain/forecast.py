@@ -1,4 +1,4 @@
-"""What `onbox resume` would do, without doing any of it. Looking changes nothing, and takes no lock that anybody waits for."""
+"""What `onbox resume` would do, without doing any of it. Looking changes nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from onbox.chain.launch import Wishes, find_conflicts
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.replay import replay
 from onbox.chain.slots import read_marker
-from onbox.contract.checkpoints import Choice
 from onbox.contract.events import parse_events
 from onbox.contract.manifest import Artifact
 from onbox.contract.markers import Marker
@@ -25,6 +24,7 @@ from onbox.system.lock import is_locked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from onbox.contract.checkpoints import Choice
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
@@ -33,7 +33,7 @@ MISSING_SHOWN = 20
 
 
 class StageForecast(NamedTuple):
-    """One stage. row: of the plan. action: in words. missing: files that its DONE marker names and that are not there."""
+    """One stage. row, action: of the plan. missing: files that its DONE marker names and that are not there."""
 
     name: str
     row: str
@@ -71,7 +71,7 @@ def foretell(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> F
     history = replay(parse_events(read_lines(paths.journal)))
     alive = bool(is_locked(paths.lock))
     seen = tuple(
-        _stage(paths, head, frozen, look_at_stage(paths, frozen, history, chain_open=history.open)) for frozen in stages
+        _stage(head, frozen, look_at_stage(paths, frozen, history, chain_open=history.open)) for frozen in stages
     )
     conflicts = () if alive else tuple(find_conflicts(paths, stages, history, Wishes()))
     first = next((one for one in seen if one.action not in _AT_REST), None)
@@ -94,7 +94,7 @@ def _would(paths: RunPaths, *, alive: bool, conflicts: bool, first: StageForecas
     return "adopt" if first.action is Action.ADOPT else "start"
 
 
-def _stage(paths: RunPaths, head: RunHead, frozen: FrozenStage, evidence: Any) -> StageForecast:
+def _stage(head: RunHead, frozen: FrozenStage, evidence: Any) -> StageForecast:
     row = plan_stage(evidence)
     missing = _missing(frozen.stage, head, evidence.marker) if isinstance(evidence.marker, Marker) else ()
     return StageForecast(frozen.stage.name, row.name, row.action, missing)

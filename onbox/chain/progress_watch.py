@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.system.limit import TooLong, time_limit
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.logs.cursor import Cursor
     from onbox.logs.progress import ProgressReader, ProgressSettings
 
+LOOK_SECONDS = 5.0  # with a regular expression of the user's own
+TOO_LONG = {"text": "unknown: the regex of [progress] takes too long on this log"}
 LOOK_BYTES = 4 << 20  # of a log that grew by more since the last look, beginning and end of the new part are read
 
 
@@ -21,10 +25,11 @@ class ProgressWatch:
         self._path = ""
         self._cursor: Cursor | None = None
         self._reader: ProgressReader | None = None
+        self._gave_up = False
 
     def begin(self, path: str) -> None:
         """The log of the attempt that runs from now on."""
-        self._path, self._cursor, self._reader = path, None, None
+        self._path, self._cursor, self._reader, self._gave_up = path, None, None, False
 
     @property
     def has_looked(self) -> bool:
@@ -32,6 +37,18 @@ class ProgressWatch:
 
     def look(self) -> dict[str, Any] | None:
         """How far it is now, for status and marker; None where the log shows nothing of it or cannot be read."""
+        if self._gave_up:
+            return dict(TOO_LONG)
+        if not self._settings.get("regex"):
+            return self._look()
+        try:
+            with time_limit(LOOK_SECONDS):
+                return self._look()
+        except TooLong:
+            self._gave_up = True
+            return dict(TOO_LONG)
+
+    def _look(self) -> dict[str, Any] | None:
         from onbox.contract.progress import NOTHING, render_progress  # noqa: PLC0415 - loaded with the first look
         from onbox.logs.cursor import look_on  # noqa: PLC0415
         from onbox.logs.progress import ProgressReader  # noqa: PLC0415

@@ -18,11 +18,12 @@ from onbox.chain.waiting import Awaited
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
-from onbox.contract.readings import observed
+from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import StateNotWritten, remove_file
+from onbox.system.limit import TooLong
 from onbox.system.process import end_tree, find_tree, wait_for_ends
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from onbox.chain.autopsy import Cause
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
+    from onbox.contract.manifest import WaitFor
+    from onbox.contract.readings import Maybe
     from onbox.contract.runfile import FrozenStage
 
 BACKOFF_LIMIT_SECONDS = 3600.0
@@ -296,13 +299,15 @@ class StageRun:
         folder, before = self.ctx.folder(self.stage), self.known.before or {}
         return tuple(look_at(artifact, folder, before) for artifact in self.stage.artifacts)
 
-    def _log_matches(self, number: int, ended: Ended) -> bool | None:
+    def _log_matches(self, number: int, ended: Ended) -> Maybe[bool] | None:
         if not self.stage.done_if_log or ended.exit_code != 0:
             return None
         try:
             return find_in_log(self.ctx.paths.log(self.stage.name, number), self.stage.done_if_log) is not None
-        except OSError:
-            return None
+        except OSError as error:
+            return Unseen(error.strerror or str(error))
+        except TooLong:
+            return Unseen("the regular expression takes too long on this log")
 
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
@@ -358,6 +363,13 @@ class StageRun:
         wait = self.stage.wait_for
         if wait is None:
             return None
+        try:
+            return self._await(wait)
+        except TooLong:
+            reason = f"wait_for: /{wait.regex}/ takes too long on {wait.log}; simplify the regular expression"
+            return self._refuse_start(self.known.attempts, reason)
+
+    def _await(self, wait: WaitFor) -> StageEnd | Again | None:
         awaited = Awaited(wait, self.ctx.folder(self.stage))
         if awaited.is_there():
             return None

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DEVICE_FILES = ("dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia/version", "dev/dxg")
 NO_DEVICE = Absent("no NVIDIA device")
 
+# nvml.h, NVML_VALUE_NOT_AVAILABLE: what fields of 32 and 64 bits hold where there is no value.
+NOT_AVAILABLE = (0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF)
+
 # Bits of the clock event (formerly throttle) reasons, and what they mean for a training job.
 # "alarm": the hardware protects itself; "warn": heat; "normal": seen on healthy cards.
 THROTTLE_REASONS: tuple[tuple[int, str, str], ...] = (
@@ -72,10 +75,11 @@ class Gpu(NamedTuple):
 
 
 class LostGpu(NamedTuple):
-    """A card that is counted and does not answer."""
+    """A card that is counted and cannot be looked at. closed: for want of rights, so it may be sound."""
 
     number: int
     why: str
+    closed: bool = False
 
 
 class GpuReading(NamedTuple):
@@ -100,12 +104,20 @@ def read_gpus(nvml: Any, root: str = "/") -> Maybe[GpuReading]:
         count = nvml.nvmlDeviceGetCount()
         driver = _field(nvml, nvml.nvmlSystemGetDriverVersion)
         if not count:
-            return Absent("the driver shows no card to this container")
+            return _no_card(root)
         return GpuReading(_text(driver), tuple(_read_one(nvml, number) for number in range(count)))
     except nvml.NVMLError as error:
         return Unseen(f"NVML: {error}")
     finally:
         _shut_down(nvml)
+
+
+def _no_card(root: str) -> Absent | Unseen:
+    if os.path.exists(os.path.join(root, "dev/nvidia0")):
+        return Unseen(
+            "/dev/nvidia0 is here, but NVML lists no card: it did not start up; the kernel's log says why (NVRM)"
+        )
+    return Absent("the driver shows no card to this container")
 
 
 def _shut_down(nvml: Any) -> None:
@@ -140,7 +152,7 @@ def _read_one(nvml: Any, number: int) -> Gpu | LostGpu:
         nvml.nvmlDeviceGetMemoryInfo(handle)
     except nvml.NVMLError as error:
         if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
-            return LostGpu(number, _lost_text(nvml, error))
+            return LostGpu(number, _lost_text(nvml, error), error.value == nvml.NVML_ERROR_NO_PERMISSION)
     return _fields_of(nvml, number, handle)
 
 
@@ -190,10 +202,14 @@ def _field(nvml: Any, function: Callable[..., Any] | None, *words: Any) -> Any:
     if function is None:
         return Absent("this binding does not know it")
     try:
-        return function(*words)
+        return _available(function(*words))
     except nvml.NVMLError as error:
         missing = (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
         return Absent("not supported here") if error.value in missing else Unseen(f"NVML: {error}")
+
+
+def _available(value: Any) -> Any:
+    return Absent("the driver says that it is not available") if value in NOT_AVAILABLE else value
 
 
 def _text(value: Any) -> Any:
@@ -202,7 +218,7 @@ def _text(value: Any) -> Any:
 
 
 def _part(value: Any, name: str) -> Any:
-    return value if isinstance(value, Absent | Unseen) else int(getattr(value, name))
+    return value if isinstance(value, Absent | Unseen) else _available(int(getattr(value, name)))
 
 
 def _busy(rates: Any, mig: Any) -> Maybe[int]:
@@ -246,7 +262,8 @@ def _processes(found: Any) -> Maybe[tuple[GpuProcess, ...]]:
         return found
     unknown = Absent("the driver does not tell it")
     return tuple(
-        GpuProcess(int(one.pid), unknown if one.usedGpuMemory is None else int(one.usedGpuMemory)) for one in found
+        GpuProcess(int(one.pid), unknown if one.usedGpuMemory in (None, *NOT_AVAILABLE) else int(one.usedGpuMemory))
+        for one in found
     )
 
 

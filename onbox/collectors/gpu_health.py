@@ -48,6 +48,7 @@ class XidMeaning(NamedTuple):
     remedy: str
 
 
+_OPEN = "give this user access to its device file, or leave it out with CUDA_VISIBLE_DEVICES"
 _REPLACE = "exclude the card or the node, and report it"
 _RESET = "the card needs a reset by whoever owns the machine; then resume"
 XIDS: dict[int, XidMeaning] = {
@@ -71,7 +72,7 @@ XIDS: dict[int, XidMeaning] = {
 def judge_gpu(gpu: Gpu | LostGpu) -> Iterator[Concern]:
     """Everything that speaks against a card. Fields that are absent or unseen say nothing."""
     if isinstance(gpu, LostGpu):
-        yield Concern(True, gpu.why, _REPLACE)
+        yield Concern(True, gpu.why, _OPEN if gpu.closed else _REPLACE)
         return
     yield from _judge_memory_errors(gpu)
     yield from _judge_clocks(gpu)

@@ -103,8 +103,8 @@ def reading_from_plain(data: Any) -> Maybe[GpuReading]:
 
 
 def _gpu_from_plain(data: dict[str, Any]) -> Gpu | LostGpu:
-    if data.keys() == {"number", "why"}:
-        return LostGpu(int(data["number"]), str(data["why"]))
+    if "why" in data:
+        return LostGpu(int(data["number"]), str(data["why"]), bool(data["closed"]))
     values = {key: unplain(data[key]) for key in Gpu._fields}
     if isinstance(values["throttle_reasons"], list):
         values["throttle_reasons"] = tuple(values["throttle_reasons"])

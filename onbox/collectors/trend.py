@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ WINDOW_SECONDS = 3600.0
 MIN_SPAN_SECONDS = 60.0
 MIN_POINTS = 3
 HORIZON_SECONDS = 7 * 86400.0
+LONE_STEP_SHARE = 0.7  # of the whole fall, in one step: something was written once, which foretells nothing
 
 
 def seconds_until_empty(
@@ -20,7 +22,8 @@ def seconds_until_empty(
 
     points: (at_seconds, free), in order of time. window_seconds: how far to look back. None: it does not shrink, too
     little was seen (fewer than 3 points or less than a minute), it wanders more than it falls, it comes back to where
-    it was (checkpoints written and pruned), or it is more than a week away.
+    it was (checkpoints written and pruned), it fell in one lone step (a file was copied), or it is more than a week
+    away.
     """
     if not points:
         return None
@@ -29,7 +32,7 @@ def seconds_until_empty(
     if len(recent) < MIN_POINTS or at - recent[0][0] < MIN_SPAN_SECONDS:
         return None
     slope, scatter = _line(recent)
-    if slope >= 0 or not _sinks(recent) or -slope * (at - recent[0][0]) < 2 * scatter:
+    if slope >= 0 or not _sinks(recent) or _is_lone_step(recent) or -slope * (at - recent[0][0]) < 2 * scatter:
         return None
     left = free / -slope
     return left if left <= HORIZON_SECONDS else None
@@ -41,6 +44,11 @@ def _sinks(points: Sequence[tuple[float, float]]) -> bool:
     early = [free for at, free in points if at < middle]
     late = [free for at, free in points if at >= middle]
     return bool(early) and max(late) < max(early) and min(late) < min(early)
+
+
+def _is_lone_step(points: Sequence[tuple[float, float]]) -> bool:
+    falls = [before[1] - after[1] for before, after in pairwise(points)]
+    return max(falls) > LONE_STEP_SHARE * sum(fall for fall in falls if fall > 0)
 
 
 def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -40,7 +40,7 @@ def _words(stage: StageForecast, would: str) -> str:
 def tell_forecast(
     paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], configured: Sequence[Stage], *, as_json: bool
 ) -> int:
-    """Print it; 0 where `onbox resume` may be typed, 78 where it would refuse. configured: the stages of onbox.toml now."""
+    """Print it; 0 where `onbox resume` may be typed, 78 where it would refuse. configured: of onbox.toml now."""
     forecast = foretell(paths, head, stages)
     changed = _config_changes(stages, configured)
     if as_json:

@@ -16,6 +16,7 @@ from onbox.logs.progress import ProgressReader, ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.redact import redact
 from onbox.system.clock import wall
+from onbox.system.limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     import argparse
@@ -29,6 +30,7 @@ examples:
 A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex` or `max` in [progress] of onbox.toml
 for a log that shows its progress in a form of its own.
 """
+REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
 READ_LIMIT_BYTES = 1 << 28
 BLOCK_BYTES = 1 << 18
 
@@ -45,15 +47,25 @@ def run(args: argparse.Namespace) -> int:
     plain = load_project_to_read(args.config).config.progress
     regex, most = plain.get("regex"), plain.get("max")
     settings = ProgressSettings(str(regex) if regex else None, most if isinstance(most, int) else None)
-    if args.log == "-":
-        progress, line, age = _read_stream(sys.stdin.buffer, settings)
-    else:
-        progress, line, age = _read_file(args.log, settings)
+    progress, line, age = _read_limited(args.log, settings) if settings.regex else _read(args.log, settings)
     if args.json:
         print(json.dumps(progress_as_json(progress, line, age)))
     else:
         print(render_progress(progress))
     return Exit.DONE
+
+
+def _read_limited(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
+    try:
+        with time_limit(REGEX_SECONDS):
+            return _read(path, settings)
+    except TooLong as error:
+        reason = f"the regex of [progress] took over {REGEX_SECONDS:.0f} s on this log; simplify it"
+        raise Trouble(Exit.CONFIG, reason) from error
+
+
+def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
+    return _read_stream(sys.stdin.buffer, settings) if path == "-" else _read_file(path, settings)
 
 
 def _read_stream(stream: BinaryIO, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:

@@ -134,7 +134,17 @@ def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
     return {**seen, "trouble": trouble, "summary": told or None}
 
 
-FAILURE_KEYS = ("failure_class", "confidence", "proof", "proof_line_number", "where", "remedy", "signature", "progress")
+FAILURE_KEYS = (
+    "failure_class",
+    "confidence",
+    "proof",
+    "proof_line_number",
+    "where",
+    "remedy",
+    "signature",
+    "progress",
+    "triage_trouble",
+)
 
 
 def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
@@ -156,6 +166,8 @@ def _failure_lines(failure: Mapping[str, Any]) -> list[str]:
     if isinstance(failure.get("progress"), dict):
         lines.append(f"  progress {failure['progress'].get('text')}")
     lines.append(f"  remedy   {failure.get('remedy')}")
+    if "triage_trouble" in failure:
+        lines.append(f"  triage   {failure['triage_trouble']}")
     return [redact(printable(line)) for line in lines]
 
 

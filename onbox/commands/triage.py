@@ -7,20 +7,21 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 from onbox.commands.project import add_config_option, find_config, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.units import parse_duration, parse_size
 from onbox.errors import Trouble
 from onbox.system.clock import wall
+from onbox.system.limit import TooLong, time_limit
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.rows import UserRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import FrameType
 
     from onbox.triage.verdict import Verdict
 
@@ -63,13 +64,12 @@ def run(args: argparse.Namespace) -> int:
         scheduler_state=args.scheduler_state,
         log_age_seconds=age,
     )
-    if rows:
-        _limit_time()
     try:
-        verdict = classify(_blocks(args.log), evidence, rows)
-    finally:
-        if rows:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        with time_limit(USER_ROWS_SECONDS) if rows else nullcontext():
+            verdict = classify(_blocks(args.log), evidence, rows)
+    except TooLong as error:
+        reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
+        raise Trouble(Exit.CONFIG, reason) from error
     print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
     return Exit.DONE
 
@@ -128,14 +128,6 @@ def _age_of(path: str) -> float | None:
         return max(0.0, wall() - os.stat(path).st_mtime)
     except OSError as error:
         raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _limit_time() -> None:
-    def give_up(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - signal(2) hands them over
-        raise Trouble(Exit.CONFIG, f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex")
-
-    signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, USER_ROWS_SECONDS)
 
 
 def _signal(text: str) -> int:

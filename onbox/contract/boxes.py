@@ -17,7 +17,8 @@ class Watch(NamedTuple):
     """A run that onbox did not start. At least one of log, process, session and artifacts is given.
 
     Paths are the box's; a relative one is below the project. process: a pattern as for `pgrep -f`. session: name of a
-    tmux or screen session. stall_after_seconds, expected_seconds: None: the policy's default; not known.
+    tmux or screen session. done_file: a file whose existence says that it is done; done_count: so many files that match
+    `artifacts` say the same. stall_after_seconds, expected_seconds: None: the policy's default; not known.
     """
 
     name: str
@@ -26,6 +27,8 @@ class Watch(NamedTuple):
     session: str | None = None
     artifacts: tuple[str, ...] = ()
     done_regex: str | None = None
+    done_file: str | None = None
+    done_count: int | None = None
     stall_after_seconds: float | None = None
     expected_seconds: float | None = None
 

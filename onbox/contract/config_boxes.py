@@ -15,7 +15,8 @@ BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "boxes.*": ("host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts"),
         "boxes.*.watch": (
-            "name", "log", "process", "session", "artifacts", "done_regex", "stall_after", "expected",
+            "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
+            "stall_after", "expected",
         ),
         "boxes.*.counts[]": ("local", "remote"),
         "patrol": (
@@ -81,6 +82,8 @@ def _read_watches(table: Table) -> tuple[Watch, ...]:
 def _read_watch(table: Table) -> Watch:
     if table.is_table and not any(key in table for key in ("log", "process", "session", "artifacts")):
         table.missing("log", _WATCH_NEEDS)
+    if "done_count" in table and "artifacts" not in table:
+        table.missing("artifacts", "the files that done_count counts")
     return Watch(
         name=table.read("name", values.run_name, "watched"),
         log=table.read("log", values.text, None),
@@ -88,6 +91,8 @@ def _read_watch(table: Table) -> Watch:
         session=table.read("session", values.text, None),
         artifacts=table.read_list("artifacts", values.text, 'a list such as ["ckpt/epoch_*.npz"]'),
         done_regex=table.read("done_regex", values.regex, None),
+        done_file=table.read("done_file", values.text, None),
+        done_count=table.read("done_count", values.count_from(1), None),
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         expected_seconds=table.read("expected", values.positive_duration, None),
     )

@@ -142,9 +142,11 @@ cmd = "python eval.py"
 #process = "train.py"
 # The tmux or screen session that it runs in
 #session = "train"
-# Its files, and the log line that says that it is done
+# Its files; what says that it is done: a log line, a file, or so many of its files
 #artifacts = ["ckpt/*.npz"]
 #done_regex = "^finished"
+#done_file = "DONE"
+#done_count = 10
 # Quiet for so long is stalled, and how long it should take. Default: 30 minutes; not known
 #stall_after = "30m"
 #expected = "6h"

@@ -38,7 +38,7 @@ def choose(track: Track, configured_max: int | None) -> Progress:
         unit=counter.unit,
         epoch_current=epoch.current if epoch else None,
         epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
-        loss=track.loss if counter.kind == "train" and track.loss_line >= track.started else None,
+        loss=track.loss if counter.kind in ("train", "bare") and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
         percent=track.percent if maximum is None and inner is None and track.percent_line >= counter.last else None,
         finished=_finished(track, pick._replace(maximum=maximum)),
@@ -67,7 +67,7 @@ def _pick(track: Track) -> Pick | None:
     counters = current or everything
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
-                         (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
+                         (("bare",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _pick_of(track, [counter for counter in among if counter.kind in kinds and _is_counting(track, counter)])
         if pick is not None:
             return pick
@@ -76,7 +76,7 @@ def _pick(track: Track) -> Pick | None:
 
 def _is_counting(track: Track, counter: Counter) -> bool:
     """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark."""
-    return counter.kind != "done" or counter.current > counter.minimum or counter.last == track.ended
+    return counter.kind not in ("done", "bare") or counter.current > counter.minimum or counter.last == track.ended
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
@@ -91,7 +91,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     whole = [counter for counter in whole if not _is_earlier_stage(counter, whole + epochs)]
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
-        best = max(bounded, key=lambda counter: _rank(track, counter))
+        best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
         return Pick(best, _maximum(track, best), None)
     if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
         return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
@@ -108,9 +108,11 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
-def _rank(track: Track, counter: Counter) -> tuple[bool, bool, bool, float, int]:
+def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
-    done = counter.maximum is not None and counter.current >= counter.maximum and track.line - counter.last > 3
+    complete = counter.maximum is not None and counter.current >= counter.maximum
+    followed = any(_is_open(other) and other.first > counter.last for other in others)
+    done = complete and (followed or track.line - counter.last > 3)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     return (trained, not done, counter.resets == 0 and counter.unit != "batch", counter.elapsed or 0.0, counter.last)
 
@@ -189,11 +191,15 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     if track.crashed > max(track.ended, counter.changed):
         return False
     if track.ended >= counter.changed and track.ended > track.started:
+        if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
+            return None
         # Said before, and the counter went on: a remark of each step, which tells nothing.
         return None if track.ended_before and not counter.resets else True
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum
+    if complete and counter.kind == "aux" and track.line > counter.last:
+        return None  # what was prepared is ready, and the program went on with something else
     if complete:
         return inner is None or inner.maximum is None or inner.current >= inner.maximum
     if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:

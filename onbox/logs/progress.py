@@ -102,6 +102,8 @@ class ProgressReader:
 
     def feed(self, data: bytes) -> None:
         """Take in the next bytes of the log."""
+        if b"\0" in data:  # of UTF-16, or of a disk that lost power
+            data = data.replace(b"\0", b"")
         for at in range(0, len(data), BLOCK_BYTES):
             self._feed_block(data[at : at + BLOCK_BYTES])
 

@@ -10,6 +10,7 @@ from onbox.logs.numbers import parse_clock
 _BOOST = re.compile(
     r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)"
 )
+_BOOST_NAMED = re.compile(r"^\[(\d+)\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
 _CATBOOST = re.compile(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
 _RSYNC = re.compile(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = re.compile(r"remaining: (.+)$")
@@ -39,7 +40,7 @@ def read_row(text: str) -> Row | None:
     if found:
         eta = _REMAINING.search(text)
         return Row("round", "round", int(found[1]), "catboost", _float(found[2]), parse_clock(eta[1]) if eta else None)
-    found = _BOOST.match(text)
+    found = _BOOST.match(text) or _BOOST_NAMED.match(text)
     if found:
         metric = _TRAIN_METRIC.search(text)
         return Row("round", "round", int(found[1]), "boosting", _float(metric[1]) if metric else None, None)

@@ -149,6 +149,14 @@ SHAPES: tuple[Shape, ...] = (
         "[212/640] Building CXX object src/a.o",
     ),
     _shape(
+        "stamped-bracket",
+        ("/", ":", "oss"),
+        rf"^(?=[^\[(]{{0,80}}\d\d:\d\d)(?!.*epoch)(?:\S+\s+){{1,6}}?[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*[\])](?=.*loss)",
+        "a time stamp, a counter in brackets, and a loss",
+        "custom loops with a logger",
+        "I0101 10:00:00.000 123 train.py:33] [1200/5000] loss=0.3",
+    ),
+    _shape(
         "loss-bracket",
         ("[", "/", "oss"),
         rf"loss\S*\s+\S+\s+\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*\]\s*$",

@@ -14,6 +14,7 @@ from onbox.logs.words import (
     AUXILIARY,
     COUNTER_LABELS,
     EVALUATION,
+    EVERYDAY,
     INNER_UNITS,
     LONE_WORDS,
     MAXIMUM,
@@ -31,6 +32,7 @@ _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
 _DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
+_BYTES_RATE = re.compile(r"\d\s?[kKMGT]?i?B/s")
 _SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
 _PER_ITEM = re.compile(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
 _DESC_FRACTION = re.compile(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
@@ -44,6 +46,20 @@ _DONE_COUNT = re.compile(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
 )
+
+
+_ABOUT = re.compile(
+    r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
+    r"|more than|less than|fewer than|estimated|est\.?))\W{0,3}$"
+)
+_LAST_WORD = re.compile(r"[A-Za-z]+$")
+_MEASURED = re.compile(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
+_OR_MORE = re.compile(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)
+
+
+def _is_exact(text: str, start: int, end: int) -> bool:
+    """Whether the number that stands there is told as an exact one: `~5000`, `about 5000`, `5000+` are not."""
+    return not _ABOUT.search(text[max(0, start - 16) : start]) and not _OR_MORE.match(text, end)
 
 
 class Sight(NamedTuple):
@@ -89,7 +105,7 @@ def read_line(text: str) -> Seen:
     labelled, maxima = _labelled(rest)
     for found in _FOR_MAX.finditer(rest):
         count = parse_count(found[1])
-        if not count.rounded and count.value > 0:
+        if not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     sights = _together(bars, labelled)
     if not sights:
@@ -176,7 +192,10 @@ def _bar_sight(display: Display) -> Sight | None:
     maximum = parse_count(most) if most and most[0].isdigit() else None
     if not _plausible(display, current, maximum):
         return None
-    exact = int(maximum.value) if maximum and not maximum.rounded and float(maximum.value).is_integer() else None
+    told = maximum is None or _is_exact(match.string, *match.span("max"))
+    exact = (
+        int(maximum.value) if maximum and told and not maximum.rounded and float(maximum.value).is_integer() else None
+    )
     desc_fraction = _DESC_FRACTION.match(label) or _DESC_EPOCH.match(label)
     own = _label_key(label)
     unit = _bar_unit(match, label)
@@ -185,7 +204,7 @@ def _bar_sight(display: Display) -> Sight | None:
     return Sight(
         key,
         unit,
-        bar_kind(label),
+        bar_kind(label, _group(match, "rate") or ""),
         current.value,
         exact,
         rounded,
@@ -224,6 +243,8 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False
+    if maximum is not None and re.match(r"/\d", match.string[match.end("max") :]):
+        return False  # a date
     if (
         NOT_PROGRESS.search(label[-LOOK_BACK:])
         or NO_SHARE.search(label[-LOOK_BACK:])
@@ -241,13 +262,15 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
     return shape.id != "leading-bracket" or not re.match(r"\s*\d+[:/]", match.string[match.end() :])
 
 
-def bar_kind(label: str) -> str:
-    """`val` and `aux` are not the training; an unnamed bar is taken as training."""
+def bar_kind(label: str, rate: str = "") -> str:
+    """`val` and `aux` are not the training; an unnamed bar is taken as training, unless it moves bytes."""
     if EVALUATION.search(label):
         return "val"
+    if AUXILIARY.match(label.lstrip(" \t:|[(-")):
+        return "aux"  # `Tokenizing train`: what is done with the training's data
     if TRAINING.search(label):
         return "train"
-    return "aux" if AUXILIARY.search(label) else "train"
+    return "aux" if _BYTES_RATE.search(rate) or AUXILIARY.search(label) else "train"
 
 
 def _label_key(label: str) -> str:
@@ -294,11 +317,12 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
-        if before.endswith("/") and match["max"] is None:
-            continue  # `n/ep=1`, `s/it: 0.3`: how many for each
+        if before.endswith(("/", "?", "&")) and match["max"] is None:
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
         count = parse_count(match["current"])
-        if role == "maximum" and not count.rounded and count.value > 0 and float(count.value).is_integer():
+        told = _is_exact(text, *match.span("current"))
+        if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter":
             sights.extend(_word_sights(text, match, unit, before, count))
@@ -333,7 +357,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
 
 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: Count) -> list[Sight]:
-    most = parse_count(match["max"]) if match["max"] else None
+    most = parse_count(match["max"]) if match["max"] and _is_exact(text, *match.span("max")) else None
     if most is not None and (count.value > most.value or most.value == 0):
         return []
     if most is None and _is_measure(text, match, unit, count):
@@ -341,6 +365,8 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
     kind = "val" if EVALUATION.search(before) or re.search("(?i)val|test|eval", mode) else "train"
+    if kind == "train" and match["max"] is None and _is_remark(text, match, before):
+        kind = "bare"
     key = unit if kind == "train" else f"{kind}:{unit}"
     if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
         key = f"global {key}"
@@ -349,6 +375,18 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
+
+
+def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
+    """`ep 1 of enp0s3`, `update 3 packages`: an everyday word and a number, and nothing measured beside them. Such a
+    counter is one only if it goes on.
+    """
+    if match["sep"].strip() or text[match.start() : match.start("current")].strip():
+        return False
+    word = _LAST_WORD.search(text[: match.start()])
+    if word is None or word[0].lower() not in EVERYDAY:
+        return False
+    return not _MEASURED.search(f"{before} {text[match.end() :]}")
 
 
 def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> bool:

@@ -7,12 +7,16 @@ import re
 from typing import NamedTuple
 
 from onbox.redact import printable, redact
+from onbox.system.clock import monotonic
 from onbox.system.files import read_tail
+from onbox.system.limit import TooLong, time_limit
 
 TAIL_BYTES = 4096
 LINE_LIMIT = 300
 BLOCK_BYTES = 1 << 20
 OVERLAP_BYTES = 1 << 16
+SEARCH_SECONDS = 10.0  # of matching, reading aside, and one more for every so many bytes
+SEARCH_BYTES_PER_SECOND = 10_000_000  # what the slowest expression that anybody means to write still does
 
 
 class LogLook(NamedTuple):
@@ -48,9 +52,9 @@ def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
     none (or no file).
 
     Reads block by block and searches whole lines only, so memory does not grow with the log and `^` and `$` mean lines.
-    A line of over 64 KiB is searched in parts.
+    A line of over 64 KiB is searched in parts. Raises TooLong where the expression backtracks for ever.
     """
-    pattern = re.compile(regex.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    search = _Search(regex)
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed by the with below
     except FileNotFoundError:
@@ -65,10 +69,28 @@ def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
             whole = text.rfind(b"\n") + 1
             if not whole and len(text) <= OVERLAP_BYTES:
                 continue
-            found = pattern.search(text, seen, whole or len(text))
+            found = search(text, seen, whole or len(text))
             if found and (whole or found.end() < len(text)):
                 return offset + found.end()
             kept = whole or len(text) - OVERLAP_BYTES - 1
             offset, text, seen = offset + kept, text[kept:], 0 if whole else 1
-        found = pattern.search(text, seen)
+        found = search(text, seen, len(text))
         return offset + found.end() if found and text else None
+
+
+class _Search:
+    """A regular expression with a limit on the time that all of its searches take together."""
+
+    def __init__(self, regex: str) -> None:
+        self._pattern = re.compile(regex.encode("utf-8", "surrogateescape"), re.MULTILINE)
+        self._left = SEARCH_SECONDS
+
+    def __call__(self, text: bytes, start: int, end: int) -> re.Match[bytes] | None:
+        if self._left <= 0:
+            raise TooLong
+        began = monotonic()
+        self._left += (end - start) / SEARCH_BYTES_PER_SECOND
+        with time_limit(self._left):
+            found = self._pattern.search(text, start, end)
+        self._left -= monotonic() - began
+        return found

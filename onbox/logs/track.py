@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from onbox.logs.numbers import COUNT, parse_count
-from onbox.logs.remarks import turn_of
+from onbox.logs.remarks import DONE_ONLY, turn_of
 from onbox.logs.rows import read_row
 from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
@@ -53,6 +53,7 @@ class Track:
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
+        self.ended_vaguely = False  # by a word that may speak of a part of the work
         self.ended_before = False  # the same was told before, and a counter went on
         self.crashed = 0
         self.loss: float | str | None = None
@@ -103,6 +104,7 @@ class Track:
             self.ended_before or any(counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended, self.ended_form = self.line, form
+        self.ended_vaguely = bool(DONE_ONLY.match(text))
 
     def _tabled(self, text: str) -> Seen | None:
         """What a row of a table shows, if the lines before were its head; None for all other lines."""

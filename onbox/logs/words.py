@@ -36,6 +36,11 @@ LONE_WORDS = frozenset({
     "upd", "epoche", "schritt",
 })  # fmt: skip
 
+# Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
+EVERYDAY = LONE_WORDS - frozenset(
+    "epoch epoche step steps iter itr iteration iterations timestep timesteps globalstep schritt".split()
+)
+
 _UNIT_WORDS = "|".join(sorted(UNITS, key=len, reverse=True))
 UNIT_WORD = rf"(?:{_UNIT_WORDS})"
 

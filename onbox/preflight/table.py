@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.preflight.earlier import check_earlier
 from onbox.preflight.gpus import check_gpus, check_xids
 from onbox.preflight.limits import check_memory, check_pids, check_rlimits, check_threads
 from onbox.preflight.place import check_disks, check_state
@@ -31,6 +32,7 @@ CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
     ("output", check_buffering),
     ("gates", check_all_gates),
     ("state", check_state),
+    ("earlier run", check_earlier),
     ("disks", check_disks),
     ("memory", check_memory),
     ("threads", check_threads),

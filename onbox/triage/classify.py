@@ -179,6 +179,8 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Call | 
     if end.exit_code == 0 and not evidence.gates:
         return None
     row = classify_end(end)
+    if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with
+        return Call("unknown", "unproven", "dead", "low", record.last_line)
     return Call(
         row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line
     )

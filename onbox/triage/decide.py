@@ -20,6 +20,9 @@ LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a lo
 LAST_LINES = 3
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
+SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
+_RAISED_AGAIN = re.compile(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d")
+_INTERRUPT = re.compile(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 _WHAT_IS_MISSING = re.compile(
     r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",
     re.IGNORECASE,
@@ -82,7 +85,8 @@ def judged_attempt(record: Record) -> Attempt:
 
 def _score(fault: Fault) -> float:
     """How well a fault explains the end: what it names, less the doubt about whether it mattered."""
-    return fault.row.explains - {PROVEN: 0, LOGGED: 15, WEAK: 42}[fault.severity]
+    doubt = {PROVEN: 0, LOGGED: 15, WEAK: 42}[fault.severity]
+    return fault.row.explains - doubt - (SECOND_HAND if _RAISED_AGAIN.search(fault.text) else 0)
 
 
 def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool:
@@ -98,6 +102,8 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
     if fault.severity == PROVEN and not fault.handled:
         limit = SURVIVED_DEATH if _ends_in_death(attempt, fault) else SURVIVED_PROVEN
         return after >= limit
+    if fault.severity > WEAK and not fault.handled and _INTERRUPT.search(fault.text):
+        return after >= SURVIVED_PROVEN  # who is asked to end finishes its step, or draws its bar once more
     return after >= (SURVIVED_PROVEN if dead else 1)
 
 

@@ -34,6 +34,7 @@ retry = true
 ```
 
 A regex is searched in the first 1000 characters of each line.
+Rows that take too long on a log are left out, and it is said.
 """
 
 

@@ -35,13 +35,15 @@ _ASKS_FOR_CARD = re.compile(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
 )
 _PYTHON_WARNING = re.compile(r"(?:^|\s|:)[A-Z]\w*Warning: ")
+_OWN_PIPE = re.compile(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
 _NEEDED_BY: dict[str, tuple[int, ...]] = {
     word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
     for word in sorted({word for row in ROWS for word in row.need.split("|")})
 }
 _SIGN_WORDS = (
-    'traceback|file "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of'
+    'traceback|recent call|file "'
+    "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be"
@@ -78,6 +80,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "checkpoint-damaged",
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
+    (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
 )
 

@@ -35,6 +35,7 @@ ROWS: tuple[Row, ...] = (
     *rules_network.PORT,
     *rules_storage.CHECKPOINT,
     *rules_distributed.RAY,
+    *rules_distributed.FIRST_RANK,
     *rules_distributed.COLLECTIVE,
     *rules_network.AUTH,
     *rules_network.NETWORK[:1],

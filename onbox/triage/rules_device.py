@@ -105,6 +105,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|cuda driver version is insufficient|driver on your system is too old|system not yet initialized"
         r"|CUDA_ERROR_(?:NO_DEVICE|SYSTEM_NOT_READY|SYSTEM_DRIVER"
         r"_MISMATCH|COMPAT_NOT_SUPPORTED|INVALID_DEVICE|UNKNOWN\b.{0,10}$)|driver/library version mismatch"
+        r"|devices are busy or unavailable|CUDA\w*DEVICES_?UNAVAILABLE"
         r"|system has unsupported display driver|invalid device ordinal"
         r"|nvidia-smi has failed|couldn't communicate with the nvidia driver"
         r"|torch\.cuda\.is_available\(\) (?:is|returned|==) false"
@@ -122,7 +123,8 @@ ENVIRONMENT: tuple[Row, ...] = (
         "cuda_env",
         CAUSE,
         "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol"
-        "|flash|cudnn|invalid_isa|nobinaryforgpu|dnn library",
+        "|flash|cudnn|invalid_isa|nobinaryforgpu|dnn library"
+        "|not support |doesn't support ",
         r"no kernel image is available|not compatible with the current pytorch installation"
         r"|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
         r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)"
@@ -138,6 +140,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|unsupported gpu architecture|provided PTX was compiled|was built for.{0,30}cuda"
         r"|HSA_STATUS_ERROR_(?:INVALID_ISA|INCOMPATIBLE\w*)|hipErrorNoBinaryForGpu|cudnn.{0,120}matching major version"
         r"|\bdnn library initialization failed"
+        r"|(?:setup|hardware|gpu|device) (?:does not|doesn't) support "
         r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
         "CUDA, PyTorch extensions, bitsandbytes, Triton",
         "RuntimeError: CUDA error: no kernel image is available for execution on the device",

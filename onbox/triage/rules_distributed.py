@@ -42,6 +42,35 @@ RAY: tuple[Row, ...] = (
     ),
 )
 
+# The launcher's word on which rank went first: the broken connections of the others follow from it. An abort (-6) is
+# left out, because a collective's own watchdog ends its process so.
+FIRST_RANK: tuple[Row, ...] = (
+    Row(
+        "first-rank-killed",
+        "host_oom",
+        PEER + 2,
+        "exitcode|return code|on signal|task",
+        r"\bfailed \(exitcode: ?(?:-9|137)\)|\bexits with return code = (?:-9|137)\b"
+        r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S+: tasks? [\d,-]+: killed$",
+        "torchrun, DeepSpeed, mpirun, srun",
+        "E1121 11:44:39.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 865)",
+        True,
+    ),
+    Row(
+        "first-rank-crashed",
+        "code_error",
+        PEER + 2,
+        "exitcode|return code|on signal|task",
+        r"\bfailed \(exitcode: ?(?:-11|139|-4|-8|[3-9]|[1-9]\d)\)"
+        r"|\bexits with return code = (?:-11|139|-4|-8)\b"
+        r"|process rank \d+ .{0,80}exited on signal (?:11|4|8)\b"
+        r"|^srun: error: \S+: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)",
+        "torchrun, DeepSpeed, mpirun, srun",
+        "E1121 11:44:45.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -11) local_rank: 1 (pid: 865)",
+        True,
+    ),
+)
+
 COLLECTIVE: tuple[Row, ...] = (
     Row(
         "collective-timeout",
@@ -98,6 +127,25 @@ COLLECTIVE: tuple[Row, ...] = (
 
 LAUNCHERS: tuple[Row, ...] = (
     Row(
+        "loader-crashed",
+        "code_error",
+        DEATH,
+        "exited unexpectedly|killed by signal",
+        r"worker.{0,40}killed by signal: (?:segmentation fault|aborted|illegal instruction|floating point)"
+        r"|worker.{0,60}exited unexpectedly with exit code (?!-9\b|137\b)-?\d",
+        "PyTorch DataLoader",
+        "RuntimeError: DataLoader worker (pid 202) is killed by signal: Segmentation fault.",
+    ),
+    Row(
+        "helper-gone",
+        "code_error",
+        DEATH - 2,
+        "helper process is gone",  # found by its traceback, see `match.in_context`
+        r"\bhelper process is gone\b",
+        "multiprocessing: the other end of a pipe within the program",
+        "the helper process is gone",
+    ),
+    Row(
         "loader-exited",
         "host_oom",
         DEATH - 1,
@@ -143,8 +191,10 @@ LAUNCHERS: tuple[Row, ...] = (
         "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
         "|processraised"
         "|aborted|srun|step|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
-        "|pending unfinished|errored|destroyed",
-        r"ChildFailedError|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
+        "|pending unfinished|errored|destroyed|make",
+        r"ChildFailedError"
+        r"|^make(?:\[\d+\])?: \*\*\* .{0,160}\berror \d+$"
+        r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
         r"|failed \(exitcode: ?-?[1-9]"
         r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero"

@@ -90,7 +90,8 @@ CARD: tuple[Row, ...] = (
         "cuda_oom",
         CAUSE,
         "tried to allocate|total capacity|already allocated",
-        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d+ total capacity)|total capacity.{0,60}already allocated",
+        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d+ total capacity)|total capacity.{0,60}already allocated"
+        r"|\b(?:cuda|hip|xpu|gpu)\b.{0,20}\btried to allocate [\d.]+ .?i?B",
         "PyTorch caching allocator",
         "Tried to allocate 2.00 GiB (GPU 0; 23.65 GiB total capacity; 20.1 GiB already allocated)",
     ),
@@ -220,7 +221,7 @@ HOST: tuple[Row, ...] = (
         r"|status|died)\b[^\d-]{0,30}"
         r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",
-        "[launch.py:325] Process 311 exits with return code = -9",
+        "worker 3 (pid 311) died: return code -9",
         True,
     ),
 )

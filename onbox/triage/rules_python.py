@@ -41,11 +41,12 @@ SETTINGS: tuple[Row, ...] = (
         "|missing argument|unknown flag|unknown command line|flags parsing|got unexpected extra"
         "|the following arguments|could not consume|unknown option|required option|parsing error"
         "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option"
-        "|unrecognized option",
+        "|unrecognized option|required argument",
         r"^\S{1,120}(?: \w+)?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
         r"|invalid) (?:option|argument|value for)|unknown (?:command line )?flag|flags parsing error"
-        r"|got unexpected extra argument|the following arguments are required|could not consume arg"
+        r"|got unexpected extra argument"
+        r"|no value for the required argument|the following arguments are required|could not consume arg"
         r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|expected (?:one"
         r"|at least one|\d+) arguments?$|must be specified as a flag",
         "argparse, click, absl, fire, getopt",
@@ -65,7 +66,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
         r"|yaml\.(?:\w+\.)?\w+Error|(?:yaml|toml|tomllib|tomli)\S*(?:Decode|Parse|Scanner)\w*Error"
         r"|TOMLDecodeError|DeepSpeedConfig\w*Error"
-        r"|pydantic\S*ValidationError|\d+ validation errors? for|ArgumentError\b|mandatory value is missing"
+        r"|pydantic\S*ValidationError|\d+ validation errors? for|(?<!Invalid)ArgumentError\b|mandatory value is missing"
         r"|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+"
         r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
         r"|invalid (?:config|configuration)\b|\bconfig(?:uration)? validation error|(?:config"
@@ -82,13 +83,14 @@ SETTINGS: tuple[Row, ...] = (
         "config_error",
         CONFIG,
         "valueerror|assertionerror|runtimeerror|keyerror|typeerror|exception|error",
-        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment)?(?:Error"
+        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment"
+        r"|[A-Z][a-z]+(?:GBM|Boost))?(?:Error"
         r"|Exception)\b.{0,20}?(?:.{0,160})(?:(?<![\w-])--\w[\w-]+|\b(?:config(?:uration)?|argument `"
         r"|command[- ]line|flag\b|hyper-?parameter|yaml\b|\.json config|environment variable)"
         r"|must be (?:one of|either|set\b|divisible|specified|a positive|positive|provided|between"
         r"|greater than|at least|in \[)|should be (?:one of|either|set\b|divisible|in \[|specified)"
         r"|(?:is )?not (?:evenly )?divisible by|not a valid|is not a local folder|unknown (?:optimizer"
-        r"|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device"
+        r"|objective|metric|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device"
         r"|policy|env\w*|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
         r"|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode"
         r"|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with"
@@ -123,7 +125,7 @@ SETTINGS: tuple[Row, ...] = (
         BUG,
         "can't open file|can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
-        "|could not find|can't find|cannot find|enoent|matching distribution",
+        "|could not find|can't find|cannot find|enoent|matching distribution|404",
         r"can't open file|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
         r"|feature extractor)\b|^\S*python\S*: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
@@ -134,7 +136,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
-        r"|executable.{0,20}(?:not found|does not)",
+        r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S* ?error 404: not found",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
     ),
@@ -180,7 +182,8 @@ DEFECTS: tuple[Row, ...] = (
         r"|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready"
         r"|(?:Concretization|Tracer\w*|UnexpectedTracer|LeakedTracer)\w*Error|could not broadcast"
         r"|cannot be broadcast|dimension (?:out of range|mismatch)"
-        r"|must be the same shape|mat1 and mat2|should be the same|index out of (?:range|bounds)"
+        r"|must be the same shape|stack expects each tensor"
+        r"|mat1 and mat2|should be the same|index out of (?:range|bounds)"
         r"|has no attribute|no module named|cannot import name|CompilationError|can't pickle|cannot pickle"
         r"|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d+ channels"
         r"|dtype.{0,40}mismatch|mismatch.{0,30}dtype|axis \d+ is out of bounds",

@@ -43,7 +43,8 @@ LIMITS: tuple[Row, ...] = (
         "preempted",
         REASON,
         "preempt|requeue|spot|evict|reclaim|interruption|node failure|node_fail|drain|maintenance|capacity"
-        "|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown",
+        "|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown"
+        "|low on resource",
         r"due to (?:preemption|job requeue)|cancelled at.{0,40}due to node failure|^preempted (?:to|by|for)\b"
         r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
         r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
@@ -53,7 +54,7 @@ LIMITS: tuple[Row, ...] = (
         r"|shutdown|shutting)|(?:preempt\w*|eviction|termination|interruption|reclaim"
         r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
-        r"|preempting|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
+        r"|preempting|^the node was low on resource|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
         r"|\binstance/preempted\W{1,3}true|InstanceTermination|NodeLost|NodeShutdown"
         r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
         "Slurm, Kubernetes, spot instances, submitit",

@@ -91,11 +91,12 @@ ACCESS: tuple[Row, ...] = (
         CAUSE,
         "permission denied|permissionerror|operation not permitted|eacces|read-only file system|eperm"
         "|access is denied|erofs"
-        "|permissions are too open|not writable|not have permission to|bad permissions",
+        "|permissions are too open|not writable|not have permission to|bad permissions|password is required",
         r"PermissionError\b|errno 13\b|errno 1\b(?=.{0,30}not permitted)|(?<!\()\bEACCES\b|\bEPERM\b"
         r"|(?<![\w(])permission denied(?! \((?:publickey|<response))(?!.{0,20}(?:entity|\bproject|publickey"
         r"|\b40[13]\b))"
-        r"|operation not permitted|read-only file system|errno 30\b|access is denied|is not writable",
+        r"|operation not permitted|read-only file system|errno 30\b"
+        r"|^sudo: .{0,40}password is required|access is denied|is not writable",
         "Linux EACCES, EPERM, EROFS",
         "PermissionError: [Errno 13] Permission denied: '/data/out'",
     ),

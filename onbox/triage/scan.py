@@ -21,7 +21,7 @@ from onbox.triage.match import (
     progress_of,
     severity,
 )
-from onbox.triage.record import Attempt, Fault, Record, Seen
+from onbox.triage.record import WEAK, Attempt, Fault, Record, Seen
 from onbox.triage.text import Message, blocks, message, parts, readable, stamp_seconds
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
@@ -95,7 +95,7 @@ class Scanner:
                 self.previous_progress = line
                 self.last_progress = (number, line)
                 if look & LOSS and attempt.lost is not None:
-                    attempt.lost, attempt.lost_lines = None, 0
+                    self._take_loss_back(line)
             if look & LOST:
                 self._note_loss(number, line)
             if look & CLOSE or self.traces:
@@ -108,10 +108,13 @@ class Scanner:
         self._note_end(numbered)
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
+        """The last line that says something; a rule or a frame stands in for it only where there is no other."""
         for number, line in reversed(numbered):
-            if line.strip():
+            if any(map(str.isalnum, readable(line))):
                 self.last = (number, line)
                 return
+        if self.last is None and numbered:
+            self.last = next(((number, line) for number, line in reversed(numbered) if line.strip()), None)
 
     def _ask_user(self, numbered: list[tuple[int, bytes]]) -> None:
         for number, line in numbered:
@@ -133,8 +136,8 @@ class Scanner:
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
-        maybe_lost = "nan" in lower or "inf" in lower
-        if (maybe_lost and signs.lost_loss(text)) or ("scale" in lower and signs.OVERFLOW.search(text)):
+        maybe_lost = ("nan" in lower or "inf" in lower) and (signs.lost_loss(text) or signs.LOST_GRADIENT.search(text))
+        if maybe_lost or ("scale" in lower and signs.OVERFLOW.search(text)):
             look |= LOST
         if len(self.known) >= FORMS_KEPT:
             self.known.clear()
@@ -160,7 +163,7 @@ class Scanner:
         if not text.strip():
             return
         said = message(text)
-        if self._take_trace_line(number, said, look):
+        if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
             return
         self._note_signs(number, text, said)
         self._note_fault(number, text, said, look)
@@ -250,6 +253,14 @@ class Scanner:
         if mount in self.mounts_with_room and mount in self.mounts_without:  # two tables: the other one counts bytes
             self.attempt.no_inodes = self.mounts_without[mount]
 
+    def _take_loss_back(self, line: bytes) -> None:
+        """The loss is a number again, unless it is none at all after a lost gradient."""
+        attempt = self.attempt
+        assert attempt.lost is not None
+        if signs.LOST_GRADIENT.search(attempt.lost.text) and signs.ZERO_LOSS.search(readable(line)):
+            return
+        attempt.lost, attempt.lost_lines = None, 0
+
     def _note_loss(self, number: int, line: bytes) -> None:
         attempt = self.attempt
         text = readable(line)
@@ -274,7 +285,9 @@ class Scanner:
         handled = signs.is_handled(text) and not named
         if handled:
             self._mark_handled(number)
-        row = match_row(said.text.strip(), text, sure=named is not None or said.level in BAD_LEVELS)
+        row = match_row(
+            signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
+        )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
         if row is None:
@@ -283,6 +296,8 @@ class Scanner:
         if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
             return
         sure = severity(row, said, text, named, trace)
+        if named and trace is None and IGNORED.search(readable(self.previous)):
+            sure = WEAK  # Python tells of it and goes on
         self._keep(Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled))
 
     def _source_of_trace(self, said: Message) -> str:

@@ -22,6 +22,7 @@ PROGRESS = re.compile(
     r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
+_SWITCH = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = re.compile(
     r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
     r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|sav(?:ed|ing)\b|writ(?:ten|ing)|"
@@ -124,6 +125,9 @@ _LOSS = (
 LOST_LOSS = re.compile(
     rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE
 )
+# A gradient that is lost counts where the loss is nothing at all: mixed precision skips a step now and then.
+LOST_GRADIENT = re.compile(rf"grad(?:ient)?[_ ]?norm['\"]?\s*[:=|]?\s*['\"]?{_BAD}\b", re.IGNORECASE)
+ZERO_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*[:=|]?\s*['\"]?0(?:\.0*(?:e[+-]?\d+)?)?(?![\d.])", re.IGNORECASE)
 VAL_LOSS = re.compile(r"(?:val(?:id(?:ation)?)?|test|eval(?:uation)?|dev)[_ /.\-]?$", re.IGNORECASE)
 FINITE_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?-?\d", re.IGNORECASE)
 OVERFLOW = re.compile(
@@ -148,16 +152,25 @@ NO_TPU = re.compile(
 
 
 HEDGED = re.compile(
-    r"\b(?:might|may|could(?! not)|would|most likely|probably|usually|for example|e\.g\.|expected failure"
-    r"|if you|how to|means"
+    r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
+    r"|if you|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
     r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )
 
 
+# A list of what may have been the cause tells none.
+_MAY_BE_CAUSES = re.compile(r"\b(?:common|potential|possible|likely|probable) (?:root )?causes?\b.*$", re.IGNORECASE)
+
+
+def told(text: str) -> str:
+    """A line without the causes that it only thinks possible."""
+    return _MAY_BE_CAUSES.sub("", text) if "cause" in text else text
+
+
 def is_progress(text: str) -> bool:
     """Whether a loop reports that it went on."""
-    if not PROGRESS.search(text):
+    if not PROGRESS.search(text) or ("_" in text and not PROGRESS.search(_SWITCH.sub("", text))):
         return False
     if BAR.search(text):
         return not FETCHING.search(text)
@@ -185,7 +198,7 @@ def is_handled(text: str) -> bool:
 def lost_loss(text: str) -> bool:
     """Whether a training loss is NaN or infinite in this line. One of validation alone is not the run's."""
     found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
-    return bool(found) and not finite_loss(text)
+    return (bool(found) and not finite_loss(text)) or bool(LOST_GRADIENT.search(text) and ZERO_LOSS.search(text))
 
 
 def nan_loss(text: str) -> bool:

@@ -33,7 +33,8 @@ def blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
     of one without any `\\r` the middle is left out.
     """
     number, carry = 1, b""
-    for chunk in chunks:
+    for raw in chunks:
+        chunk = raw.replace(b"\0", b"") if b"\0" in raw else raw  # of UTF-16, or of a disk that lost power
         text = carry + chunk if carry else chunk
         end = text.rfind(b"\n")
         if end >= 0:
@@ -141,8 +142,20 @@ def message(text: str) -> Message:
             break
         rest = found.string[found.end() :]
     source = _SOURCE.match(text)
+    if rest[:1] == "{":
+        return _of_json(rest, source[0] if source else "")
     level = _LEVEL.search(text[:160])
     if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
         return Message(rest, "ERROR", source[0] if source else "")
     word = next(filter(None, level.groups()), None) if level else None
     return Message(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
+
+
+_JSON_LEVEL = re.compile(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
+
+
+def _of_json(text: str, source: str) -> Message:
+    """A line that is a JSON object: its level stands in a field, and lines are folded into its texts."""
+    level = _JSON_LEVEL.search(text)
+    word = level[1].upper() if level else None
+    return Message(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)

@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.handbook_hook import renew_handbook
-from patrol.installed import leave_when_all_is_over
 from patrol.output import Output, bound_log, tick_data
-from patrol.report import details
-from patrol.report_forms import nagios
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
 
@@ -25,6 +21,7 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.tick import Ticked
 
+HANDBOOK = "HANDBOOK.md"
 EXAMPLES = """\
 examples:
   patrol tick                   every box, one line per run; ends with the worst of them as exit code
@@ -65,11 +62,16 @@ def run(args: argparse.Namespace) -> int:
         warn(f"another tick of this patrol is at work ({settings.state}); this one leaves")
         return Severity.UNKNOWN
     _finish(args, settings, ticked, output)
-    renew_handbook(settings)
+    if os.path.exists(os.path.join(settings.folder, HANDBOOK)):
+        from patrol.handbook_hook import renew_handbook  # noqa: PLC0415 - only where there is one
+
+        renew_handbook(settings)
     return int(ticked.severity)
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
+    from patrol.report import details  # noqa: PLC0415 - loaded while the boxes answered
+
     lines: list[str] = []
     for one in judged.runs:
         lines.append(one.line)
@@ -82,6 +84,8 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:
+        from patrol.report_forms import nagios  # noqa: PLC0415 - loaded by now
+
         entries = [entry for box in ticked.judged for entry in box.entries()]
         for line in nagios(entries, ticked.now):
             output.print(line)
@@ -91,6 +95,8 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     for trouble in ticked.troubles:
         warn(trouble)
     if not args.boxes and not args.look_only:
+        from patrol.installed import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
+
         said = leave_when_all_is_over(settings, ticked.judged)
         if said:
             warn(said)

@@ -32,7 +32,9 @@ def _values(field: str, low: int, high: int) -> list[int]:
     found: set[int] = set()
     for part in field.split(","):
         span, _, step = part.partition("/")
-        first, _, last = span.partition("-")
+        first, dash, last = span.partition("-")
+        if dash and not last:
+            raise ValueError(field)
         start = low if span == "*" else int(first)
         end = high if span == "*" or (step and not last) else int(last or first)
         found.update(range(start, end + 1, int(step or 1)))

@@ -84,7 +84,7 @@ def explain_run(
         soft=rule.soft(scene),
         acknowledged=_acknowledged(scene.before, observed(look.run_id), rule.name),
         silenced_until=_silence(scene.before, now),
-        may_resume=rule.resume(scene),
+        may_resume=rule.resume is not None and rule.resume(scene),
     )
     return Explained(verdict, tried, (*run_tried, *box_tried))
 

@@ -28,8 +28,8 @@ class Rule(Generic[S_contra]):
     """One row. It fires when all of `when` hold.
 
     state: what the run is then; None: the rule says nothing of the run's state (flags). say: the message, with its
-    numbers. remedy: one sentence. command: what to type next. resume: whether `onbox resume` may be tried for it.
-    soft: seen too few times in a row to be believed. why: the reason for the row, with its source.
+    numbers. remedy: one sentence. command: what to type next. resume: whether `onbox resume` may be tried for it; None:
+    never. soft: seen too few times in a row to be believed. why: the reason for the row, with its source.
     """
 
     name: str
@@ -40,8 +40,12 @@ class Rule(Generic[S_contra]):
     why: str
     remedy: Callable[[S_contra], str] = lambda _: ""
     command: Callable[[S_contra], str] = lambda _: ""
-    resume: Callable[[S_contra], bool] = lambda _: False
+    resume: Callable[[S_contra], bool] | None = None
     soft: Callable[[S_contra], bool] = lambda _: False
+
+    @property
+    def can_resume(self) -> bool:
+        return self.resume is not None
 
 
 class Tried(NamedTuple):

@@ -40,11 +40,6 @@ def _flaps(scene: RunScene) -> bool:
     return flap_percent(scene.was_ill) > limit
 
 
-def _queued(scene: RunScene) -> bool:
-    word = (observed(scene.look.scheduler) or "").strip().upper()
-    return word.startswith(("PD", "PENDING", "CF", "CONFIGURING", "QUEUED", "REQUEUED", "RESV"))
-
-
 ALIVE = If("a process of it lives", lambda s: s.alive)
 RUNNER_GONE = If("its runner is gone, its stage lives", lambda s: s.presence is Presence.ORPHAN)
 ALL_OLD = If("every signal was seen, and all are older than stall_after", lambda s: s.all_signals_old)
@@ -53,8 +48,10 @@ JUST_STARTED = If(
     "its attempt is younger than start_grace",
     lambda s: s.attempt_age_seconds is not None and s.attempt_age_seconds <= s.limits.start_grace_seconds,
 )
-WAITS = If("it says what it waits for", lambda s: observed(s.look.waiting_for) is not None)
-QUEUED = If("the scheduler holds it in its queue", _queued)
+WAITS = If(
+    "its living runner says what it waits for",
+    lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
+)
 LOST_LOSS = If("its newest loss is no number", lambda s: s.loss_is_lost)
 SLOW = If("the last slow_ticks rates are all below the baseline", lambda s: _baseline(s) is not None)
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
@@ -120,12 +117,21 @@ def _steps_go_on(scene: RunScene) -> str:
 
 
 HEARTBEAT = Row(
-    "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, HEARTBEAT_STALE),
+    "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, NO_OUTCOME, HEARTBEAT_STALE),
     lambda s: f"the monitor on the box is silent for {ago(s.heartbeat_age)} (limit {ago(s.heartbeat_limit_seconds)}); of the run: {else_known(s)}",
-    "a stale monitor is told apart from an unhealthy run: more than two cadences (L2-18, L2-19)",
+    "a stale monitor is told apart from an unhealthy run: more than two cadences",
     remedy=lambda s: "Look whether the runner hangs or its disk is full; the stage is not touched by it.",
     command=status_command,
 )  # fmt: skip
+
+RUNNER_IS_GONE = Row(
+    "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
+    lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
+    "the stage is well; a resume takes it over alive, so that the chain goes on after it",
+    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
+    resume=lambda s: s.look.managed,
+)  # fmt: skip
+
 
 LIVING: tuple[Row, ...] = (
     Row(
@@ -138,19 +144,6 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"proof of success since {ago(observed(s.look.ended_age_seconds))}, but a process lives on and may hold the GPU",
         "what is paid for by the hour should not be held by what is finished",
         remedy=lambda s: "See what the process still does; end it by its own id if it is only left over.", command=status_command,
-    ),
-    Row(
-        "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE,),
-        lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
-        "the stage is well; a resume takes it over alive, so that the chain goes on after it (PHY-10)",
-        remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
-        resume=lambda s: s.look.managed,
-    ),
-    Row(
-        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED,),
-        lambda s: f"waits in the queue: {clean(observed(s.look.scheduler) or '', 80)}",
-        "a queue is no failure; an empty queue is no success either (C5)",
-        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
     ),
     Row(
         "waiting", Severity.OK, RunState.RUNNING, (ALIVE, WAITS, NOT_DONE),
@@ -166,12 +159,12 @@ LIVING: tuple[Row, ...] = (
     Row(
         "just-started", Severity.OK, RunState.RUNNING, (ALIVE, JUST_STARTED),
         lambda s: f"its attempt began {ago(s.attempt_age_seconds)} ago; {how_far(s)}",
-        "signals of the attempt before prove nothing about this one (L2-21)",
+        "signals of the attempt before prove nothing about this one",
     ),
     Row(
         "stalled", Severity.CRITICAL, RunState.STALLED, (ALIVE, ALL_OLD, NOT_AT_WORK),
         _say_stalled,
-        "alive is not progress: every signal must be old, and none unseen (PHY-06, L2-19)",
+        "alive is not progress: every signal must be old, and none unseen",
         remedy=lambda s: REMEDIES["hang_stall"], command=log_command,
     ),
     Row(
@@ -180,6 +173,7 @@ LIVING: tuple[Row, ...] = (
         "a long evaluation prints nothing; the monitor on the box also sees CPU time",
         remedy=lambda s: "Look at its log; raise `stall_after` if such pauses belong to it.", command=log_command,
     ),
+    RUNNER_IS_GONE,
     Row(
         "throughput-collapse", Severity.WARNING, RunState.DEGRADED, (ALIVE, SLOW),
         _say_slow,
@@ -239,24 +233,25 @@ LIVING: tuple[Row, ...] = (
 
 RUN_FLAGS: tuple[Row, ...] = (
     HEARTBEAT,
+    RUNNER_IS_GONE,
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
         lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
-        "an exception in a log is no death; only the process's end is (PRB-03, C2)",
+        "an exception in a log is no death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
         (DONE, If("it took less than fast_finish_percent of the expected time", _fast)),
         lambda s: f"took {ago(s.took_seconds)} where {ago(s.expected_seconds)} was expected: look at the results before believing them",
-        "in less than half the expected time it probably failed; a flag, never a verdict (L2-37)",
+        "in less than half the expected time it probably failed; a flag, never a verdict",
         remedy=lambda s: "Check its results and its log.", command=log_command,
     ),
     Row(
         "notifications-stuck", Severity.WARNING, None,
         (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
-        "what the box cannot deliver nobody hears of; the patrol relays it (L1-10)",
+        "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Mend the target; what waits is kept and sent later.",
         command=lambda s: s.way.there(("onbox", "notify", "list", s.look.run)),
     ),
@@ -264,20 +259,20 @@ RUN_FLAGS: tuple[Row, ...] = (
         "files-missing", Severity.WARNING, None,
         (If("fewer files on the box than in the local source", lambda s: _short(s) != ()),),
         lambda s: "; ".join(f"{clean(remote, 40)}: {there} of {local} files" for remote, there, local, _ in _short(s)),
-        "completeness is a count, never the presence of a directory (L2-10, L2-13)",
+        "completeness is a count, never the presence of a directory",
         remedy=lambda s: "Resume the transfer.",
         command=lambda s: s.way.copy(_short(s)[0][3], _short(s)[0][0]) if _short(s) else "",
     ),
     Row(
         "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),
         lambda s: f"a new run of the same name ({clean(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
-        "history of another run would be taken for its own (C8)",
+        "history of another run would be taken for its own",
     ),
     Row(
         "gpu-idle", Severity.WARNING, None,
         (ALIVE, If("no GPU above gpu_idle_percent for gpu_ticks ticks in a row", lambda s: _gpus_below(s, s.limits.gpu_idle_percent))),
         lambda s: f"no GPU above {s.limits.gpu_idle_percent:g}% for {s.limits.gpu_ticks} ticks; {_steps_go_on(s)}",
-        "a flag, never from one snapshot; with an advancing log it is bound by CPU or data, not idle (PRB-07)",
+        "a flag, never from one snapshot; with an advancing log it is bound by CPU or data, not idle",
         remedy=lambda s: "Look at data loading and at which device it really uses.", command=status_command,
     ),
     Row(
@@ -286,7 +281,7 @@ RUN_FLAGS: tuple[Row, ...] = (
          If("the busiest GPU below gpu_busy_percent for gpu_ticks ticks in a row", lambda s: _gpus_below(s, s.limits.gpu_busy_percent)),
          If("it is not idle", lambda s: not _gpus_below(s, s.limits.gpu_idle_percent))),
         lambda s: f"the busiest GPU stays below {s.limits.gpu_busy_percent:g}%: bound by CPU or data",
-        "told, because it costs; no trouble (PRB-06)",
+        "told, because it costs; no trouble",
     ),
     Row(
         "signal-unseen", Severity.WARNING, None,

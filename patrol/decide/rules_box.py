@@ -18,7 +18,7 @@ If = Condition[BoxScene]
 LinkRow = Rule[LinkScene]
 IfLink = Condition[LinkScene]
 
-MAY_STAY_UNSEEN = ("kernel", "dmesg", "gpu", "gpus", "pressure", "psi", "scheduler", "tmux")
+MAY_STAY_UNSEEN = ("kernel", "pressure")  # sections that need rights or a kernel that not every box gives
 
 
 def reason_of(scene: LinkScene) -> Reason:
@@ -46,10 +46,10 @@ def _remedy(scene: LinkScene) -> str:
 
 LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
-        "section-cut", Severity.UNKNOWN, RunState.UNKNOWN,
+        "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("the box answered, but its runs could not be looked at", lambda s: s.reason == "runs-unseen"),),
         lambda s: f"the box answers, its runs could not be looked at: {clean(s.detail)}" + (f"; the run: {last_known(s)}" if s.run else ""),
-        "a project on a hung mount is not an empty project (4a.1)",
+        "a project on a hung mount is not an empty project",
         remedy=lambda s: "Look at the project's directory on the box: a hung mount, a changed path, missing rights.",
         command=lambda s: here("patrol", "check", s.box),
     ),
@@ -70,7 +70,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     ),
     LinkRow(
         "unreachable", Severity.UNKNOWN, RunState.UNKNOWN, (), _say_unreachable,
-        "says why, and never infers the run's state; soft until it happened several times in a row (L2-07, L2-20)",
+        "says why, and never infers the run's state; soft until it happened several times in a row",
         remedy=_remedy, command=lambda s: here("patrol", "check", s.box), soft=_is_soft,
     ),
 )  # fmt: skip
@@ -156,7 +156,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         (If("bytes or inodes in use above disk_critical_percent, or full within full_soon",
             lambda s: bool(_above(s, s.limits.disk_critical_percent)) or _fills_within(s, s.limits.full_soon_seconds)),),
         lambda s: "; ".join(filter(None, (_above(s, s.limits.disk_critical_percent), _say_full(s)))),
-        "a full disk ends a run at its next save; inodes go first with many small files (PRB-08)",
+        "a full disk ends a run at its next save; inodes go first with many small files",
         remedy=lambda s: _PRUNE, command=lambda s: s.way.there(("df", "-h", "."), ("df", "-i", ".")),
     ),
     Flag(
@@ -164,7 +164,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         (If("bytes or inodes in use above disk_percent", lambda s: bool(_above(s, s.limits.disk_percent))),
          If("not critical yet", lambda s: not _above(s, s.limits.disk_critical_percent) and not _fills_within(s, s.limits.full_soon_seconds))),
         lambda s: _above(s, s.limits.disk_percent),
-        "time to prune in peace (PRB-08)",
+        "time to prune in peace",
         remedy=lambda s: _PRUNE, command=lambda s: s.way.there(("df", "-h", "."), ("df", "-i", ".")),
     ),
     Flag(
@@ -172,21 +172,21 @@ BOX_FLAGS: tuple[Flag, ...] = (
         (If("full within full_within by its trend", lambda s: _fills_within(s, s.limits.full_within_seconds)),
          If("not critical yet", lambda s: not _fills_within(s, s.limits.full_soon_seconds))),
         _say_full,
-        "a trend is seen before the limit (L2-36)",
+        "a trend is seen before the limit",
         remedy=lambda s: _PRUNE, command=lambda s: s.way.there(("df", "-h", "."), ("df", "-i", ".")),
     ),
     Flag(
         "oom-kill", Severity.WARNING, None,
         (If("the group's oom_kill count grew, or the kernel wrote of a kill", lambda s: s.new_oom_kills > 0 or bool(_oom_lines(s))),),
         lambda s: (f"{s.new_oom_kills} processes killed for memory since the last look" if s.new_oom_kills else "the kernel killed for memory") + "".join(f"; {line}" for line in _oom_lines(s)[:1]),
-        "the counter is the authority, as a difference within one boot (PRB-13)",
+        "the counter is the authority, as a difference within one boot",
         remedy=lambda s: "Fewer workers or more memory (look at the cgroup's limit, not the host's).",
     ),
     Flag(
         "memory-pressure", Severity.WARNING, None,
         (If("memory held above memory_percent of the group's limit", lambda s: (s.memory_percent or 0.0) > s.limits.memory_percent),),
         lambda s: f"{s.memory_percent or 0:.1f}% of the group's memory limit is held",
-        "held is what the kernel cannot drop; page cache does not count (PRB-05)",
+        "held is what the kernel cannot drop; page cache does not count",
         remedy=lambda s: "Fewer workers, less prefetch, or more memory, before the OOM killer decides.",
     ),
     Flag(
@@ -215,7 +215,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "rebooted", Severity.WARNING, None, (If("its boot id is another than at the last look", lambda s: s.rebooted),),
         lambda s: "the box was rebooted since the last look",
-        "every process from before is gone, whatever status files say (L1-19)",
+        "every process from before is gone, whatever status files say",
         remedy=lambda s: "Resume what was interrupted; see that volumes are mounted.",
     ),
     Flag(
@@ -229,7 +229,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "patrol-stale", Severity.WARNING, None,
         (If("the patrol itself was silent for more than two cadences", lambda s: s.silent_seconds > s.limits.cadences_count * s.limits.cadence_seconds),),
         lambda s: f"the patrol itself had not looked for {ago(s.silent_seconds)} (cadence {ago(s.limits.cadence_seconds)})",
-        "the monitor's own gap is told, and never taken for a run's (L2-18)",
+        "the monitor's own gap is told, and never taken for a run's",
         remedy=lambda s: "Was this machine asleep? See that its cron runs.",
         command=lambda s: here("patrol", "status"),
     ),

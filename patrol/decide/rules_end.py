@@ -21,7 +21,7 @@ from patrol.decide.words import (
     resume_command,
     status_command,
 )
-from patrol.presence import Presence
+from patrol.presence import Presence, is_queued
 from patrol.recall import acknowledgement
 from patrol.verdict import Severity
 
@@ -91,6 +91,7 @@ ACKNOWLEDGED = If(
     lambda scene: scene.before.acknowledged == acknowledgement(observed(scene.look.run_id), "done"),
 )
 FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
+QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
 REPEATED = If(
     "an earlier attempt failed with the same signature",
     lambda scene: scene.same_failures >= scene.limits.repeat_count,
@@ -133,24 +134,24 @@ ENDED: tuple[Row, ...] = (
     Row(
         "done-acknowledged", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED, ACKNOWLEDGED),
         lambda s: "finished, and a person knows it",
-        "kept apart from done so that the patrol may remove itself only when somebody knows (L2-11, C10)",
+        "kept apart from done so that the patrol may remove itself only when somebody knows",
     ),
     Row(
         "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
         lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}; {how_far(s)}",
-        "finished is no process AND the marker of this very run; either alone proves nothing (PHY-05, C8)",
+        "finished is no process AND the marker of this very run; either alone proves nothing",
         command=lambda s: f"patrol ack {s.box.box}/{s.look.run}",
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
         lambda s: f"the same failure {s.same_failures} times: {failure_words(s)}",
-        "what failed twice in the same way fails a third time; a person must change something (L2-15, C1)",
+        "what failed twice in the same way fails a third time; a person must change something",
         remedy=lambda s: f"Do not retry: {failure_remedy(s)}", command=log_command,
     ),
     Row(
         "failed", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.CHAIN_FAILED],),
         lambda s: f"stage {clean(observed(s.look.stage) or '?', 40)} failed: {failure_words(s)}",
-        "the chain's own record; class, proof and the one remedy come from triage (L2-15)",
+        "the chain's own record; class, proof and the one remedy come from triage",
         remedy=failure_remedy, command=log_command,
         resume=lambda s: s.failure is not None and not s.alive and _may_resume(s),
     ),
@@ -163,7 +164,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "stopped", Severity.OK, RunState.STOPPED, (ENDED_SO[Event.CHAIN_STOPPED],),
         lambda s: f"stopped by a person: {clean(s.look.reason) or 'on request'}; {how_far(s)}",
-        "what a person stopped is left alone (C2)",
+        "what a person stopped is left alone",
         remedy=lambda s: REMEDIES["user_interrupt"], command=resume_command,
     ),
     Row(
@@ -173,10 +174,22 @@ ENDED: tuple[Row, ...] = (
         remedy=lambda s: "Resume: it goes on from its newest checkpoint.", command=resume_command, resume=_may_resume,
     ),
     Row(
+        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
+        lambda s: f"waits in the queue: {clean(observed(s.look.scheduler) or '', 80)}",
+        "a queue is no failure; an empty queue is no success either",
+        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
+    ),
+    Row(
         "could-not-look", Severity.UNKNOWN, RunState.UNKNOWN, (EVIDENCE_UNSEEN,),
         _unseen_words,
-        "what was not seen is no evidence; a monitor's failure is never a run's failure (L2-20, C1)",
+        "what was not seen is no evidence; a monitor's failure is never a run's failure",
         remedy=lambda s: "Look yourself; the patrol tries again at its next tick.", command=status_command,
+    ),
+    Row(
+        "crashed", Severity.CRITICAL, RunState.FAILED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, FAILURE_SHOWN),
+        lambda s: f"no process, and its log ends in a fault: {failure_words(s)}; {how_far(s)}",
+        "a fault at the log's end and nobody left to survive it: proof enough, no second look is needed",
+        remedy=failure_remedy, command=log_command,
     ),
     Row(
         "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),
@@ -187,14 +200,14 @@ ENDED: tuple[Row, ...] = (
     Row(
         "interrupted", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN),
         _say_dead,
-        "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker (L2-08, R4)",
+        "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
         remedy=lambda s: failure_remedy(s) if s.failure else "Resume: it goes on from its newest checkpoint.",
         command=lambda s: resume_command(s) if _may_resume(s) else log_command(s), resume=_may_resume,
     ),
     Row(
         "gone", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN),
         lambda s: f"no process and no marker in this look; the next one decides ({else_known(s)})",
-        "the soft state before interrupted: a run that ends right now looks the same for a moment (R4)",
+        "the soft state before interrupted: a run that ends right now looks the same for a moment",
         remedy=lambda s: "Nothing yet: wait for the next look.", command=status_command, soft=lambda s: True,
     ),
 )  # fmt: skip

@@ -265,7 +265,9 @@ class LinkScene:
 
 def share(part: float | None, whole: float | None) -> float | None:
     """In percent; None where either is not known, or there is no whole."""
-    return None if part is None or not whole or whole < 0 else 100.0 * part / whole
+    if part is None or not whole or whole < 0 or not (math.isfinite(part) and math.isfinite(whole)):
+        return None
+    return 100.0 * part / whole
 
 
 def gpu_percent(box: BoxLook) -> int | None:

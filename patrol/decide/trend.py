@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.collectors.trend import seconds_until_empty
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 FLAP_WINDOW = 21  # ticks: as Nagios counts (xdata "flapping", MAX_STATE_HISTORY_ENTRIES)
 TREND_CADENCES = 12  # a trend looks back so many ticks, at least an hour
+TREND_POINTS = 5  # fewer may be the falling half of checkpoints that are written and pruned
 _FLAP_LIGHTEST, _FLAP_HEAVIEST = 0.8, 1.2
 
 
@@ -40,7 +40,7 @@ def soonest_full(disks: Sequence[Disk], before: BoxBefore, now: float, cadence_s
             free.append(("inodes", [*inodes, (now, float(disk.inodes_free))]))
         for what, points in free:
             left = seconds_until_empty(points, window_seconds=max(3600.0, TREND_CADENCES * cadence_seconds))
-            if left is not None:
+            if left is not None and len(points) >= TREND_POINTS:
                 found.append(Full(disk.mount, what, left))
     return min(found, key=lambda full: full.seconds, default=None)
 
@@ -53,8 +53,13 @@ def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, s
     earlier, last = rates[:-slow_ticks], rates[-slow_ticks:]
     if len(earlier) < baseline_ticks or len(last) < slow_ticks:
         return None
-    baseline = median(earlier)
+    baseline = _median(earlier)
     return baseline if baseline > 0 and all(rate < baseline * (1 - slow_percent / 100) for rate in last) else None
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def flap_percent(ill: Sequence[bool]) -> float:

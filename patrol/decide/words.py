@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import NOTHING, render_progress
@@ -11,6 +12,7 @@ from onbox.redact import one_line, redact
 from onbox.triage.classes import REMEDIES
 
 if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
     from patrol.decide.scene import LinkScene, RunScene
 
 PROOF_LIMIT = 160
@@ -24,15 +26,25 @@ def clean(text: str, limit: int = PROOF_LIMIT) -> str:
 
 def ago(seconds: float | None) -> str:
     """Whole units: nobody needs tenths of a second of something that is over."""
-    if seconds is None:
+    if seconds is None or not math.isfinite(seconds):
         return "an unknown time"
     return f"{round(seconds)}s" if 0 <= seconds < 60 else format_duration(max(0.0, seconds))
+
+
+def sound(progress: Progress) -> Progress:
+    """Without numbers that are none: a log may print them, and nothing may fail on them."""
+    wrong = [
+        name
+        for name, value in progress._asdict().items()
+        if isinstance(value, float) and not math.isfinite(value) and name != "loss"
+    ]
+    return progress._replace(**dict.fromkeys(wrong)) if wrong else progress  # type: ignore[arg-type]
 
 
 def how_far(scene: RunScene) -> str:
     """Progress in words, for the end of a message."""
     progress = observed(scene.look.progress)
-    text = render_progress(progress) if progress else NOTHING
+    text = render_progress(sound(progress)) if progress else NOTHING
     return text if text != NOTHING else "no progress was seen"
 
 

@@ -18,7 +18,9 @@ p_identity() {
   read -r p_host </proc/sys/kernel/hostname
   read -r p_boot </proc/sys/kernel/random/boot_id
   read -r p_up p_rest </proc/uptime
-  printf '%s\n' "$p_host" "$p_boot" "$p_up" "$(date +%s)" "$(command -v onbox)"
+  printf '%s\n' "$p_host" "$p_boot" "$p_up"
+  date +%s
+  command -v onbox || echo
 }
 """
 

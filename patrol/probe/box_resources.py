@@ -24,29 +24,34 @@ if TYPE_CHECKING:
 
 LEVELS_LIMIT = 8
 
-# p_memory LOCKS [PID]...: the first process that lives is looked at (of earlier looks, then of the runs' locks), else
-# this login itself. All levels from its group up are read by one grep, by relative names.
+# p_memory LOCKS [PID]...: of the first process that lives (known from earlier looks), else of this login, and then of
+# one that the runs' locks name: the last group told counts. Files of the user are touched last, they may hang.
+# All levels from the group up are read by one grep, by relative names.
 # p_disks PATH...: bytes by df, inodes by stat, in the same order.
 SHELL = r"""
 p_memory() {
   p_at "$1"
   shift
-  p_who=self p_tree= p_first= p_second=
+  p_who=self
   for p_pid in "$@"; do
     [ $p_who != self ] || [ ! -r /proc/$p_pid/cgroup ] || p_who=$p_pid
   done
-  if [ $p_who = self ]; then
-    for p_file in "$p_path"/*/lock; do
-      p_line=
-      read -r p_line <"$p_file"
-      p_line=${p_line#*'"pid": '}
-      p_line=${p_line%%,*}
-      case $p_line in
-        ''|*[!0-9]*) ;;
-        *) [ ! -r /proc/$p_line/cgroup ] || p_who=$p_line;;
-      esac
-    done
-  fi
+  p_group
+  [ $p_who = self ] || return 0
+  for p_file in "$p_path"/*/lock; do
+    p_line=
+    read -r p_line <"$p_file"
+    p_line=${p_line#*'"pid": '}
+    p_line=${p_line%%,*}
+    case $p_line in
+      ''|*[!0-9]*) ;;
+      *) [ ! -r /proc/$p_line/cgroup ] || p_who=$p_line;;
+    esac
+  done
+  [ $p_who = self ] || p_group
+}
+p_group() {
+  p_tree=/ p_first= p_second=
   while read -r p_line; do
     case $p_line in
       0::*) p_second=${p_line#0::};;
@@ -79,7 +84,8 @@ p_memory() {
       esac
       [ $# -lt 40 ] || break
     done
-    p_keys='oom_kill|(total_)?(in)?active_file|slab_reclaimable|hierarchical_memory_limit'
+    p_keys='oom_kill|(in)?active_file|slab_reclaimable'
+    [ $p_version = 2 ] || p_keys='oom_kill|total_(in)?active_file|hierarchical_memory_limit'
     set -- "$@" memory.events memory.oom_control
     [ ! -e memory.pressure ] || set -- "$@" memory.pressure io.pressure cpu.pressure
     [ -e memory.pressure ] || set -- "$@" /proc/pressure/*
@@ -103,8 +109,9 @@ class Looked(NamedTuple):
     pressure: Pressure
 
 
-def parse_memory(part: Part) -> Maybe[Looked]:
-    head = next((block for block in part.blocks if block.words[0] == "group"), None)
+def parse_memory(part: Part) -> Looked | Unseen:
+    """What the last group that was told shows; the part may be late: then the first one is there."""
+    head = next((block for block in reversed(part.blocks) if block.words[0] == "group" and block.data.strip()), None)
     if head is None or len(head.words) != 3:
         return Unseen("the control groups could not be looked at")
     files = _files(head.data.decode("utf-8", "replace"))

@@ -101,7 +101,9 @@ p_one() {
   while [ $# -ge 5 ]; do
     p_held=-
     case $p_locks in
-      *":$3 "*) p_held=held;;
+      *":$3 "*)
+        p_held=${p_locks%%":$3 "*}
+        p_held=${p_held##* };;
     esac
     case $1 in
       run.json) [ $3.$4.$5 = "$p_manifest" ] || p_files="$p_files run.json" p_old=- p_known='0 0 0 0';;
@@ -243,7 +245,7 @@ def split_files(text: bytes) -> dict[str, bytes]:
     return dict(zip(names, pieces[2::2], strict=True))
 
 
-_HELD = {"held": True, "flock1": True, "flock0": False}
+_TRIED = {"flock1": True, "flock0": False}
 
 
 def _stat(words: list[str]) -> FileStat | None:
@@ -251,7 +253,23 @@ def _stat(words: list[str]) -> FileStat | None:
     if len(words) != 6 or None in numbers:
         return None
     device, inode, size, mtime = (number or 0 for number in numbers)
-    return FileStat(device, inode, size, mtime, _HELD.get(words[5]))
+    held = _TRIED[words[5]] if words[5] in _TRIED else _is_locked(device, words[5])
+    return FileStat(device, inode, size, mtime, held)
+
+
+def _is_locked(device: int, locked: str) -> bool | None:
+    """Whether a lock on this inode number is a lock on this file: /proc/locks tells the device as `fe:00`.
+
+    None: it is on another file system, or there is none. Where devices have no numbers of their own (overlay, btrfs),
+    file and file system may tell different ones: then the inode number must do.
+    """
+    major, colon, minor = locked.partition(":")
+    if not colon or not re.fullmatch(r"[0-9a-f]{1,8}:[0-9a-f]{1,8}", locked):
+        return None
+    own_major, own_minor = device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xFFF00
+    return (
+        True if (own_major, own_minor) == (int(major, 16), int(minor, 16)) or own_major == int(major, 16) == 0 else None
+    )
 
 
 def _alive(lines: list[list[str]], who: str) -> Alive | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Part
 
-PROCESSES_LIMIT = 8
+PROCESSES_LIMIT = 40
 
 # p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
 # Whoever descends from this login, or is above it, is none of the run's; what only looks at or edits files is sorted
@@ -46,7 +46,8 @@ p_processes() {
     p_mine="$p_mine$p_parent "
     p_parent $p_parent || break
   done
-  head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' ' | grep -E -e '^==> /proc/[0-9]+/cmdline <==$' -e "$1" | {
+  p_heads='^==> /proc/[0-9]+/cmdline <==$'
+  head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' ' | sed 's/ *$//' | grep -E -e "$p_heads" -e "$1" | {
     p_pid= p_found=0
     while read -r p_text; do
       case $p_text in
@@ -67,17 +68,21 @@ p_processes() {
 }
 """
 
-# p_session NAME: panes of that tmux session, or processes of that screen session, and whether each has children.
+# p_session NAME: panes of that tmux session, or that screen session, and whether anything runs in them. All panes are
+# listed: as a target, a name that is not there quietly becomes that of another session.
 SESSION = r"""
 p_session() {
   p_code=20
   if command -v tmux >/dev/null; then
     p_code=0
-    p_found=$(tmux list-panes -s -t "=$1" -F '#{pane_pid} #{pane_dead}' 2>&1) || p_mark tmux
-    printf '%s\n' "$p_found" | while read -r p_pid p_rest; do
-      p_text=
-      read -r p_text </proc/$p_pid/task/$p_pid/children || p_text=${p_text:-?}
-      printf '%s %s|%s|%s\n' "$p_pid" "$p_rest" "$p_text" "$(tr '\000' ' ' </proc/$p_pid/cmdline)"
+    p_found=$(tmux list-panes -a -F '#{pane_pid} #{pane_dead} #{session_name}' 2>&1) || p_mark tmux
+    printf '%s\n' "$p_found" | while read -r p_pid p_rest p_text; do
+      if [ "$p_text" = "$1" ]; then
+        p_text=? p_file=/proc/$p_pid/task/$p_pid/children
+        [ ! -r $p_file ] || read -r p_text <$p_file
+        p_text=$p_rest"|$p_text|$(tr '\000' ' ' </proc/$p_pid/cmdline)"
+      fi
+      printf '%s %s\n' "$p_pid" "$p_text"
     done
   fi
   if command -v screen >/dev/null; then

@@ -14,10 +14,17 @@ from onbox.contract.readings import Unseen
 # `p_section NAME SECONDS FUNCTION VALUE...` runs a section beside the main shell and waits for it, but no longer than
 # SECONDS. The main shell itself never touches a file system: it cannot hang. The watcher wakes it each second; a `wait`
 # ends then. A section that is late is killed with all below it, and what of it hangs in the kernel is left behind: it
-# has its SIGKILL. Should the main shell be gone (a cut link) or stuck (nobody reads), the watcher ends the whole group,
-# if the group is ours (it is under sshd).
+# has its SIGKILL. Once one was late, further sections that touch files get little time (`p_calm`): it is likely to be
+# the same mount. Should the main shell be gone (a cut link) or stuck (nobody reads), the watcher ends the whole group,
+# if the group is ours (it is under sshd). A beat that meets a full pipe makes bash and busybox give up a write (EINTR):
+# a mark is then said again.
 SHELL = r"""
-p_mark() { printf '\n<<<%s %s>>>\n' "$p_nonce" "$1"; }
+p_mark() {
+  p_try=0
+  until printf '\n<<<%s %s>>>\n' "$p_nonce" "$1" || [ $p_try = 99 ]; do
+    p_try=$((p_try+1))
+  done
+}
 p_slay() {
   p_all=" $1 " p_more=1
   while [ $p_more = 1 ]; do
@@ -63,7 +70,7 @@ p_section() {
     do
       if [ $p_ticks -ge $p_until ]; then
         p_slay $p_job
-        p_code=late
+        p_code=late p_calm=0
         break
       fi
     done
@@ -84,7 +91,7 @@ p_at() {
 # What stands around the calls of the sections. $1: nonce; $2: seconds for all; then the sections' values.
 BEGIN = r"""
 set -u
-p_nonce=$1 p_total=$2 p_ticks=0
+p_nonce=$1 p_total=$2 p_ticks=0 p_calm=1
 LC_ALL=C PATH=$PATH:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 export LC_ALL PATH
 trap 'p_ticks=$((p_ticks+1))' USR1
@@ -157,7 +164,9 @@ def split(answer: bytes, nonce: str) -> Frames:
         word = block.words[0]
         if word == "end":
             return Frames(parts, tuple(begun), True)
-        if not name:
+        if not name and word.startswith("/"):
+            continue  # said again
+        if not name or (word == name and len(inside) == 1 and not inside[0].data):
             name, inside = word, [block]
             begun.append(word)
         elif word == "/" + name:

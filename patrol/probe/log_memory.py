@@ -21,11 +21,16 @@ WINDOW_BYTES = 1 << 15
 HELD_BYTES = 1 << 13
 
 
-def follow(place: LogPlace | None, path: str, news: News) -> LogPlace:
-    """The place behind the new bytes. Facts that others keep in `reader` stay."""
+def follow(place: LogPlace | None, path: str, news: News, *, new_attempt: bool = False) -> LogPlace:
+    """The place behind the new bytes. Facts that others keep in `reader` stay.
+
+    new_attempt: the run's processes are others than at the last look: lines from before it are no news of this one.
+    """
     reader: dict[str, Any] = dict(place.reader) if place is not None else {}
     fresh = place is None or place.path != path or news.is_fresh
     window, held = (b"", b"") if fresh or place is None else (text_of(reader), place.held)
+    if new_attempt:
+        window, held = b"", b""
     progress = progress_of({} if fresh else reader)
     torn = news.event == "first" and news.start > 0
     for piece in (*news.rest, *news.pieces):
@@ -33,13 +38,13 @@ def follow(place: LogPlace | None, path: str, news: News) -> LogPlace:
         progress.feed((b"\n" if torn else b"") + text)
         window, held = _join(window, held, text, torn=torn)
         torn = news.skipped_bytes > 0  # then each further piece begins anywhere
-    if news.pieces or news.rest or fresh:
+    if news.pieces or news.rest or fresh or new_attempt:
         reader.update(progress=progress.state(), window=window.decode("latin-1"))
     reader.update(mtime=news.mtime)
     if news.event != "same":
         reader.update(checksum=news.checksum)
     at = news.cursor
-    if fresh:
+    if fresh or new_attempt:
         reader.pop("done", None)
     return LogPlace(path, (at.device, at.inode, at.offset, at.before), reader, held)
 

@@ -42,8 +42,9 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     if touched:
         calls.append(Call("run_disk", (*touched,)))
     calls.append(Call("kernel", (str(int(_fact(places, "kernel_seconds"))),)))
+    calls.append(Call("gpus"))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
-    return Ask((*calls, Call("gpus")), state)
+    return Ask(tuple(calls), state)
 
 
 def below(folder: str | None, path: str) -> str:
@@ -63,7 +64,7 @@ def _watch_calls(box: BoxSettings, watch: Watch, at: int, places: Mapping[str, L
     calls = []
     if watch.log is not None:
         path = below(box.project, watch.log)
-        share = max(4096, NEW_BYTES // max(1, sum(1 for other in box.watches if other.log)))
+        share = max(1024, NEW_BYTES // max(1, sum(1 for other in box.watches if other.log)))
         known = places.get(watch.name)
         cap = ATTACH_BYTES if known is None and share == NEW_BYTES else share
         calls.append(Call(f"log.{at}", (path, *_log_values(known, path), str(cap))))
@@ -73,6 +74,8 @@ def _watch_calls(box: BoxSettings, watch: Watch, at: int, places: Mapping[str, L
         calls.append(Call(f"session.{at}", (watch.session,)))
     if watch.artifacts:
         calls.append(Call(f"artifacts.{at}", tuple(below(box.project, pattern) for pattern in watch.artifacts)))
+    if watch.done_file is not None:
+        calls.append(Call(f"artifacts.{at}.done", (below(box.project, watch.done_file),)))
     return calls
 
 

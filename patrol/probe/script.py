@@ -17,6 +17,7 @@ from patrol.probe.sections import BY_NAME
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+HUNG_SECONDS = 2  # for a section that touches files, once another one was late; a beat may come at once
 _OURS = re.compile(r"\bp_[a-z_]+\b")
 
 
@@ -39,7 +40,8 @@ def build(calls: Sequence[Call], nonce: str, total_seconds: int) -> tuple[str, t
         section = BY_NAME[call.section]
         places = range(len(values) + 1, len(values) + 1 + len(call.values))
         words = " ".join(f'"${{{place}}}"' for place in places)
-        lines.append(f"p_section {call.label} {section.seconds} {section.function} {words}")
+        seconds = f"$((p_calm?{section.seconds}:{HUNG_SECONDS}))" if section.files else str(section.seconds)
+        lines.append(f"p_section {call.label} {seconds} {section.function} {words}")
         values += call.values
     body = "\n".join((frames.SHELL, *texts, frames.BEGIN, *lines, frames.END))
     return "{\n" + minify(body) + "\n} 2>/dev/null", tuple(values)

@@ -13,7 +13,8 @@ from patrol.probe import box_gpus, box_identity, box_kernel, box_logs, box_resou
 class Section(NamedTuple):
     """function: the shell function that is called with the section's values. texts: the shell functions it needs.
 
-    seconds: its budget on the box. reads: what it looks at, for people.
+    seconds: its budget on the box. files: whether it touches the user's files, which may lie on a mount that hangs.
+    reads: what it looks at, for people.
     """
 
     name: str
@@ -21,22 +22,23 @@ class Section(NamedTuple):
     texts: tuple[str, ...]
     seconds: int
     reads: str
+    files: bool = False
 
 
 SECTIONS: tuple[Section, ...] = (
     Section("identity", "p_identity", (box_identity.SHELL,), 3, "host name, boot id, uptime, clock, `onbox` on the path"),
-    Section("runs", "p_runs", (box_logs.SHELL, box_runs.SHELL), 5, "the state directory: run.json, status, markers, journal, log of each run; locks and processes"),
-    Section("log", "p_log", (box_logs.SHELL,), 4, "a watched log: what is new since the last look"),
+    Section("runs", "p_runs", (box_logs.SHELL, box_runs.SHELL), 4, "the state directory: run.json, status, markers, journal, log of each run; locks and processes", files=True),
+    Section("log", "p_log", (box_logs.SHELL,), 4, "a watched log: what is new since the last look", files=True),
     Section("processes", "p_processes", (box_watch.PROCESSES,), 4, "/proc: processes whose command line matches"),
     Section("session", "p_session", (box_watch.SESSION,), 4, "tmux and screen: the session of that name"),
-    Section("artifacts", "p_artifacts", (box_watch.ARTIFACTS,), 4, "files that match: how many, bytes, newest"),
+    Section("artifacts", "p_artifacts", (box_watch.ARTIFACTS,), 4, "files that match: how many, bytes, newest", files=True),
     Section("queue", "p_queue", (box_watch.QUEUE,), 6, "squeue: the account's own jobs (Slurm boxes only)"),
-    Section("memory", "p_memory", (box_resources.SHELL,), 4, "control group of the run, pressure, the machine's memory"),
+    Section("memory", "p_memory", (box_resources.SHELL,), 4, "control group of the run, pressure, the machine's memory", files=True),
     Section("disk", "p_disks", (box_resources.SHELL,), 4, "bytes and inodes of /, /tmp and /dev/shm"),
-    Section("run_disk", "p_disks", (box_resources.SHELL,), 4, "bytes and inodes of the project's and the state directory's file system"),
+    Section("run_disk", "p_disks", (box_resources.SHELL,), 4, "bytes and inodes of the project's and the state directory's file system", files=True),
     Section("kernel", "p_kernel", (box_kernel.SHELL,), 3, "dmesg: Xid errors and OOM kills since the last look"),
-    Section("count", "p_count", (box_watch.COUNT,), 8, "how many files are below a declared directory"),
     Section("gpus", "p_gpus", (box_gpus.SHELL,), 8, "nvidia-smi: use, memory, temperature, faults"),
+    Section("count", "p_count", (box_watch.COUNT,), 8, "how many files are below a declared directory", files=True),
 )  # fmt: skip
 
 BY_NAME = {section.name: section for section in SECTIONS}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.redact import one_line, redact
 from patrol.before import LogPlace
-from patrol.probe import box_gpus, box_identity, box_kernel, box_resources, box_runs, box_watch, managed, watched
-from patrol.probe.frames import CUT, end_mark, split
+from patrol.probe import box_gpus, box_identity, box_kernel, box_resources, box_runs, box_watch
+from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import BOX, plan
 from patrol.probe.script import build
@@ -84,7 +84,9 @@ def read(
     runs = _runs(box, asked, frames, fresh, identity, unseen)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_queue(run, queue) for run in runs)
-    resources = seen("memory", box_resources.parse_memory)
+    resources = _memory(frames)
+    if isinstance(resources, Unseen):
+        unseen["memory"] = resources.why
     faults = seen(
         "kernel", lambda part: box_kernel.parse(part, about.get("kernel_seconds"), observed(identity.uptime_seconds))
     )
@@ -94,14 +96,13 @@ def read(
             [about.get("kernel_seconds") or 0.0, observed(identity.uptime_seconds) or 0.0, *times]
         )
     fresh[BOX] = LogPlace("", (0, 0, 0, ""), about)
-    known = not isinstance(resources, Unseen)
     return BoxLook(
         box=box.name,
         at=middle,
         identity=identity,
         runs=runs,
-        memory=resources.memory if known else resources,
-        pressure=resources.pressure if known else resources,
+        memory=resources if isinstance(resources, Unseen) else resources.memory,
+        pressure=resources if isinstance(resources, Unseen) else resources.pressure,
         disks=_disks(
             [seen(label, box_resources.parse_disks) for label in ("disk", "run_disk") if _was_asked(asked, label)]
         ),
@@ -110,6 +111,13 @@ def read(
         sections_unseen=tuple(unseen.items()),
         onbox_on_path=who.onbox_on_path,
     ), fresh
+
+
+def _memory(frames: Frames) -> box_resources.Looked | Unseen:
+    """What the section told before it was late (its look at the runs' locks may hang) is as good as any."""
+    part = frames.parts.get("memory")
+    looked = CUT if part is None else box_resources.parse_memory(part)
+    return LATE if isinstance(looked, Unseen) and part is not None and part.code is None else looked
 
 
 def _was_asked(asked: Ask, label: str) -> bool:
@@ -130,6 +138,8 @@ def _runs(
     box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, identity: Identity, unseen: dict[str, str]
 ) -> Maybe[tuple[RunLook, ...]]:
     """Managed and watched runs. Where the project could not be looked at, the watched ones are there all the same."""
+    from patrol.probe import managed, watched  # noqa: PLC0415 - 0.1 s, loaded while the box answers
+
     looks: list[RunLook] = []
     why: Unseen | None = None
     if box.project is not None:
@@ -142,7 +152,10 @@ def _runs(
                 look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)
                 names.add(one.name)
                 looks.append(look)
-            if raw.there_are > len(raw.runs):
+            if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
+                for name in [name for name, place in fresh.items() if "journal" in place.reader and name not in names]:
+                    del fresh[name]
+            else:
                 unseen["runs"] = f"{raw.there_are - len(raw.runs)} more runs were left out"
         else:
             why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
@@ -153,6 +166,8 @@ def _runs(
         fresh.pop(watch.name, None)
         if place is not None:
             fresh[watch.name] = place
+        if watch.done_file is not None:
+            _note(unseen, f"artifacts.{at}.done", frames.part(f"artifacts.{at}.done"))
         for label in ("log", "processes", "session", "artifacts"):
             _note(unseen, f"{label}.{at}", {"log": look.log, "artifacts": look.artifacts}.get(label))
     return why if why is not None and not looks else tuple(looks)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
-from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from patrol.before import LogPlace
 from patrol.probe import log_memory
@@ -17,6 +16,8 @@ from patrol.probe.plan import below, cursor_of
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onbox.contract.boxes import BoxSettings, Watch
     from onbox.contract.readings import Maybe
     from patrol.probe.box_logs import News
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Artifacts, LogLook
 
 DONE_LINE_LIMIT = 2000
+DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
 NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
 
 
@@ -32,19 +34,19 @@ def look_at(
 ) -> tuple[RunLook, LogPlace | None]:
     """The run of the box's watch number `at`, and its place for the next look (None: there is nothing to keep)."""
     path = below(box.project, watch.log) if watch.log is not None else ""
-    alive, pids = _alive(watch, at, frames)
+    alive, processes = _alive(watch, at, frames)
     news = _news(frames, at, place, path) if watch.log is not None else NOT_ASKED
     log: Maybe[LogLook]
     if isinstance(news, Absent | Unseen):
         log, place = news, place if isinstance(news, Unseen) or not path else None
     else:
-        place = log_memory.follow(place, path, news)
+        place = log_memory.follow(place, path, news, new_attempt=_is_new_attempt(place, processes))
         log = log_memory.look(place, news, clock)
-    place = _remember(place, pids)
+    place = _remember(place, processes)
     look = RunLook(
         run=watch.name,
         managed=False,
-        place=path or (watch.process or watch.session or " ".join(watch.artifacts)),
+        place=path or (watch.process or watch.session or " ".join(watch.artifacts) or watch.done_file or ""),
         runner_alive=Absent("onbox did not start it"),
         stage_alive=alive,
         stall_after_seconds=_given(watch.stall_after_seconds),
@@ -52,12 +54,18 @@ def look_at(
         log=log,
         artifacts=_artifacts(watch, at, frames, clock),
     )
+    proofs: list[Maybe[str]] = []
+    if watch.done_file is not None:
+        proofs.append(_done_file(watch.done_file, at, frames, log, clock))
+    if watch.done_count is not None:
+        proofs.append(_done_count(watch.done_count, look.artifacts))
     if place is None or isinstance(log, Absent | Unseen):
         unseen = log if isinstance(log, Unseen) else Absent("no log to read it from")
-        return look._replace(progress=unseen, failure=unseen, done=unseen), place
-    done = _done(watch, place, alive)
-    if isinstance(done, str):
-        place.reader["done"] = done
+        proofs += [unseen] if watch.done_regex is not None else []
+        return look._replace(progress=unseen, failure=unseen, done=_best(proofs)), place
+    if watch.done_regex is not None:
+        proofs.append(_done_line(watch.done_regex, place, alive))
+    done = _best(proofs)
     shown = log_memory.progress(place)
     return look._replace(
         progress=Absent("no progress shown") if shown.current is None and shown.percent is None else shown,
@@ -103,6 +111,12 @@ def _alive(watch: Watch, at: int, frames: Frames) -> tuple[Maybe[bool], list[str
     return next((way for way in seen if isinstance(way, Unseen)), False), processes
 
 
+def _is_new_attempt(place: LogPlace | None, processes: list[str]) -> bool:
+    """Whether none of the run's processes is one of those that were seen last. Not known while there are none."""
+    known = place.reader.get("processes") if place is not None else None
+    return bool(processes) and bool(known) and not set(processes) & set(map(str, known or ()))
+
+
 def _remember(place: LogPlace | None, processes: list[str]) -> LogPlace | None:
     """Keep who the run's processes are: to see a new attempt, and to look at their control group next time."""
     if not processes:
@@ -120,26 +134,60 @@ def _artifacts(watch: Watch, at: int, frames: Frames, clock: float) -> Maybe[Art
     return part if isinstance(part, Unseen) else parse_artifacts(part, clock)
 
 
-def _done(watch: Watch, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
-    """The line that proves success. A line that still grows counts only when nobody is there to go on with it."""
-    if watch.done_regex is None:
-        return Absent("no done_regex is given")
+def _done_line(regex: str, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
+    """The line that proves success; once seen it is kept as long as the attempt is the same. A line that still grows
+    counts only when nobody is there to go on with it.
+    """
     known = place.reader.get("done")
     if isinstance(known, str):
         return known
     text = log_memory.text_of(place.reader) + (place.held if alive is not True else b"")
-    pattern = re.compile(watch.done_regex)
+    pattern = re.compile(regex)
     for raw in reversed(re.split(rb"[\r\n]+", text)):
         line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
         if line and pattern.search(line):
-            return one_line(redact(line.strip()))[:300]
+            place.reader["done"] = one_line(redact(line.strip()))[:300]
+            return str(place.reader["done"])
     return Absent("no line matches done_regex")
+
+
+def _done_file(path: str, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:
+    """The file that proves success. One that is older than the log's last words is of an earlier run."""
+    part = frames.part(f"artifacts.{at}.done")
+    found = part if isinstance(part, Unseen) else parse_artifacts(part, clock)
+    if isinstance(found, Absent | Unseen):
+        return found
+    age = found.newest_age_seconds
+    if isinstance(age, Absent | Unseen):
+        return Absent(f"there is no {path}") if isinstance(age, Absent) else age
+    if not isinstance(log, Absent | Unseen) and age > log.written_age_seconds + DONE_FILE_SLACK_SECONDS:
+        return Absent(f"{path} is older than the log's last words: it is of an earlier run")
+    return one_line(path)[:300]
+
+
+def _done_count(wanted: int, artifacts: Maybe[Artifacts]) -> Maybe[str]:
+    """As many files as were declared. Their age says nothing: a sweep may go on with what an earlier one left."""
+    if isinstance(artifacts, Absent | Unseen):
+        return artifacts
+    text = f"{artifacts.files} of {wanted} files"
+    return text if artifacts.files >= wanted else Absent(f"{text} are there")
+
+
+def _best(proofs: Sequence[Maybe[str]]) -> Maybe[str]:
+    """One proof is enough; where none was found, not having looked outweighs having found nothing."""
+    for kind in (str, Unseen, Absent):
+        for proof in proofs:
+            if isinstance(proof, kind):
+                return proof
+    return Absent("nothing is declared that would prove success")
 
 
 def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) -> Maybe[Failure]:
     """What triage reads in the current attempt's lines. A survived exception is none."""
     if isinstance(done, str):
         return Absent("it said that it is done")
+    from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and many boxes need none
+
     evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
     verdict = classify(log_memory.whole_text(place), evidence)
     if not verdict.terminal or verdict.rule in NO_FAULT_RULES:

@@ -111,3 +111,42 @@ def test_status_tells_class_proof_and_remedy(box: Box) -> None:
     assert "KeyError: 'lr'" in text.split("\n  proof ", 1)[1].splitlines()[0]
     assert "remedy   Stop;" in text
     assert box.status()["failure"]["failure_class"] == "code_error"
+
+
+ENDLESS = "(a+)+$"  # on a line of many letters a and another one
+LETTERS = f"print('{'a' * 60}!', flush=True)\n"
+
+
+def test_a_row_of_the_users_own_that_never_ends_costs_the_rows_and_not_the_verdict(box: Box) -> None:
+    rows = f"[[triage]]\nregex = '{ENDLESS}'\nclass = 'odd'\n"
+    marker = fail(box, TRAINING + LETTERS + "{}['lr']\n", rows)
+    assert (marker["failure_class"], marker["proof"]) == ("code_error", "KeyError: 'lr'")
+    assert "[[triage]] left out" in marker["triage_trouble"]
+    assert "[[triage]] left out" in box.onbox("status").stdout
+
+
+def test_a_done_if_log_that_never_ends_is_no_success(box: Box) -> None:
+    marker = fail(box, TRAINING + LETTERS, f"done_if_log = '{ENDLESS}'\n")
+    assert "done_if_log: could not look (the regular expression takes too long" in marker["reason"]
+    assert box.markers == ["CHAIN_FAILED", "train_FAILED"]
+
+
+def test_a_wait_for_that_never_ends_starts_nothing(box: Box) -> None:
+    (box.project / "other.log").write_text("a" * 60 + "!\n")
+    (box.project / "onbox.toml").write_text(
+        f"[stages.train]\ncmd = 'touch began'\n[stages.train.wait_for]\nlog = 'other.log'\nregex = '{ENDLESS}'\n"
+    )
+    done = box.onbox("chain")
+    assert done.returncode == 1, done.stdout
+    assert "takes too long" in done.stdout
+    assert not (box.project / "began").exists()
+
+
+def test_a_progress_regex_that_never_ends_does_not_hold_the_run(box: Box) -> None:
+    own = "[run]\nsample_every = '200ms'\n"
+    (box.project / "onbox.toml").write_text(
+        f"{own}[progress]\nregex = '(?P<current>(?:1+)+)x'\n"
+        "[stages.train]\ncmd = \"sh -c 'echo " + "1" * 60 + "; sleep 1'\"\n"
+    )
+    assert box.onbox("chain").returncode == 0
+    assert "takes too long" in box.marker("train_DONE")["progress"]["text"]

@@ -105,3 +105,25 @@ def test_exhausted_inodes_are_warned_of_while_bytes_are_free(box: Box, tmp_path:
         assert "bytes do not help" in disk["remedy"]
     finally:
         subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def test_results_of_another_command_are_told_before_the_start(box: Box) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text("[stages.train]\ncmd = 'echo one'\n[stages.eval]\ncmd = 'echo eval'\n")
+    assert results(box)["earlier run"][0]["verdict"] == "PASS"
+    assert box.onbox("chain").returncode == 0
+    assert results(box)["earlier run"][0]["verdict"] == "PASS"
+    config.write_text(config.read_text().replace("one", "two"))
+    (found,) = results(box)["earlier run"]
+    assert found["verdict"] == "FAIL"
+    assert "train is DONE with another command" in found["seen"]
+    assert box.onbox("chain").returncode == 78
+
+
+def test_a_runner_at_work_is_told(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[stages.train]\ncmd = 'until test -e go; do sleep 0.05; done'\n")
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
+    (found,) = results(box)["earlier run"]
+    assert (found["verdict"], "at work" in found["seen"]) == ("WARN", True)
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")

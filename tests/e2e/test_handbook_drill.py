@@ -211,7 +211,8 @@ def test_two_runs_of_which_one_is_stalled(place: Handbooked, tmp_path: Path) -> 
 
 def test_the_command_was_changed_meanwhile(place: Handbooked, tmp_path: Path) -> None:
     box = place.add_box("gpu1")
-    config = '[run]\nname = "digits"\n[stages.train]\ncmd = "echo began >>starts; until test -e go; do echo step {}/100; sleep 0.1; done"\n'
+    config = '[run]\nname = "digits"\n[stages.train]\n'
+    config += 'cmd = "echo began >>starts; until test -e go; do echo step {}/100; sleep 0.1; done"\n'
     (box.project / "onbox.toml").write_text(config.format(1))
     running(box, "train")
     place.tick()

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,6 @@ from tests.patrolled import TRAIN, Patrolled, patrolled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.box import Box
 
@@ -89,8 +89,7 @@ def test_a_bare_nohup_training_gets_the_same_line(place: Patrolled) -> None:
     assert (said["state"], said["managed"]) == ("running", False)
     assert "/900" in said["line"]
     os.kill(pid, signal.SIGKILL)
-    place.wait_for_rule("gpu1/llm", place.rules()["gpu1/llm"])
-    wait_until(lambda: place.tick()["gpu1/llm"]["state"] != "running", "its end to be seen")
+    wait_until(lambda: place.tick()["gpu1/llm"]["state"] == "interrupted", "its end to be believed")
 
 
 def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
@@ -105,6 +104,21 @@ def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
     box.wait_for_marker("CHAIN_FAILED")
     said = place.tick()["gpu1/digits"]
     assert (said["state"], said["acknowledged"]) == ("failed", False)
+
+
+def test_a_run_of_an_earlier_boot_is_no_running_one(place: Patrolled) -> None:
+    """Its records name processes of another boot; what has the same number now is none of it."""
+    box = running(place.add_box("gpu1"))
+    assert place.tick()["gpu1/digits"]["state"] == "running"
+    now = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    pids = box.processes()
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)  # alive, and silent
+    for path in box.state.rglob("*"):
+        if path.is_file() and not path.is_symlink() and now in path.read_text(errors="replace"):
+            path.write_text(path.read_text().replace(now, "00000000-0000-4000-8000-000000000000"))
+    place.tick()
+    assert place.tick()["gpu1/digits"]["state"] == "interrupted"
 
 
 def test_a_run_that_vanished_is_told(place: Patrolled) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import selectors
 import shutil
-import signal
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,20 +13,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.system.process import process_table
-from patrol.fleet import Limits, find_gates, visit_all
-from patrol.masters import control_path
 from patrol.ssh import Answer, Connection, NoAnswer, Target, ask, kill_all, script_with_values
 from tests.box import wait_until
-from tests.sshd import Hole, Link, Sshd, descendants, free_port, need_sshd
+from tests.sshd import (
+    MARK,
+    QUICK,
+    Hole,
+    Link,
+    Sshd,
+    free_port,
+    local_clients,
+    need_sshd,
+    put,
+    reason_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-MARK = b"<<<end 7f3a>>>"
-QUICK = "printf 'begin\\nvalue %s\\n' \"$1\"; echo '<<<end 7f3a>>>'"
-DEADLINE_SECONDS = 3.0
 
 
 @pytest.fixture(scope="module")
@@ -43,24 +46,6 @@ def _leaves_nothing_behind() -> Iterator[None]:
     """No client, proxy command or shell of a question lives on after it. (Masters are a case of their own.)"""
     yield
     wait_until(lambda: not local_clients(), "no client to be left")
-
-
-def local_clients() -> list[str]:
-    return [entry.name for entry in descendants(os.getpid()) if entry.name in {"ssh", "sh", "sleep"}]
-
-
-def put(
-    target: Target, script: str = QUICK, *values: str, deadline_seconds: float = DEADLINE_SECONDS
-) -> Answer | NoAnswer:
-    """Ask, and see that it ended in time (three times the slack that is promised: the machine may be busy)."""
-    began = time.monotonic()
-    found = ask(target, script_with_values(script, values), end_mark=MARK, deadline_seconds=deadline_seconds)
-    assert time.monotonic() - began < deadline_seconds + 3.0
-    return found
-
-
-def reason_of(found: Answer | NoAnswer) -> str:
-    return found.reason if isinstance(found, NoAnswer) else "answered"
 
 
 def needs(program: str) -> str:
@@ -106,6 +91,13 @@ def test_banner_and_motd_do_not_disturb(tmp_path: Path) -> None:
         found = put(server.target(), QUICK, "x", deadline_seconds=20)
         assert isinstance(found, Answer), found
         assert b"begin\nvalue x\n" in found.output
+
+
+def test_an_answer_comes_where_there_is_no_pidfd(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pidfd_open")
+    found = put(sshd.target(), f"{QUICK}; exit 7", "x", deadline_seconds=20)
+    assert isinstance(found, Answer)
+    assert (found.output, found.exit_code) == (b"begin\nvalue x\n", 7)
 
 
 def test_255_of_the_script_is_not_255_of_ssh(sshd: Sshd) -> None:
@@ -371,13 +363,19 @@ def test_configuration_that_is_wrong(sshd: Sshd) -> None:
     assert reason_of(put(Target("gpu1", "gpu1", ("ssh", "-F", "/nowhere/config")), deadline_seconds=20)) == "client"
 
 
-def test_client_that_ignores_sigterm_is_ended() -> None:
+@pytest.mark.parametrize("pidfd", [True, False])
+def test_client_that_ignores_sigterm_is_ended(monkeypatch: pytest.MonkeyPatch, pidfd: bool) -> None:  # noqa: FBT001
+    if not pidfd:
+        monkeypatch.delattr(os, "pidfd_open")
     words = ("sh", "-c", "trap '' TERM HUP INT; while :; do sleep 60; done", "fake")
     assert reason_of(put(Target("gpu1", "gpu1", words), deadline_seconds=1.0)) == "timeout"
 
 
-def test_client_whose_child_keeps_the_pipe() -> None:
+@pytest.mark.parametrize("pidfd", [True, False])
+def test_client_whose_child_keeps_the_pipe(monkeypatch: pytest.MonkeyPatch, pidfd: bool) -> None:  # noqa: FBT001
     """It ends; its child, in a session of its own as a master's, keeps stdout and stderr open."""
+    if not pidfd:  # macOS has none
+        monkeypatch.delattr(os, "pidfd_open")
     words = ("sh", "-c", "setsid sleep 4 & exit 255", "fake")
     began = time.monotonic()
     assert reason_of(put(Target("gpu1", "gpu1", words), deadline_seconds=20)) == "unknown"
@@ -439,122 +437,3 @@ def test_jump_host_that_never_speaks(sshd: Sshd) -> None:
 def test_box_behind_a_jump_host_refuses(sshd: Sshd) -> None:
     found = put(sshd.target("inner", port=free_port(), extra=jump_words(sshd)), deadline_seconds=20)
     assert reason_of(found) == "refused"
-
-
-# -- masters
-
-
-@pytest.fixture
-def over_master(sshd: Sshd, tmp_path: Path) -> Iterator[Target]:
-    target = sshd.target()
-    path = control_path("gpu1", "gpu1", target.ssh_command, "/tmp" if len(str(tmp_path)) > 60 else str(tmp_path))
-    assert path is not None
-    yield target._replace(control_path=path)
-    for pid in master_pids(path):
-        os.kill(pid, signal.SIGKILL)
-
-
-def master_pids(path: str) -> list[int]:
-    found = []
-    for entry in process_table():
-        try:
-            with open(f"/proc/{entry.identity.pid}/cmdline", "rb") as file:
-                text = file.read()
-        except OSError:
-            continue
-        if text.startswith(b"ssh: ") and path.encode() in text:
-            found.append(entry.identity.pid)
-    return found
-
-
-def test_master_is_kept_and_used(sshd: Sshd, over_master: Target) -> None:
-    before = sshd.logins()
-    for _ in range(3):
-        assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
-    assert sshd.logins() - before == 1
-
-
-def test_master_that_is_stopped(sshd: Sshd, over_master: Target) -> None:
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
-    assert over_master.control_path is not None
-    [pid] = master_pids(over_master.control_path)
-    os.kill(pid, signal.SIGSTOP)
-    assert reason_of(put(over_master, deadline_seconds=12)) == "answered"
-    assert not os.path.exists(over_master.control_path)
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
-
-
-def test_master_whose_link_is_frozen(sshd: Sshd, over_master: Target) -> None:
-    with closing(Link(sshd.port)) as link:
-        target = sshd.target(port=link.port)._replace(control_path=over_master.control_path)
-        assert reason_of(put(target, deadline_seconds=20)) == "answered"
-        link.frozen.set()
-        found = put(sshd.target()._replace(control_path=over_master.control_path), deadline_seconds=12)
-        assert reason_of(found) == "answered"
-
-
-def test_master_that_was_killed(over_master: Target) -> None:
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
-    assert over_master.control_path is not None
-    [pid] = master_pids(over_master.control_path)
-    os.kill(pid, signal.SIGKILL)
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
-
-
-def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: Target) -> None:
-    own = over_master.control_path
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
-    assert own is not None
-    target = sshd.target(extra=f"ControlPath {own}\nControlMaster auto")
-    before = sshd.logins()
-    assert reason_of(put(target, deadline_seconds=20)) == "answered"
-    assert sshd.logins() == before
-    [pid] = master_pids(own)
-    os.kill(pid, signal.SIGSTOP)
-    assert reason_of(put(target, deadline_seconds=12)) == "answered"
-    assert os.path.exists(own)
-
-
-# -- many boxes
-
-
-def test_default_max_startups_drops_nobody(sshd: Sshd) -> None:
-    """30 boxes are one host and port; sshd drops logins at random where more than ten are in flight."""
-    words = sshd.ssh()
-    targets = [Target(f"gpu{at}", f"gpu{at}", words) for at in range(30)]
-    limits = Limits(at_once=30, per_gate=6, deadline_seconds=40.0)
-    gates = find_gates(targets, limits)
-    assert set(gates.values()) == {f"127.0.0.1:{sshd.port}"}
-    visits = list(visit_all(targets, lambda target: put(target, deadline_seconds=40), limits, gates=gates))
-    assert [reason_of(visit.result) for visit in visits if visit.result is not None] == ["answered"] * 30
-    assert "MaxStartups" not in sshd.log
-
-
-def test_sick_boxes_delay_no_other(sshd: Sshd) -> None:
-    """All places are taken by boxes that hang, each in its own way; the healthy ones answer long before these end."""
-    with (
-        closing(Link(None, "silent")) as silent,
-        closing(Hole()) as hole,
-        closing(Link(sshd.port, "freeze", pieces=4)) as half,
-    ):
-        sick = {"silent": silent.port, "hole": hole.port, "half": half.port, "silent2": silent.port}
-        words = sshd.ssh(sick)
-        targets = [Target(name, name, words) for name in (*sick, *(f"gpu{at}" for at in range(12)))]
-        limits = Limits(at_once=4, per_gate=6, deadline_seconds=12.0)
-        order = [
-            (visit.item.box, reason_of(visit.result) if visit.result else "none", visit.seconds)
-            for visit in visit_all(targets, lambda target: put(target, deadline_seconds=12.0), limits)
-        ]
-    assert [reason for _, reason, _ in order[:12]] == ["answered"] * 12
-    found = {name: reason for name, reason, _ in order[12:]}
-    assert found == {"silent": "banner", "silent2": "banner", "hole": "timeout", "half": "late_login"}
-
-
-def test_a_configuration_that_hangs_is_not_waited_for(sshd: Sshd) -> None:
-    words = sshd.ssh(extra='Match host gpu0 exec "sleep 5"\n', name="ssh_config.hang")
-    targets = [Target(f"gpu{at}", f"gpu{at}", words) for at in range(3)]
-    began = time.monotonic()
-    gates = find_gates(targets, Limits(at_once=16, per_gate=1))
-    assert time.monotonic() - began < 4.5
-    assert gates[targets[0]] == "gpu0"
-    assert gates[targets[1]] == f"127.0.0.1:{sshd.port}"

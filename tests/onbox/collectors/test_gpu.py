@@ -9,6 +9,7 @@ import pynvml
 import pytest
 
 from onbox.collectors.gpu import Gpu, GpuProcess, GpuReading, LostGpu, name_reasons, read_gpus, visible
+from onbox.collectors.gpu_health import judge_gpu
 from onbox.collectors.gpu_watch import reading_from_plain
 from onbox.contract.readings import Absent, Unseen, plain
 from tests.fakes.nvml import MIB, FakeNvml, error
@@ -151,3 +152,23 @@ def test_cuda_visible_devices_is_read_as_cuda_does(expected: list[int], devices:
     cards = [{"nvmlDeviceGetUUID": f"GPU-{letter * 4}"} for letter in "abc"]
     cards[2]["nvmlDeviceGetMigMode"] = (1, 1)  # type: ignore[assignment]
     assert [gpu.number for gpu in visible(read(*cards).gpus, devices)] == expected
+
+
+def test_a_number_that_stands_for_no_value_is_absent() -> None:
+    gpu = one(nvmlDeviceGetPowerUsage=0xFFFF_FFFF, nvmlDeviceGetTotalEccErrors=0xFFFF_FFFF_FFFF_FFFF)
+    assert isinstance(gpu.power_watts, Absent)
+    assert isinstance(gpu.ecc_uncorrected_total, Absent)
+
+
+def test_a_card_without_rights_is_closed_and_not_broken() -> None:
+    (row,) = read({"handle": error(pynvml.NVML_ERROR_NO_PERMISSION)}).gpus
+    assert row == LostGpu(0, "no permission for it", closed=True)
+    (concern,) = judge_gpu(row)
+    assert "CUDA_VISIBLE_DEVICES" in concern.remedy
+
+
+def test_device_files_without_a_listed_card_are_no_absence(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/nvidia0").touch()
+    assert isinstance(read_gpus(FakeNvml(), str(tmp_path)), Unseen)
+    assert isinstance(read_gpus(FakeNvml(), str(tmp_path / "dev")), Absent)

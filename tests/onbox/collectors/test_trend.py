@@ -120,3 +120,10 @@ def test_a_leak_is_told_again_after_the_clock_was_set_back() -> None:
     shifted = [(at - 86400.0 if at > 3600 else at, free) for at, free in leak]
     left = seconds_until_empty(shifted)
     assert left is None or left == pytest.approx(2800, rel=0.1)
+
+
+@pytest.mark.parametrize("looks", [3, 10, 60, 119])
+def test_one_lone_step_foretells_nothing(looks: int) -> None:
+    """Half the disk was copied onto it once, some looks ago."""
+    step = 7200 - BEAT * looks
+    assert seconds_until_empty(points(lambda at: 100 * GB - (50 * GB if at > step else 0))) is None

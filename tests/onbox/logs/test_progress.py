@@ -130,3 +130,71 @@ def test_the_configured_maximum_wins() -> None:
 )
 def test_words(progress: Progress, text: str) -> None:
     assert render_progress(progress) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step 10/5000+ loss 1", "step 10/5 million loss 1", "step 10/1e6 loss 1", "step 10/5 thousand loss 1",
+        "Training for ~5000 steps\nstep 10 loss 1",
+        "about 5000 total steps\nTraining for roughly 5000 steps\nstep 10 loss 1",
+        "total steps: more than 5000\nstep 10 loss 1",
+    ],
+)  # fmt: skip
+def test_an_approximate_maximum_is_never_exact(line: str) -> None:
+    progress = read_progress(f"{line}\n".encode())
+    assert (progress.current, progress.exact_max) == (10, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ep 1 of enp0s3", "gen 5 x16 pcie", "update 3 packages", "trial 30 days left", "round 2 of talks",
+        "Dell PowerEdge generation 14", "Downloading episode 3 of a show", "Downloaded 3/4/2024", "GET http://x/y?step=3",
+        "bulk ep 2 has invalid maxpacket 64",
+    ],
+)  # fmt: skip
+def test_an_everyday_word_with_a_number_is_no_progress(text: str) -> None:
+    assert read_progress(f"{text}\n".encode()).current is None
+
+
+def test_an_everyday_word_counts_when_it_goes_on_or_measures() -> None:
+    assert read_progress(b"episode 1\nepisode 2\nepisode 3\n").current == 3
+    assert read_progress(b"round 7 acc 0.51\n").current == 7
+    assert read_progress(b"generation: 12\n").current == 12
+
+
+def test_what_is_prepared_is_not_the_run() -> None:
+    bars = "Tokenizing train: 100%|██| 40/40 [00:00<00:00, 9 it/s]\nSaving: 50%|█ | 20/40 [00:00<00:00, 9 it/s]\n"
+    progress = read_progress(bars.encode())
+    assert (progress.current, progress.finished) == (20, False)
+    served = (
+        "Capturing graphs: 100%|██| 35/35 [00:20<00:00, 1.7it/s]\nINFO: step of the server 0 running on port 8000\n"
+    )
+    assert read_progress(served.encode()).finished is None
+    files = "Fetching 4 files: 50%|██ | 2/4 [00:30<00:30, 15s/it]\n"
+    files += "model-3.bin: 83%|██ | 4.11G/4.98G [00:23<00:04, 179MB/s]\n"
+    assert (read_progress(files.encode()).current, read_progress(files.encode()).exact_max) == (2, 4)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_log_in_utf_16_is_read(encoding: str) -> None:
+    progress = read_progress("step 3/10 loss 0.5\r\nstep 4/10 loss 0.4\r\n".encode(encoding))
+    assert (progress.current, progress.exact_max, progress.loss) == (4, 10, 0.4)
+
+
+def test_rows_with_evaluation_sets_of_the_users_own_names_count() -> None:
+    assert read_progress(b"[3]\tmine-rmse:0.52\tother-rmse:0.6\n[4]\tmine-rmse:0.50\tother-rmse:0.6\n").current == 4
+
+
+@pytest.mark.parametrize(
+    ("log", "finished"),
+    [
+        ("step 3/10 loss 1\nSaving the checkpoint ...\ndone\n", None),
+        ("step 9/10 loss 1\ndone\n", True),
+        ("step 3/10 loss 1\nTraining finished\n", True),
+        ("step 3 loss 1\ndone\n", True),
+    ],
+)
+def test_a_bare_done_far_from_the_end_may_speak_of_a_part(log: str, finished: object) -> None:
+    assert read_progress(log.encode()).finished is finished

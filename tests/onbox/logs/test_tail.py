@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.logs.tail import BLOCK_BYTES, LINE_LIMIT, OVERLAP_BYTES, LogLook, find_in_log, last_line, look_at_log
+from onbox.system.limit import TooLong
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,3 +128,14 @@ def test_the_border_of_a_block_is_no_line_border(tmp_path: Path, content: bytes,
     path = tmp_path / "train.log"
     path.write_bytes(content)
     assert find_in_log(str(path), regex, start) is None
+
+
+@pytest.mark.parametrize("regex", ["(a+)+$", "^(a|aa)+b"])
+def test_a_search_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regex: str) -> None:
+    monkeypatch.setattr("onbox.logs.tail.SEARCH_SECONDS", 0.2)
+    (tmp_path / "log").write_text("a" * 60 + "!\n")
+    began = time.monotonic()
+    with pytest.raises(TooLong):
+        find_in_log(str(tmp_path / "log"), regex)
+    assert time.monotonic() - began < 2
+    assert find_in_log(str(tmp_path / "log"), "a!") is not None  # nothing of it is left behind

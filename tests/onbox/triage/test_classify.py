@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -173,3 +174,103 @@ def test_a_defect_beside_a_kill_in_a_shared_group_is_a_defect() -> None:
     assert classify(log, Evidence(exit_code=1, oom_kill_delta=1)).failure_class != "host_oom"
     assert classify(b"", Evidence(exit_code=1, oom_kill_delta=1)).failure_class == "host_oom"
     assert classify(log, Evidence(exit_code=137, oom_kill_delta=1)).failure_class == "host_oom"
+
+
+CASES = Path(__file__).resolve().parents[2] / "cases" / "triage"
+
+
+@pytest.mark.parametrize(
+    ("case", "rule", "words"),
+    [
+        ("rank_killed_first", "first-rank-killed", "failed (exitcode: -9) local_rank: 1"),
+        ("rank_crashed_first", "first-rank-crashed", "failed (exitcode: -11) local_rank: 1"),
+        ("loader_collate", "shape-or-device", "stack expects each tensor to be equal size"),
+        ("loader_exit_code", "loader-crashed", "exited unexpectedly with exit code 1"),
+        ("loader_segfault", "loader-crashed", "killed by signal: Segmentation fault"),
+        ("faulthandler_dump", "crash-signal", "Fatal Python error: Segmentation fault"),
+        ("hydra_override", "settings-library", "Could not override 'lrr'."),
+    ],
+)
+def test_the_line_of_what_went_first_is_shown(case: str, rule: str, words: str) -> None:
+    verdict = classify((CASES / f"{case}.log").read_bytes())
+    assert (verdict.rule, words in (verdict.line or "")) == (rule, True), verdict
+
+
+def test_an_environment_variable_that_is_on_is_no_progress() -> None:
+    log = b"Traceback (most recent call last):\nKeyError: 'x'\n" + b"Set DEBUG_ERROR=1 to see more.\n" * 5
+    assert classify(log).failure_class == "code_error"
+
+
+def test_an_exit_code_of_2_after_steps_is_no_usage_error() -> None:
+    verdict = classify(b"step 1 loss 2.0\nstep 2 loss 1.9\n", Evidence(exit_code=2))
+    assert verdict.failure_class == "unknown"
+    assert classify(b"starting\n", Evidence(exit_code=2)).failure_class == "config_error"
+
+
+def test_a_loss_of_nothing_with_a_lost_gradient_is_divergence_and_a_skipped_step_is_not() -> None:
+    lost = b"{'loss': 0.0, 'grad_norm': nan, 'epoch': 0.1}\n{'loss': 0.0, 'grad_norm': nan, 'epoch': 0.2}\n"
+    skipped = b"{'loss': 4.0, 'grad_norm': nan, 'epoch': 0.1}\n{'loss': 3.9, 'grad_norm': 1.2, 'epoch': 0.2}\n"
+    assert classify(lost).failure_class == "divergence"
+    assert classify(skipped).failure_class == "success_healthy"
+    assert classify(lost + skipped).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure_class"),
+    [
+        ("RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable", "cuda_env"),
+        ("tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:", "code_error"),
+        ("ValueError: Your setup doesn't support bf16/gpu.", "cuda_env"),
+        ("sudo: a password is required", "permission_error"),
+        ("wget: server returned error: HTTP/1.1 404 Not Found", "config_error"),
+        ('{"level":"critical","exception":"Traceback (most recent call last):\\n File \\"t.py\\"\\nKeyError: \'x\'"}',
+         "code_error"),
+        ('{"level":"info","message":"sample text: KeyError: \'x\'"}', "success_healthy"),
+        ("Q: Why do I get Segmentation fault (core dumped)?\nstep 2 loss 1", "success_healthy"),
+        ("Training done\nException ignored in: <module 'threading'>\nKeyboardInterrupt:", "success_healthy"),
+        ("make: *** [Makefile:3: train] Error 1", "code_error"),
+    ],
+)  # fmt: skip
+def test_a_last_line_is_understood(line: str, failure_class: str) -> None:
+    end = Evidence(exit_code=1) if failure_class != "success_healthy" else Evidence(log_age_seconds=30.0)
+    verdict = classify(f"step 1 loss 2.0\n{line}\n".encode(), end)
+    assert verdict.failure_class == failure_class, verdict
+
+
+def test_a_rule_of_dashes_is_not_shown_as_the_sign_of_life() -> None:
+    verdict = classify(
+        b"step 1 loss 2.0\nwarming the cache\n-----\n\xe2\x94\x80\xe2\x94\x80\n", Evidence(log_age_seconds=30.0)
+    )
+    assert verdict.line == "warming the cache"
+
+
+def test_a_list_of_possible_causes_tells_none() -> None:
+    hint = "(raylet) A worker died. Some common causes include: (1) the process was killed by the OOM killer, (2) ..."
+    log = f"step 1 loss 2.0\n{hint}\nray.exceptions.ActorDiedError: The actor died unexpectedly before finishing.\n"
+    assert classify(log.encode()).failure_class == "ray_node_died"
+
+
+PEER_LOST = "[rank0]: torch.distributed.DistBackendError: NCCL error in: x.cpp:1 remote process exited\n"
+
+
+@pytest.mark.parametrize(
+    ("launcher", "failure_class"),
+    [
+        ("[launch.py:325:sigkill_handler] ['python', 't.py'] exits with return code = -9", "host_oom"),
+        ("mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).", "host_oom"),
+        ("mpirun noticed that process rank 1 with PID 0 on n1 exited on signal 11 (Segmentation fault).", "code_error"),
+        ("srun: error: n1: task 3: Killed", "host_oom"),
+        ("E1121 11:44:39.679000 861 torch/x/api.py:1002] failed (exitcode: -6) local_rank: 1", "nccl_or_distributed"),
+    ],
+)
+def test_the_launchers_word_on_the_first_rank_beats_the_others_broken_connections(
+    launcher: str, failure_class: str
+) -> None:
+    assert classify(f"step 1 loss 2.0\n{PEER_LOST}{launcher}\n".encode()).failure_class == failure_class
+
+
+def test_a_json_line_keeps_its_rank_and_its_level() -> None:
+    line = '[rank3]: {"level":"ERROR","msg":"CUDA out of memory. Tried to allocate 2.00 GiB"}'
+    assert classify(f"step 1 loss 2.0\n{line}\n".encode()).failure_class == "cuda_oom"
+    survived = '{"level":"INFO","msg":"CUDA out of memory, halving the batch"}'
+    assert classify(f"{survived}\nstep 1 loss 2.0\n".encode()).failure_class == "success_healthy"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import shutil
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from patrol.before import LogPlace
 
+F_SETPIPE_SZ = 1031  # fcntl(2); not every build of Python names it
 SHELLS = {"dash": ("dash",), "bash": ("bash", "--posix"), "busybox": ("busybox", "ash")}
 
 
@@ -53,6 +55,7 @@ class LocalBox:
         self.places: dict[str, LogPlace] = {}
         self.traffic = Traffic(0, 0, 0.0, 0.0)
         self.last_pid = 0
+        self.slow_seconds = 0.0  # how long nobody reads the answer
         self.answer = b""
         self.errors = b""
 
@@ -75,6 +78,9 @@ class LocalBox:
         assert shell.stderr
         shell.stdin.write(stdin)
         shell.stdin.close()
+        if self.slow_seconds:
+            fcntl.fcntl(shell.stdout, F_SETPIPE_SZ, 4096)
+            time.sleep(self.slow_seconds)  # that is the case, not a wait for something
         lines = []
         with shell.stdout, shell.stderr:
             for line in shell.stdout:

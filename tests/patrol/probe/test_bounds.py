@@ -140,7 +140,7 @@ def test_a_cut_answer_is_unseen_section_by_section(one_box: LocalBox, tmp_path: 
 
 def test_a_mark_needs_the_nonce_and_a_line_of_its_own() -> None:
     answer = (
-        b"motd <<<x end>>>\n\n<<<abc runs>>>\n<<<abd /runs 0>>>\nx<<<abc /runs 0>>>\n\n<<<abc /runs 7>>>\n<<<abc end>>>"
+        b"<<<x end>>>\n\n<<<abc runs>>>\n<<<abd /runs 0>>>\nx<<<abc /runs 0>>>\n\n<<<abc /runs 7>>>\n\n<<<abc end>>>"
     )
     found = split(answer, "abc")
     assert found.whole
@@ -148,6 +148,15 @@ def test_a_mark_needs_the_nonce_and_a_line_of_its_own() -> None:
     assert not isinstance(part, Unseen)
     assert (part.code, part.data) == (7, b"<<<abd /runs 0>>>\nx<<<abc /runs 0>>>\n")
     assert end_mark("abc") == b"<<<abc end>>>"
+
+
+def test_a_beat_that_meets_a_full_pipe_loses_no_mark(box: LocalBox, tmp_path: Path) -> None:
+    watches = tuple(Watch(f"w{at}", artifacts=(f"none{at}",)) for at in range(80))  # little but marks
+    box.slow_seconds = 3.5
+    seen = box.look(BoxSettings("b", "b", watches=watches))
+    assert [name for name, _ in seen.sections_unseen if name not in ("gpus", "kernel")] == []
+    assert not isinstance(seen.runs, Absent | Unseen)
+    assert len(seen.runs) == 80
 
 
 def test_what_the_account_exports_does_not_reach_the_probe(box: LocalBox, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,6 +176,26 @@ def test_a_survived_exception_is_no_failure(one_box: LocalBox, tmp_path: Path) -
     log.write_bytes(STEPS + CRASH + STEPS)
     run, _ = look(one_box, log, process="no such process at all")
     assert isinstance(run.failure, Absent), run.failure
+
+
+def test_a_crash_of_the_process_before_is_no_news_of_the_one_now(one_box: LocalBox, tmp_path: Path) -> None:
+    log, word = tmp_path / "train.log", f"sleep 999{os.getpid() % 1000}"
+    log.write_bytes(STEPS)
+    with subprocess.Popen(word.split()) as first:
+        assert look(one_box, log, process=word)[0].stage_alive is True
+        first.kill()
+    with log.open("ab") as file:
+        file.write(CRASH)
+    crashed, _ = look(one_box, log, process=word)
+    assert crashed.stage_alive is False
+    assert failed(crashed)
+    with subprocess.Popen(word.split()) as second:
+        with log.open("ab") as file:
+            file.write(b"loading the data\n")
+        again, _ = look(one_box, log, process=word)
+        second.kill()
+    assert again.stage_alive is True
+    assert isinstance(again.failure, Absent), again.failure
 
 
 def test_carriage_returns_end_lines(one_box: LocalBox, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from onbox.contract.boxes import BoxSettings
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
+from patrol.probe import box_runs
 from patrol.snapshot import Failure, LogLook, RunLook
 from tests.box import Box, is_running, wait_until
 
@@ -151,6 +152,21 @@ def test_another_boot_or_host_is_no_proof_of_life_or_death(one_box: LocalBox, pr
     lock.write_text(json.dumps({**holder, "pid": os.getpid(), "start_ticks": 1}) + "\n")
     assert look(one_box, project).runner_alive is False  # the pid is another process's now
     assert pid != os.getpid()
+
+
+def test_a_lock_on_the_same_inode_of_another_disk_is_not_ours() -> None:
+    def held(device: int, word: str) -> bool | None:
+        found = box_runs._stat(["lock", str(device), "7", "0", "0", word])
+        assert found is not None
+        return found.held
+
+    assert [held(0xFE00, "fe:00"), held(0xFE00, "fe:01"), held(0x18, "00:1f"), held(0xFE00, "-")] == [
+        True,
+        None,
+        True,
+        None,
+    ]
+    assert [held(0xFE00, "flock1"), held(0xFE00, "flock0"), held(0xFE00, "flock127")] == [True, False, None]
 
 
 def test_no_project_is_unseen_and_no_run_is_none(box: LocalBox, tmp_path: Path) -> None:

@@ -1,0 +1,55 @@
+"""What an earlier run in the same place means for the next start: a live runner, results of other commands."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from onbox.chain.launch import Wishes, find_conflicts
+from onbox.chain.plan import Action
+from onbox.chain.replay import replay
+from onbox.contract.events import parse_events
+from onbox.contract.fingerprint import stage_fingerprint
+from onbox.contract.runfile import FrozenStage
+from onbox.preflight.report import Result, failed, passed, warned
+from onbox.system.journal import read_lines
+from onbox.system.lock import is_locked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onbox.chain.launch import Conflict
+    from onbox.preflight.report import Facts
+
+
+def check_earlier(facts: Facts) -> Iterator[Result]:
+    """Whether `onbox chain` would be refused because of what is there already."""
+    paths = facts.paths
+    if not os.path.exists(paths.journal):
+        yield passed("earlier run", f"none at {paths.root}")
+        return
+    if is_locked(paths.lock):
+        yield warned(
+            "earlier run",
+            f"a runner is at work at {paths.root}",
+            "`onbox status` tells of it; the same chain attaches to it",
+        )
+        return
+    frozen = [FrozenStage(stage, stage_fingerprint(stage), at) for at, stage in enumerate(facts.stages, start=1)]
+    conflicts = find_conflicts(paths, frozen, replay(parse_events(read_lines(paths.journal))), Wishes())
+    for conflict in conflicts:
+        yield _judge(conflict)
+    if not conflicts:
+        yield passed("earlier run", f"{paths.root}: what is done there fits the commands of now")
+
+
+def _judge(conflict: Conflict) -> Result:
+    name = conflict.frozen.stage.name
+    if conflict.action is Action.REFUSE_LIVE:
+        return failed("earlier run", f"a command of stage {name} is still alive", "`onbox stop`, or let it finish")
+    ways = f"--accept-done {name} keeps its result, --redo {name} runs it again; `onbox chain` shows the difference"
+    if conflict.marker is None:
+        return failed("earlier run", f"stage {name}: its DONE file is no marker: {conflict.reason}", ways)
+    if conflict.after is not None:
+        return failed("earlier run", f"stage {name} is DONE, but {conflict.after} before it will run again", ways)
+    return failed("earlier run", f"stage {name} is DONE with another command than it has now", ways)

@@ -1,0 +1,172 @@
+"""Looks and memories of runs, small to write: what is not named is as it is on a healthy box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent
+from onbox.logs.cursor import Cursor
+from patrol.before import Before, BoxBefore
+from patrol.decide.way import Way
+from patrol.snapshot import (
+    Artifacts,
+    BoxLook,
+    Disk,
+    Failure,
+    Gpu,
+    Identity,
+    LogLook,
+    Memory,
+    Pressure,
+    RunLook,
+    Unreachable,
+)
+
+NOW = 1_700_000_000.0
+UPTIME = 500_000.0
+TICK = 1800.0
+WAY = Way("gpu1", "gpu1", "/root/digits")
+HEALTHY_PROGRESS = Progress(current=4600, exact_max=5155, unit="step", loss=0.41, eta_seconds=4320, finished=False)
+
+
+def log(age: float = 12.0, last_line: str = "step 4600 loss 0.41", **changes: Any) -> LogLook:
+    look = LogLook("/root/digits/train.log", Cursor(1, 2, 100_000, ""), "grown", 100_000, age, 500, 0, last_line)
+    return look._replace(**changes)
+
+
+def artifacts(age: float = 300.0) -> Artifacts:
+    return Artifacts(3, 3_000_000, age)
+
+
+def failure(
+    failure_class: str = "disk_full", proof: str = "OSError: No space left on device", **changes: Any
+) -> Failure:
+    retry = {"disk_full": True, "preempted": True, "network_blip": True}.get(failure_class, False)
+    found = Failure(failure_class, "", retry, f"{failure_class}: {proof}", proof, "train.1.log:900", "marker", "train")
+    return found._replace(**changes)
+
+
+def run(**changes: Any) -> RunLook:
+    """A run that onbox started: 4600 of 5155 steps, everything fresh."""
+    look = RunLook(
+        "digits",
+        True,
+        "/root/digits/.onbox/digits",
+        run_id="r1",
+        stage="train",
+        attempt=1,
+        stages_done=0,
+        stages_total=2,
+        claimed_state="running",
+        runner_alive=True,
+        stage_alive=True,
+        heartbeat_age_seconds=8.0,
+        stage_began_age_seconds=40_000.0,
+        progress=HEALTHY_PROGRESS,
+        log=log(),
+        artifacts=artifacts(),
+        undelivered=0,
+    )
+    return look._replace(**changes)
+
+
+def dead(**changes: Any) -> RunLook:
+    """No runner, no stage, no marker, no end record; the heartbeat is fresh enough for a race."""
+    return run(runner_alive=False, stage_alive=False, heartbeat_age_seconds=40.0)._replace(**changes)
+
+
+def done(**changes: Any) -> RunLook:
+    """Finished ten minutes ago, after 40,000 s."""
+    look = run(
+        runner_alive=False,
+        stage_alive=False,
+        outcome="chain_done",
+        done="CHAIN_DONE of r1",
+        ended_age_seconds=600.0,
+        stage_began_age_seconds=40_600.0,
+        heartbeat_age_seconds=600.0,
+        claimed_state="done",
+        stages_done=2,
+        progress=HEALTHY_PROGRESS._replace(current=5155, eta_seconds=None, finished=True),
+    )
+    return look._replace(**changes)
+
+
+def watched(**changes: Any) -> RunLook:
+    """`nohup python train.py`: a process and a log, nothing else."""
+    look = RunLook(
+        "watched",
+        False,
+        "/root/digits/train.log",
+        runner_alive=Absent("onbox did not start it"),
+        stage_alive=True,
+        progress=HEALTHY_PROGRESS,
+        log=log(),
+    )
+    return look._replace(**changes)
+
+
+def box(**changes: Any) -> BoxLook:
+    """A box with room for everything."""
+    look = BoxLook(
+        "gpu1",
+        NOW,
+        Identity("gpu1", "boot-1", UPTIME, NOW, 0.2),
+        (),
+        memory=Memory(71_000, 100_000, 0, 400_000, 1_000_000),
+        pressure=Pressure(0.0, 1.0, 5.0, of_host=False),
+        disks=(disk(),),
+        gpus=(Gpu(0, 96, 70_000, 80_000, 61),),
+        kernel_faults=(),
+    )
+    return look._replace(**changes)
+
+
+def disk(used: float = 62.0, inodes: Any = 8.0, mount: str = "/") -> Disk:
+    """In percent; inodes: or a reading."""
+    if not isinstance(inodes, float):
+        return Disk(mount, int(1e10 * (100 - used)), int(1e12), inodes, inodes)
+    return Disk(mount, int(1e10 * (100 - used)), int(1e12), int(1e5 * (100 - inodes)), int(1e7))
+
+
+def before(**changes: Any) -> Before:
+    """Seen healthy one tick ago."""
+    memory = Before(
+        last_seen_at=NOW - TICK,
+        last_progress_at=NOW - TICK,
+        run_id="r1",
+        boot_id="boot-1",
+        rule="healthy",
+        since=NOW - 20 * TICK,
+        rule_ticks=20,
+        steps=((NOW - TICK, 4400.0),),
+        rules=("healthy",) * 20,
+        known_rule="healthy",
+        known_state="running",
+        attempt="r1/train/1",
+        uptime_seconds=UPTIME - TICK,
+    )
+    return memory._replace(**changes)
+
+
+def box_before(**changes: Any) -> BoxBefore:
+    """Reached one tick ago."""
+    memory = BoxBefore(
+        last_reached_at=NOW - TICK,
+        boot_id="boot-1",
+        oom_kills=0,
+        kernel_seconds=UPTIME - TICK,
+        last_tick_at=NOW - TICK,
+    )
+    return memory._replace(**changes)
+
+
+def away(reason: str, detail: str = "") -> Unreachable:
+    return Unreachable("gpu1", NOW, reason, detail)
+
+
+def shrinking(mount: str, inodes_per_hour: float, left: int, ticks: int = 6) -> tuple[tuple[float, str, int, int], ...]:
+    """Earlier looks at a file system whose inodes go down evenly to `left` now."""
+    lost = inodes_per_hour * TICK / 3600
+    return tuple((NOW - at * TICK, mount, 10**11, int(left + at * lost)) for at in range(ticks, 0, -1))

@@ -1,0 +1,163 @@
+"""Looks and memories in which anything may be unseen, absent, wrong or hostile. Seeded: the same ones every time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent, Unseen
+from patrol.before import Before, BoxBefore
+from patrol.snapshot import (
+    NOT_ASKED,
+    Artifacts,
+    BoxLook,
+    Disk,
+    FileCount,
+    Gpu,
+    Identity,
+    KernelFault,
+    Memory,
+    Pressure,
+    RunLook,
+)
+from tests.patrol.makers import NOW, failure, log
+
+if TYPE_CHECKING:
+    from random import Random
+
+TEXTS = (
+    "",
+    "train",
+    "a b",
+    "\x1b[2J\x07evil",
+    "x" * 5000,
+    "|=';$(rm -rf /)",
+    "名前" * 40,
+    "line\nbreak\r\ttab",
+    "{say}",
+)
+NUMBERS = (0.0, 1.0, 29.0, 61.0, 1801.0, 1e9, -5.0, float("nan"), float("inf"))
+WHOLES = (0, 1, 2, 99, 10**15, -1)
+OUTCOMES = ("chain_done", "chain_failed", "gate_refused", "chain_stopped", "chain_interrupted", "of_a_newer_version")
+RULES = ("healthy", "stalled", "gone", "unreachable", "no such rule", "done", "interrupted")
+
+
+def maybe(random: Random, *values: Any) -> Any:
+    """One of the values, or a reading without one."""
+    return random.choice((*values, *values, Absent("none"), Unseen("late"), NOT_ASKED))
+
+
+def a_run(random: Random) -> RunLook:
+    def number() -> Any:
+        return maybe(random, *NUMBERS)
+
+    def text() -> Any:
+        return maybe(random, *TEXTS)
+
+    return RunLook(
+        run=random.choice(("digits", *TEXTS[1:])),
+        managed=random.random() < 0.7,
+        place=random.choice(TEXTS),
+        run_id=maybe(random, "r1", "r2"),
+        stage=text(),
+        attempt=maybe(random, *WHOLES),
+        stages_done=random.choice(WHOLES),
+        stages_total=random.choice(WHOLES),
+        claimed_state=maybe(random, "running", "stalled", "done", "\x1b[31m"),
+        runner_alive=maybe(random, True, False),
+        stage_alive=maybe(random, True, False),
+        outcome=maybe(random, *OUTCOMES) if random.random() < 0.5 else Absent("open"),
+        reason=random.choice(TEXTS),
+        done=maybe(random, "CHAIN_DONE of r1") if random.random() < 0.5 else Absent("none"),
+        ended_age_seconds=number(),
+        heartbeat_age_seconds=number(),
+        heartbeat_every_seconds=random.choice((30.0, 0.0, 1e9)),
+        stage_began_age_seconds=number(),
+        stall_after_seconds=number(),
+        min_duration_seconds=number(),
+        waiting_for=text(),
+        retries=random.choice(WHOLES),
+        failure=maybe(
+            random, failure(), failure("nobody_knows", random.choice(TEXTS), retry_allowed=None, signature=""), failure("code_error")
+        ),
+        progress=maybe(random, a_progress(random)),
+        log=maybe(random, log(random.choice(NUMBERS), random.choice(TEXTS))),
+        artifacts=maybe(random, Artifacts(random.choice(WHOLES), 0, number())),
+        counts=(FileCount(random.choice(TEXTS), random.choice(TEXTS), maybe(random, *WHOLES), maybe(random, *WHOLES)),),
+        undelivered=maybe(random, *WHOLES),
+        notify_trouble=random.choice(TEXTS),
+        scheduler=maybe(random, "PENDING (Resources)", "RUNNING", "", *TEXTS),
+        expected_seconds=number(),
+    )  # fmt: skip
+
+
+def a_progress(random: Random) -> Progress:
+    return Progress(
+        current=random.choice((None, *NUMBERS[:6], 4600.0)),
+        exact_max=random.choice((None, 0, 5155)),
+        loss=random.choice((None, 0.4, "nan", float("inf"), "\x1b[5m")),
+        eta_seconds=random.choice((None, 0.0, 4320.0, 1e12)),
+        finished=random.choice((None, True, False)),
+        percent=random.choice((None, 12.5)),
+    )
+
+
+def a_box(random: Random) -> BoxLook:
+    def number() -> Any:
+        return maybe(random, *NUMBERS)
+
+    def whole() -> Any:
+        return maybe(random, *WHOLES)
+
+    identity = Identity(random.choice(TEXTS), maybe(random, "boot-1", "boot-2"), number(), NOW, random.choice(NUMBERS))
+    return BoxLook(
+        random.choice(("gpu1", *TEXTS)),
+        NOW,
+        maybe(random, identity),
+        (),
+        memory=maybe(random, Memory(whole(), whole(), whole(), whole(), whole())),
+        pressure=maybe(random, Pressure(number(), number(), number(), of_host=random.random() < 0.5)),
+        disks=maybe(random, (Disk(random.choice(TEXTS), random.choice(WHOLES), random.choice(WHOLES), whole(), whole()),), ()),
+        gpus=maybe(random, (Gpu(0, whole(), whole(), whole(), whole(), random.choice(TEXTS)),), ()),
+        kernel_faults=maybe(random, (KernelFault("xid", random.choice(TEXTS), number()), KernelFault("oom", "x", number()))),
+        sections_unseen=((random.choice(TEXTS), random.choice(TEXTS)),),
+        onbox_on_path=maybe(random, True, False),
+    )  # fmt: skip
+
+
+def a_memory(random: Random) -> Before:
+    def time() -> float | None:
+        return random.choice((None, NOW - 1800, NOW + 1e6, 0.0))
+
+    return Before(
+        last_seen_at=time(),
+        run_id=random.choice((None, "r1", "r2")),
+        boot_id=random.choice((None, "boot-1")),
+        rule=random.choice((None, *RULES)),
+        since=time(),
+        gone_ticks=random.choice((0, 0, 1, 7)),
+        steps=random.choice(((), ((NOW - 1800, 4400.0),), ((NOW + 5, 1.0),), ((NOW - 9, 5.0), (NOW - 3, 5.0)))),
+        rates=random.choice(((), (0.2,) * 12, (0.0,) * 12)),
+        signatures=random.choice(((), ((failure().signature, "r1/train/1"),))),
+        rules=tuple(random.choice(RULES) for _ in range(random.choice((0, 1, 21, 40)))),
+        acknowledged=random.choice((None, "r1:done")),
+        silenced_until=time(),
+        durations=random.choice(((), (("train@r0", 1e4),), (("", 0.0),))),
+        attempt=random.choice((None, "r1/train/1")),
+        uptime_seconds=random.choice((None, 1.0, 1e9)),
+        gpu_percents=random.choice(((), (0, 0, 0))),
+        undelivered_ticks=random.choice((0, 3)),
+        was_flapping=random.random() < 0.5,
+    )
+
+
+def a_box_memory(random: Random) -> BoxBefore:
+    return BoxBefore(
+        failures=random.choice((0, 1, 9)),
+        first_failure_at=random.choice((None, NOW - 9, NOW + 9)),
+        boot_id=random.choice((None, "boot-1")),
+        oom_kills=random.choice((None, 0, 5)),
+        kernel_seconds=random.choice((None, 0.0, 1e6)),
+        last_tick_at=random.choice((None, NOW - 1800, NOW + 1e6, 0.0)),
+        disks=tuple((NOW - at * 60, random.choice(TEXTS), at, random.choice((None, at))) for at in range(5, 0, -1)),
+    )

@@ -1,0 +1,54 @@
+"""What a box holds is found by one read-only look, also where paths are odd."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from patrol.discover import END_MARK, Found, discover_stdin, parse_found, state_dir_of
+from patrol.ssh import Answer, NoAnswer, find_mark
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def look(home: Path) -> Found:
+    env = {"HOME": os.fspath(home), "PATH": os.environ["PATH"]}
+    done = subprocess.run(["sh", "-s"], input=discover_stdin(), capture_output=True, env=env, check=True)
+    at = find_mark(done.stdout, END_MARK)
+    assert at is not None
+    found = parse_found(Answer(done.stdout[:at], 0, 0.1, 0.1))
+    assert isinstance(found, Found)
+    return found
+
+
+def make_run(project: Path, state_dir: str = ".onbox", run: str = "digits") -> Path:
+    folder = project / state_dir / run
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({"schema": 1, "project": os.fspath(project)}, ensure_ascii=False))
+    (folder / "events.jsonl").touch()
+    return folder
+
+
+def test_projects_are_found_once_each(tmp_path: Path) -> None:
+    one, other = tmp_path / "it's $(x) ü", tmp_path / "deep" / "er" / "llm"
+    make_run(one)
+    make_run(one, run="second")
+    make_run(other, "runs of mine")
+    (tmp_path / "no" / "run").mkdir(parents=True)
+    (tmp_path / "no" / "run" / "run.json").write_text("{}")
+    mine = {project: state for project, state in look(tmp_path).projects if project.startswith(os.fspath(tmp_path))}
+    assert mine == {os.fspath(one): f"{one}/.onbox", os.fspath(other): f"{other}/runs of mine"}
+
+
+def test_the_state_dir_is_written_only_where_it_is_another() -> None:
+    assert state_dir_of("/p", "/p/.onbox", ".onbox") is None
+    assert state_dir_of("/p", "/p/runs", ".onbox") == "runs"
+    assert state_dir_of("/p", "/data/runs", ".onbox") == "/data/runs"
+
+
+def test_no_answer_is_not_an_empty_box() -> None:
+    silence = NoAnswer("cut", "x", b"R /p\t/p/.onbox/r\n", 1.0)
+    assert parse_found(silence) == silence

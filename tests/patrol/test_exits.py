@@ -1,0 +1,31 @@
+"""The page of exit codes, the help and the code say the same."""
+
+from __future__ import annotations
+
+import re
+
+from patrol.cli import COMMAND_MODULES, build_parser
+from patrol.doing import with_words
+from patrol.exits import EXIT_MEANINGS
+from tests.box import REPOSITORY
+
+
+def test_the_page_has_every_code() -> None:
+    page = (REPOSITORY / "docs" / "exit-codes.md").read_text().partition("# Exit codes of `patrol`")[2]
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == [
+        code for code, _ in EXIT_MEANINGS
+    ]
+
+
+def test_the_help_has_every_command_and_code() -> None:
+    text = build_parser().format_help()
+    assert all(f"  {code:>3}  {meaning}" in text for code, meaning in EXIT_MEANINGS)
+    assert all(re.search(rf"^    {name}\b", text, re.MULTILINE) for name in COMMAND_MODULES)
+    page = (REPOSITORY / "docs" / "patrol.md").read_text()
+    assert all(f"`patrol {name}" in page or f"patrol {name}" in page for name in COMMAND_MODULES)
+
+
+def test_a_line_stays_a_line() -> None:
+    assert with_words("x" * 300, "resumed") == "x" * 188 + "… · resumed"
+    assert len(with_words("x" * 300, "y" * 300)) == 199
+    assert with_words("x", "y") == "x · y"

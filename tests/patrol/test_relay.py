@@ -1,0 +1,133 @@
+"""Notifications of a box that cannot deliver: read without a trace, sent with the same ids, once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from onbox.contract.notices import Notice, notice_to_dict
+from onbox.contract.targets import Target
+from onbox.notify.wire import Answer as WireAnswer
+from onbox.notify.wire import NoAnswer as WireNoAnswer
+from onbox.system.clock import utc_text, wall
+from patrol.relay import END_MARK, OLD_SECONDS, Relayed, Waiting, choose, parse_waiting, read_stdin, relay
+from patrol.ssh import Answer, NoAnswer, find_mark
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from onbox.notify.wire import Outgoing
+
+OLD = OLD_SECONDS + 60
+
+
+def notice(id_: str = "msg_1", **more: Any) -> Notice:
+    return Notice(id_, "2026-11-21T05:00:00.000Z", "chain_failed", "FAILED", "digits", "r1", "/root/digits", **more)
+
+
+def put(folder: Path, name: str, one: Notice, age: float = OLD, **more: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    data = {"schema": 1, "id": one.id, "enqueued_at": utc_text(wall() - age), "notice": notice_to_dict(one), **more}
+    data["target"] = {"name": "team", "url": "env:SECRET_OF_OURS", "on": ["chain_failed"]}
+    (folder / name).write_text(json.dumps(data) + "\n")
+
+
+def read(*places: Path) -> list[Waiting] | NoAnswer:
+    stdin = read_stdin([os.fspath(place) for place in places])
+    done = subprocess.run(["sh", "-s"], input=stdin, capture_output=True, check=True)
+    at = find_mark(done.stdout, END_MARK)
+    assert at is not None
+    return parse_waiting(Answer(done.stdout[:at], 0, 0.1, 0.1), [place.name for place in places])
+
+
+def test_what_waits_is_read_and_nothing_is_changed(tmp_path: Path) -> None:
+    one, other = tmp_path / "a b'$(x)", tmp_path / "other"
+    put(one / "outbox", "00000000000001-team.json", notice("msg_1"))
+    put(one / "outbox", "00000000000002-my-team.json", notice("msg_2"), age=10)
+    put(one / "outbox", "00000000000003-team.json", notice("msg_3"))
+    put(one / "sent", "00000000000003-team.json", notice("msg_3"))
+    put(other / "outbox", "00000000000009-team.json", notice("msg_9"))
+    (other / "outbox" / ".due").write_text("5\n")
+    (other / "outbox" / "00000000000010-team.json.tmp5").write_text("{")
+    before = sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))
+    found = read(one, other)
+    assert isinstance(found, list)
+    assert [(waiting.run, waiting.target, waiting.notice.id) for waiting in found] == [
+        (one.name, "team", "msg_1"),
+        (one.name, "my-team", "msg_2"),
+        ("other", "team", "msg_9"),
+    ]
+    assert [round(waiting.age_seconds, -2) for waiting in found] == [1000.0, 0.0, 1000.0]
+    assert sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"notice": 5}', "<<<onbox relay end>>>\n<<<", "[" * 100_000, "\0\n"])
+def test_what_is_no_notice_is_left_out(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run" / "outbox").mkdir(parents=True)
+    (tmp_path / "run" / "outbox" / "00000000000001-team.json").write_text(text)
+    put(tmp_path / "run" / "outbox", "00000000000002-team.json", notice("msg_2"))
+    found = read(tmp_path / "run")
+    assert isinstance(found, list)
+    assert [waiting.notice.id for waiting in found] == ["msg_2"]
+
+
+def test_no_answer_is_no_empty_outbox() -> None:
+    silence = NoAnswer("cut", "the link broke", b"T 5\n", 1.0)
+    assert parse_waiting(silence, ["run"]) == silence
+
+
+def waiting(age: float = OLD, **more: Any) -> Waiting:
+    return Waiting("digits", "team", notice(**more), age)
+
+
+def test_only_old_ones_that_were_not_told_are_chosen() -> None:
+    old, young = waiting(), waiting(10.0)
+    assert choose([old, young], {}) == [old]
+    assert choose([old], {old.subject: "later"}) == [old]
+    for outcome in ("delivered", "refused"):
+        assert choose([old], {old.subject: outcome}) == []
+
+
+TARGETS = {"team": Target("team", "env:HOOK", attach_log_bytes=4096)}
+ENVIRON = {"HOOK": "https://127.0.0.1/hook/x", "SECRET_OF_OURS": "https://127.0.0.1/stolen"}
+
+
+class Sender:
+    def __init__(self, answer: WireAnswer | WireNoAnswer) -> None:
+        self.answer, self.sent = answer, list[Any]()
+
+    def __call__(self, outgoing: Outgoing, seconds: float) -> WireAnswer | WireNoAnswer:
+        self.sent.append((outgoing.url, outgoing.headers, outgoing.body))
+        return self.answer
+
+
+def test_it_goes_where_the_local_side_says_with_the_same_id(tmp_path: Path) -> None:
+    """The box names a variable and a log of ours: neither is looked at."""
+    secret = tmp_path / "secret.log"
+    secret.write_text("OUR SECRET\n")
+    sender = Sender(WireAnswer(200))
+    one = waiting(log=os.fspath(secret), attempt=1, log_tail="x")
+    assert relay(one, TARGETS, ENVIRON, "/", sender).outcome == "delivered"
+    ((url, headers, body),) = sender.sent
+    assert url == "https://127.0.0.1/hook/x"
+    assert headers["webhook-id"] == "msg_1"
+    assert b"OUR SECRET" not in body
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [(WireAnswer(500), "later"), (WireNoAnswer("no route"), "later"), (WireAnswer(410), "refused")],
+)
+def test_what_comes_of_it_is_told(answer: WireAnswer | WireNoAnswer, outcome: str) -> None:
+    assert relay(waiting(), TARGETS, ENVIRON, "/", Sender(answer)).outcome == outcome
+
+
+def test_without_a_target_here_nothing_is_sent() -> None:
+    sender = Sender(WireAnswer(200))
+    assert relay(waiting(), {}, ENVIRON, "/", sender) == Relayed("unset", "the local onbox.toml names no target team")
+    assert relay(waiting(), TARGETS, {}, "/", sender).outcome == "unset"
+    assert sender.sent == []

@@ -1,0 +1,238 @@
+"""The one line, the lines below it, and what machines read."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent, Unseen
+from patrol.before import Before
+from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
+from patrol.report import details, explanation, line
+from patrol.report_forms import Entry, document, nagios, worst
+from patrol.verdict import Severity, Verdict
+from tests.patrol.makers import (
+    HEALTHY_PROGRESS,
+    NOW,
+    TICK,
+    WAY,
+    away,
+    before,
+    box,
+    box_before,
+    dead,
+    disk,
+    done,
+    failure,
+    log,
+    run,
+)
+
+if TYPE_CHECKING:
+    from patrol.snapshot import BoxLook, RunLook
+
+CLOCK = time.strftime("%H:%M", time.localtime(NOW))
+
+
+def decided(look: RunLook, seen: BoxLook | None = None, memory: Before | None = None) -> Verdict:
+    return decide_run(look, seen or box(), memory or before(), box_before(), NOW, way=WAY)
+
+
+def shown(look: RunLook, seen: BoxLook | None = None, memory: Before | None = None) -> str:
+    return line(decided(look, seen, memory), look, seen or box(), NOW, memory or before())
+
+
+def test_the_line_of_a_healthy_run() -> None:
+    assert shown(run()) == (
+        f"{CLOCK} gpu1/digits RUNNING train ~4600/5155 +200 eta 1h12m · loss 0.41 · mem 71% · disk 62% inodes 8%"
+        " · gpu 96% · log 12s ago · rule healthy"
+    )
+
+
+def test_a_counter_that_stands_still_is_said_to_do_so() -> None:
+    still = before(steps=((NOW - TICK, 4600.0),))
+    assert "~4600/5155 +0 " in shown(run(), memory=still)
+
+
+def columns(text: str) -> list[str]:
+    return re.findall(r"(?:^|· )(loss|mem|disk|gpu|log|rule) ", text)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        run(),
+        dead(),
+        done(),
+        run(progress=Unseen("late"), log=Unseen("late")),
+        run(log=log(9000.0), artifacts=Absent("none")),
+        run(runner_alive=Unseen("late"), stage_alive=Unseen("late")),
+    ],
+)
+def test_the_columns_are_the_same_every_time(look: RunLook) -> None:
+    assert columns(shown(look)) == ["loss", "mem", "disk", "gpu", "log", "rule"]
+
+
+def test_the_reason_comes_first_where_it_is_bad() -> None:
+    text = shown(run(log=log(9000.0), artifacts=Absent("none")))
+    assert text.startswith(f"{CLOCK} gpu1/digits STALLED it lives, and every signal is old")
+
+
+def test_a_flag_of_the_box_is_said_beside_a_healthy_run() -> None:
+    full = box(disks=(disk(50.0, 99.0),))
+    text = shown(run(), full)
+    assert "RUNNING / 99% of inodes" in text
+    assert text.endswith("rule healthy +disk-critical")
+
+
+def test_what_was_not_seen_is_told_from_what_is_not_there() -> None:
+    unseen = box(memory=Unseen("late"), gpus=Absent("none"), disks=Unseen("late"))
+    text = shown(run(), unseen)
+    assert "mem ? · disk ? inodes ? · gpu - ·" in text
+
+
+def test_no_limit_is_no_share() -> None:
+    memory = box().memory
+    assert not isinstance(memory, Absent | Unseen)
+    assert "mem - " in shown(run(), box(memory=memory._replace(limit_bytes=Absent("no limit"))))
+
+
+def test_an_unknown_maximum_is_never_made_up() -> None:
+    assert "~4600/unknown " in shown(run(progress=Progress(current=4600)))
+
+
+def test_progress_is_never_rounded() -> None:
+    text = shown(run(progress=Progress(current=123456789012, exact_max=123456789013)), memory=Before())
+    assert "~123456789012/123456789013 " in text
+
+
+def test_only_the_limit_itself_is_100_percent() -> None:
+    assert "disk 99% " in shown(run(), box(disks=(disk(99.99),)))
+
+
+def test_a_change_is_said() -> None:
+    assert "rule just-started (was healthy)" in shown(run(stage_began_age_seconds=5.0))
+    assert "(was " not in shown(run())
+
+
+def test_an_unreachable_box_says_why_and_what_was_last_known() -> None:
+    gone = away("auth", "Permission denied (publickey).")
+    memory = before()
+    verdict = decide_unreachable_run(gone, "digits", memory, box_before(), NOW, way=WAY)
+    text = line(verdict, None, gone, NOW, memory)
+    assert text.startswith(f"{CLOCK} gpu1/digits UNKNOWN auth: the key was not accepted")
+    assert "last seen 30m00s ago: running (healthy)" in details(verdict, None, NOW)[0]
+    alone = decide_box(gone, box_before(), NOW, way=WAY)
+    assert line(alone, None, gone, NOW).startswith(f"{CLOCK} gpu1 UNREACHABLE auth")
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07x\r\nDONE\t\u202e" + "y" * 4000
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        run(run=HOSTILE, stage=HOSTILE, log=log(5.0, HOSTILE)),
+        dead(run=HOSTILE, outcome="chain_failed", failure=failure("code_error", HOSTILE, where=HOSTILE)),
+        dead(outcome="gate_refused", reason=HOSTILE),
+        run(progress=HEALTHY_PROGRESS._replace(loss=HOSTILE), waiting_for=HOSTILE),
+        dead(run="r" * 5000, stage="s" * 5000),
+    ],
+)
+def test_text_of_a_box_can_do_nothing(look: RunLook) -> None:
+    seen = box(box="b" * 3000, disks=(disk(99.0, mount=HOSTILE),), sections_unseen=((HOSTILE, HOSTILE),))
+    verdict = decided(look, seen)
+    lines = [
+        line(verdict, look, seen, NOW, before()),
+        *details(verdict, look, NOW),
+        *nagios([Entry(verdict, look, seen)], NOW),
+    ]
+    assert len(lines[0]) < 200
+    assert not [text for text in lines if re.search(r"[\x00-\x1f\x7f-\x9f]", text)]
+    json.loads(json.dumps(document([Entry(verdict, look, seen)], NOW)))
+
+
+def test_secrets_of_a_log_are_masked() -> None:
+    look = dead(outcome="chain_failed", failure=failure("auth_error", "401 for token=abcdefghijklmnop"))
+    text = "\n".join([shown(look), *details(decided(look), look, NOW)])
+    assert "abcdefghijklmnop" not in text
+
+
+def test_where_nothing_is_wrong_there_is_nothing_below_the_line() -> None:
+    assert details(decided(run()), run(), NOW) == []
+
+
+def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
+    look = dead(outcome="chain_failed", failure=failure())
+    text = details(decided(look), look, NOW)
+    words = [part.split()[0] for part in text]
+    assert words == ["critical", "since", "proof", "remedy", "next"]
+    assert "OSError: No space left on device  [train.1.log:900]" in text[2]
+    assert text[4] == "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'"
+
+
+def test_a_command_that_cannot_be_shown_is_not_changed() -> None:
+    way = WAY._replace(project="/root/a\nb")
+    verdict = decide_run(dead(), box(), before(gone_ticks=1), box_before(), NOW, way=way)
+    assert "see --json" in details(verdict, dead(), NOW)[-1]
+    assert "/root/a\nb" in document([Entry(verdict, dead(), box())], NOW)["runs"][0]["next_command"]
+
+
+def test_the_worst_is_by_rank_not_by_number() -> None:
+    ok, critical = decided(run()), decided(dead(outcome="chain_failed"))
+    unknown = decided(run(runner_alive=Unseen("late"), stage_alive=Unseen("late")))
+    assert worst([ok, unknown]) is Severity.UNKNOWN
+    assert worst([unknown, critical, ok]) is Severity.CRITICAL
+    assert worst([]) is Severity.UNKNOWN
+
+
+def test_the_document_for_machines() -> None:
+    told = document([Entry(decided(run()), run(), box())], NOW)
+    one = told["runs"][0]
+    assert (told["schema"], told["exit_code"], told["severity"]) == (1, 0, "ok")
+    assert (one["box"], one["run"], one["state"], one["rule"]) == ("gpu1", "digits", "running", "healthy")
+    assert one["look"]["progress"]["current"] == 4600
+    assert one["resources"]["memory"]["held_bytes"] == 71_000
+
+
+def test_numbers_that_are_none_are_no_json_of_their_own() -> None:
+    look = run(progress=Progress(current=float("nan"), loss=float("inf")))
+    json.dumps(document([Entry(decided(look), look, box())], NOW), allow_nan=False)
+
+
+# Monitoring Plugins guidelines, "performance data": 'label'=value[UOM];[warn];[crit];[min];[max]
+PERFORMANCE = re.compile(r"'(?:[^'=|]|'')+'=-?[0-9.e+]+(?:%|s)?;[0-9.]*;[0-9.]*;[0-9.]*;[0-9.]*")
+
+
+def test_the_answer_for_nagios() -> None:
+    look = run(run="o'neil|x=1")
+    first, *rest = nagios([Entry(decided(look), look, box())], NOW)
+    text, _, data = first.partition(" | ")
+    assert text == "PATROL OK - 1 of 1 ok"
+    assert rest == []
+    assert "|" not in data
+    assert " ".join(PERFORMANCE.findall(data)) == data
+
+
+def test_nagios_names_the_worst_first() -> None:
+    entries = [
+        Entry(decided(look), look, box())
+        for look in (run(), run(heartbeat_age_seconds=900.0), dead(outcome="chain_failed"))
+    ]
+    first = nagios(entries, NOW)[0]
+    assert first.startswith("PATROL CRITICAL - gpu1/digits failed")
+    assert "1 of 3 ok" in first
+
+
+def test_a_dry_run_says_why_no_other_rule_fired() -> None:
+    told = explanation(explain_run(run(), box(), before(), box_before(), NOW, way=WAY))
+    assert any(
+        re.match(r"  stalled +not so: every signal was seen, and all are older than stall_after", text) for text in told
+    )
+    assert any(re.match(r"  healthy +names the verdict", text) for text in told)
+    assert any(re.match(r"  disk-pressure +not so", text) for text in told)

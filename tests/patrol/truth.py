@@ -1,0 +1,228 @@
+"""The truth table: what is really so on a box, what a look brings of it, and what the patrol must say.
+
+docs/patrol-truth.md is rendered from these rows by scripts/render_patrol_docs.py; test_truth.py runs them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent, Unseen
+from onbox.contract.states import RunState
+from patrol.before import Before, BoxBefore
+from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook, Snapshot
+from patrol.verdict import Severity
+from tests.patrol.makers import (
+    HEALTHY_PROGRESS,
+    NOW,
+    TICK,
+    UPTIME,
+    artifacts,
+    away,
+    before,
+    box,
+    box_before,
+    dead,
+    disk,
+    done,
+    failure,
+    log,
+    run,
+    shrinking,
+    watched,
+)
+
+OK, WARNING, CRITICAL, UNKNOWN = Severity.OK, Severity.WARNING, Severity.CRITICAL, Severity.UNKNOWN
+
+SEEN_HEALTHY, REACHED = before(), box_before()
+
+
+class Case(NamedTuple):
+    """truth: the real state, as somebody at the box's console would tell it. look: of the run; None: it was not seen.
+
+    rule, severity, state: what is expected of the verdict; severity is the naming rule's own. flags: every further
+    rule. resume: whether a resume may be tried. name: of the run that is meant where it was not seen; "": the box.
+    """
+
+    truth: str
+    rule: str
+    severity: Severity
+    state: RunState
+    why: str
+    look: RunLook | None = None
+    snapshot: Snapshot = box()
+    before: Before = SEEN_HEALTHY
+    box_before: BoxBefore = REACHED
+    flags: tuple[str, ...] = ()
+    resume: bool = False
+    name: str = "digits"
+
+
+OLD = 3 * 3600.0
+HUNG = Unseen("late: it took too long on the box")
+NO_EVIDENCE = "what was not seen is no evidence against the run"
+
+RUNNING_CASES: tuple[Case, ...] = (
+    Case("trains, everything fresh", "healthy", OK, RunState.RUNNING, "alive and moving", run()),
+    Case("trains, first look ever", "healthy", OK, RunState.RUNNING, "no memory is needed for that", run(), before=Before(), box_before=BoxBefore()),
+    Case("started a minute ago, the log of the attempt before is old", "just-started", OK, RunState.RUNNING, "an earlier attempt's silence is not this one's",
+         run(stage_began_age_seconds=60.0, attempt=2, log=log(OLD), artifacts=artifacts(OLD))),
+    Case("started 121 s ago and is well", "healthy", OK, RunState.RUNNING, "the grace is 120 s", run(stage_began_age_seconds=121.0)),
+    Case("waits for a file of another job", "waiting", OK, RunState.RUNNING, "a bounded wait is no stall",
+         run(waiting_for="file data/READY (since 2h)", log=log(OLD), artifacts=artifacts(OLD))),
+    Case("waits in the Slurm queue", "capacity-wait", OK, RunState.PENDING, "a queue is no failure",
+         run(runner_alive=Absent("not started"), stage_alive=Absent("not started"), attempt=Absent("none"), scheduler="PENDING (Resources)")),
+    Case("made, but never started", "pending", OK, RunState.PENDING, "nothing has begun that could have died",
+         run(runner_alive=Absent("no status"), stage_alive=Absent("no attempt"), attempt=Absent("no attempt"), log=Absent("no log"), heartbeat_age_seconds=Absent("no status"), progress=Absent("none"), claimed_state=Absent("no status"), artifacts=Absent("none")), before=Before()),
+    Case("an exception was caught and training goes on", "healthy", OK, RunState.RUNNING, "a survived exception is no failure; triage names none", run(log=log(3.0, "Traceback (most recent call last):"))),
+    Case("one rank's log shows an error, the job lives on", "healthy", OK, RunState.RUNNING, "only the end of the process is death; the line is told as a flag",
+         run(failure=failure("nccl_or_distributed", "NCCL timeout on rank 3", source="log")), flags=("failure-survived",)),
+    Case("a metric named Error is printed", "healthy", OK, RunState.RUNNING, "words in a log are judged by triage alone", run(log=log(5.0, "val mean Error 0.02"))),
+    Case("alive, log old, but checkpoints are still written", "healthy", OK, RunState.RUNNING, "one fresh signal is enough", run(log=log(OLD))),
+    Case("hangs: log and checkpoints three hours old", "stalled", CRITICAL, RunState.STALLED, "alive and all signals old", run(log=log(OLD), artifacts=artifacts(OLD))),
+    Case("512 GPUs spin at 100% in a dead collective", "stalled", CRITICAL, RunState.STALLED, "utilisation is no progress",
+         run(log=log(OLD), artifacts=artifacts(OLD)), box(gpus=(Gpu(0, 100, 1, 2, 70),))),
+    Case("log exactly stall_after old", "healthy", OK, RunState.RUNNING, "older than, not as old as", run(log=log(1800.0), artifacts=artifacts(OLD))),
+    Case("log one second older than stall_after", "stalled", CRITICAL, RunState.STALLED, "the boundary", run(log=log(1801.0), artifacts=artifacts(OLD))),
+    Case("a long evaluation prints nothing, the box's monitor sees CPU time", "quiet", WARNING, RunState.DEGRADED, "the monitor on the box sees what the log does not show",
+         run(log=log(OLD), artifacts=artifacts(OLD), stall_after_seconds=1800.0)),
+    Case("the box's monitor calls it stalled, too", "stalled", CRITICAL, RunState.STALLED, "claim and signals agree",
+         run(log=log(OLD), artifacts=artifacts(OLD), stall_after_seconds=1800.0, claimed_state="stalled")),
+    Case("the monitor claims stalled, the log is fresh", "healthy", OK, RunState.RUNNING, "a claim against fresh signals is only a claim", run(claimed_state="stalled")),
+    Case("alive; the log lies on a hung mount", "signals-unseen", UNKNOWN, RunState.RUNNING, "whether it moves is not known", run(log=HUNG, artifacts=HUNG)),
+    Case("alive, checkpoints old, log on a hung mount", "healthy", OK, RunState.RUNNING, "not all signals were seen, so a stall is not proven; said as a flag", run(log=HUNG, artifacts=artifacts(OLD)), flags=("signal-unseen",)),
+    Case("a 2 MB progress bar in one line", "healthy", OK, RunState.RUNNING, "the counter is read, the line is cut", run(log=log(1.0, "\rstep 4600" * 200_000))),
+    Case("throughput fell to 60% three ticks ago", "throughput-collapse", WARNING, RunState.DEGRADED, "by its own history, for several ticks",
+         run(), before=before(rates=(0.2,) * 8 + (0.12,) * 2, steps=((NOW - TICK, 4400.0),))),
+    Case("one slow tick: a checkpoint was written", "healthy", OK, RunState.RUNNING, "one tick is no collapse", run(), before=before(rates=(0.2,) * 10)),
+    Case("10% slower than usual", "healthy", OK, RunState.RUNNING, "within what varies", run(), before=before(rates=(0.122,) * 10)),
+    Case("the loss is nan", "loss-lost", CRITICAL, RunState.DEGRADED, "it burns time without learning", run(progress=HEALTHY_PROGRESS._replace(loss="nan"))),
+    Case("the second retry of its stage", "degraded", WARNING, RunState.DEGRADED, "the budget is being used up", run(retries=2)),
+    Case("goes up and down with every look", "flapping", WARNING, RunState.DEGRADED, "21 samples, weighted", run(), before=before(rules=("healthy", "stalled") * 10)),
+    Case("came back from one bad look", "healthy", OK, RunState.RUNNING, "one change is no flapping", run(), before=before(rules=("healthy",) * 19 + ("could-not-look",))),
+    Case("the runner was killed with -9, and the stage hangs", "stalled", CRITICAL, RunState.STALLED, "the worse is said first, both are said", run(runner_alive=False, log=log(OLD), artifacts=artifacts(OLD)), flags=("runner-gone",)),
+    Case("the runner died while it waited; its last words still say so", "gone", WARNING, RunState.UNKNOWN, "a dead runner's claim to wait is only a claim", dead(waiting_for="file data/READY")),
+    Case("preempted and put back into the queue", "capacity-wait", OK, RunState.PENDING, "the queue's word comes before dead", dead(scheduler="PENDING (Priority)"), before=before(gone_ticks=3)),
+    Case("runs on a compute node; the login node shows no process", "healthy", OK, RunState.RUNNING, "the scheduler saw it at work", dead(scheduler="RUNNING node-7"), before=before(gone_ticks=3)),
+    Case("runs on a compute node; squeue does not answer", "could-not-look", UNKNOWN, RunState.UNKNOWN, "a blocked query is no failure", dead(scheduler=HUNG), before=before(gone_ticks=3)),
+    Case("the runner was killed with -9, the stage trains on", "runner-gone", WARNING, RunState.RUNNING, "the stage is well; a resume takes it over", run(runner_alive=False, heartbeat_age_seconds=700.0), resume=True),
+    Case("the run is well, its monitor hangs", "heartbeat-stale", WARNING, RunState.RUNNING, "monitor stale, run healthy", run(heartbeat_age_seconds=61.0)),
+    Case("heartbeat exactly two cadences old", "healthy", OK, RunState.RUNNING, "more than two", run(heartbeat_age_seconds=60.0)),
+    Case("the run hangs and its monitor, too", "stalled", CRITICAL, RunState.STALLED, "both are said", run(heartbeat_age_seconds=OLD, log=log(OLD), artifacts=artifacts(OLD)), flags=("heartbeat-stale",)),
+    Case("new run of the same name", "healthy", OK, RunState.RUNNING, "history of the old one does not count",
+         run(run_id="r2"), before=before(rates=(9.0,) * 12, gone_ticks=3, signatures=(("x", "r1/train/1"),)), flags=("replaced",)),
+    Case("CHAIN_DONE is there, the runner still delivers notices", "ending", OK, RunState.RUNNING, "finished needs both: no process and the marker", done(runner_alive=True, ended_age_seconds=5.0)),
+    Case("done long ago, a process still holds the GPU", "lingering", WARNING, RunState.RUNNING, "it costs money", done(stage_alive=True, ended_age_seconds=1200.0)),
+    Case("the process table could not be read", "could-not-look", UNKNOWN, RunState.UNKNOWN, NO_EVIDENCE, run(runner_alive=HUNG, stage_alive=HUNG)),
+    Case("the runner could not be looked for, its stage was seen alive", "healthy", OK, RunState.RUNNING, "a living stage is positive proof", run(runner_alive=HUNG)),
+    Case("old memory says dead, the look says alive", "healthy", OK, RunState.RUNNING, "the box wins over any memory", run(), before=before(gone_ticks=5, rule="interrupted", known_state="interrupted")),
+)  # fmt: skip
+
+END_CASES: tuple[Case, ...] = (
+    Case("finished", "done", OK, RunState.DONE, "no process and the marker of this very run", done()),
+    Case("finished, a person knows it", "done-acknowledged", OK, RunState.DONE, "acknowledged for this run id", done(), before=before(acknowledged="r1:done")),
+    Case("finished, the acknowledgement was for an earlier run", "done", OK, RunState.DONE, "an acknowledgement is of one run", done(run_id="r2"), before=before(acknowledged="r1:done"), flags=("replaced",)),
+    Case("finished after 49% of the expected time", "done", OK, RunState.DONE, "a flag, not a verdict", done(stage_began_age_seconds=4900.0 + 600, expected_seconds=10_000.0), flags=("fast-finish",)),
+    Case("finished after 51% of the expected time", "done", OK, RunState.DONE, "the boundary is 50%", done(stage_began_age_seconds=5100.0 + 600, expected_seconds=10_000.0)),
+    Case("finished ten times faster than the runs before it", "done", OK, RunState.DONE, "its own history is the expectation", done(), before=before(durations=(("train@r0", 400_000.0),)), flags=("fast-finish",)),
+    Case("its marker is there, its processes could not be looked for", "could-not-look", UNKNOWN, RunState.UNKNOWN, "success needs two pieces of evidence", done(runner_alive=HUNG, stage_alive=HUNG)),
+    Case("killed between two ticks: first look", "gone", WARNING, RunState.UNKNOWN, "one look can fall between end and marker", dead()),
+    Case("killed between two ticks: second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "no process and no marker, twice", dead(), before=before(gone_ticks=1, rule="gone"), resume=True),
+    Case("died an hour ago, first look ever", "interrupted", CRITICAL, RunState.INTERRUPTED, "a heartbeat that ended long ago rules a race out", dead(heartbeat_age_seconds=3600.0), before=Before(), box_before=BoxBefore(), resume=True),
+    Case("the box was rebooted, the run is gone", "interrupted", CRITICAL, RunState.INTERRUPTED, "no process survives a reboot", dead(), box(identity=Identity("gpu1", "boot-2", 900.0, NOW, 0.0)), flags=("rebooted",), resume=True),
+    Case("rebooted, and the run was resumed by somebody", "healthy", OK, RunState.RUNNING, "a new process of this boot was seen", run(attempt=2, stage_began_age_seconds=400.0), box(identity=Identity("gpu1", "boot-2", 900.0, NOW, 0.0)), flags=("rebooted",)),
+    Case("died of a full disk before it could say so", "interrupted", CRITICAL, RunState.INTERRUPTED, "class and proof from its log", dead(failure=failure(source="log")), before=before(gone_ticks=1), resume=True),
+    Case("died of a defect in its code", "interrupted", CRITICAL, RunState.INTERRUPTED, "a defect is never retried", dead(failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(gone_ticks=1)),
+    Case("died; its log could not be read", "interrupted", CRITICAL, RunState.INTERRUPTED, "dead is proven, why is not: nothing is tried", dead(failure=HUNG, log=HUNG), before=before(gone_ticks=1)),
+    Case("the last log line says step 4600, the process is gone", "gone", WARNING, RunState.UNKNOWN, "an old log line never proves the present", dead(log=log(4.0))),
+    Case("gone; the markers could not be read", "could-not-look", UNKNOWN, RunState.UNKNOWN, "without a look at the marker nobody is dead", dead(done=HUNG), before=before(gone_ticks=4)),
+    Case("gone; the journal could not be read", "could-not-look", UNKNOWN, RunState.UNKNOWN, "without a look at the end record nobody is dead", dead(outcome=HUNG), before=before(gone_ticks=4)),
+    Case("its runner wrote down that it was ended", "interrupted-recorded", CRITICAL, RunState.INTERRUPTED, "a record is proof; no second look", dead(outcome="chain_interrupted", reason="signal 15", ended_age_seconds=90.0), resume=True),
+    Case("CUDA out of memory", "failed", CRITICAL, RunState.FAILED, "its class forbids an unchanged retry", dead(outcome="chain_failed", failure=failure("cuda_oom", "CUDA out of memory. Tried to allocate 2.00 GiB"))),
+    Case("the spot instance was preempted", "failed", CRITICAL, RunState.FAILED, "its class allows the same configuration again", dead(outcome="chain_failed", failure=failure("preempted", "slurmstepd: error: PREEMPTED")), resume=True),
+    Case("failed in the same way as the attempt before", "repeated-failure", CRITICAL, RunState.FAILED, "twice is no accident: never a third time", dead(outcome="chain_failed", attempt=2, failure=failure()), before=before(signatures=((failure().signature, "r1/train/1"),))),
+    Case("failed, seen again at the next tick", "failed", CRITICAL, RunState.FAILED, "the same attempt is not counted twice", dead(outcome="chain_failed", failure=failure()), before=before(signatures=((failure().signature, "r1/train/1"),), rule="failed"), resume=True),
+    Case("failed, and a class that nobody knows", "failed", CRITICAL, RunState.FAILED, "its marker's own word on retries counts", dead(outcome="chain_failed", failure=failure("license_busy", "no seats", retry_allowed=False, remedy="Wait for a seat."))),
+    Case("failed; its log could not be read", "failed", CRITICAL, RunState.FAILED, "why is not known: nothing is tried", dead(outcome="chain_failed", failure=HUNG)),
+    Case("a gate refused for lack of disk", "gate-refused", CRITICAL, RunState.FAILED, "nothing is lost, nothing runs", dead(outcome="gate_refused", reason="disk_free 3.0 GB, wanted 5 GB")),
+    Case("a person stopped it", "stopped", OK, RunState.STOPPED, "what a person stopped is left alone", dead(outcome="chain_stopped", reason="asked to stop")),
+    Case("stopped a week ago, heartbeat old, log old", "stopped", OK, RunState.STOPPED, "an end record answers before any age", dead(outcome="chain_stopped", heartbeat_age_seconds=600_000.0, log=log(600_000.0)), before=before(gone_ticks=200, rule="stopped")),
+    Case("marker of an earlier attempt lies there, this one trains", "healthy", OK, RunState.RUNNING, "only the marker of this very run is proof; the probe brings no other", run(done=Absent("CHAIN_DONE is of another run"))),
+)  # fmt: skip
+
+WATCHED_CASES: tuple[Case, ...] = (
+    Case("bare nohup python train.py, trains", "healthy", OK, RunState.RUNNING, "the same line without onbox on the box", watched(), before=before(run_id=None)),
+    Case("pgrep would match the probe's own shell, no training runs", "gone", WARNING, RunState.UNKNOWN, "the probe leaves itself out: nothing was found", watched(stage_alive=False), before=before(run_id=None)),
+    Case("bare process died of an error that its log shows, first look", "crashed", CRITICAL, RunState.FAILED, "a fault at the log's end and no process are proof", watched(stage_alive=False, failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(run_id=None)),
+    Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False), before=before(run_id=None, gone_ticks=1)),
+    Case("bare process ended at 5155 of 5155, no done_regex", "ended-unproven", WARNING, RunState.UNKNOWN, "the last step is no proof of results", watched(stage_alive=False, progress=Progress(current=5155, exact_max=5155)), before=before(run_id=None)),
+    Case("bare process ended, done_regex matched", "done", OK, RunState.DONE, "no process and the declared proof", watched(stage_alive=False, done="line: Training completed"), before=before(run_id=None)),
+    Case("only a log is declared, it grows", "moving", OK, RunState.RUNNING, "something writes", watched(stage_alive=Absent("no process is named")), before=before(run_id=None)),
+    Case("only a log is declared, it is old", "silent", WARNING, RunState.UNKNOWN, "dead and stalled cannot be told apart", watched(stage_alive=Absent("no process is named"), log=log(OLD)), before=before(run_id=None)),
+    Case("declared, not started yet", "pending", OK, RunState.PENDING, "no log, no process, never seen", watched(stage_alive=False, log=Absent("no such file"), progress=Absent("none")), before=Before()),
+    Case("neither tmux nor screen on the box", "could-not-look", UNKNOWN, RunState.UNKNOWN, NO_EVIDENCE, watched(stage_alive=Unseen("neither tmux nor screen is on the box's path")), before=before(run_id=None)),
+    Case("neither process nor log could be judged", "unclear", UNKNOWN, RunState.UNKNOWN, "the explicit default", watched(stage_alive=Absent("no process is named"), log=HUNG), before=before(run_id=None)),
+    Case("bare process hangs", "stalled", CRITICAL, RunState.STALLED, "log old, nothing else declared", watched(log=log(OLD)), before=before(run_id=None)),
+)  # fmt: skip
+
+BOX_CASES: tuple[Case, ...] = (
+    Case("inodes 99% in use, bytes 34%", "healthy", OK, RunState.RUNNING, "inodes end a run as bytes do", run(), box(disks=(disk(34.0, 99.0),)), flags=("disk-critical",)),
+    Case("bytes 91% in use", "healthy", OK, RunState.RUNNING, "time to prune", run(), box(disks=(disk(91.0),)), flags=("disk-pressure",)),
+    Case("a file system that counts no inodes", "healthy", OK, RunState.RUNNING, "none counted is not none left", run(), box(disks=(disk(50.0, Absent("not counted")),))),
+    Case("a million small files an hour, inodes full in 5 h", "healthy", OK, RunState.RUNNING, "the trend is told before the limit", run(), box(disks=(disk()._replace(inodes_free=5_000_000),)), box_before=box_before(disks=shrinking("/", 1e6, 5_000_000)), flags=("disk-trend",)),
+    Case("inodes full in 1 h", "healthy", OK, RunState.RUNNING, "no later than the next tick but one", run(), box(disks=(disk()._replace(inodes_free=1_000_000),)), box_before=box_before(disks=shrinking("/", 1e6, 1_000_000)), flags=("disk-critical",)),
+    Case("df hung", "healthy", OK, RunState.RUNNING, "the run is well, the disk unknown", run(), box(disks=HUNG, sections_unseen=(("disk", "late"),)), flags=("section-unseen",)),
+    Case("memory at 90.0% of the limit", "healthy", OK, RunState.RUNNING, "above 90%, not at", run(), box(memory=Memory(90_000, 100_000, 0, 1, 2))),
+    Case("memory at 90.1% of the limit", "healthy", OK, RunState.RUNNING, "the boundary", run(), box(memory=Memory(90_100, 100_000, 0, 1, 2)), flags=("memory-pressure",)),
+    Case("page cache fills the group", "healthy", OK, RunState.RUNNING, "held is without what can be dropped", run(), box(memory=Memory(24_000, 100_000, 0, 1, 2))),
+    Case("no limit, the host is at 97%", "healthy", OK, RunState.RUNNING, "nothing protects the run", run(), box(memory=Memory(1, Absent("no limit"), 0, 30, 1000)), flags=("host-memory",)),
+    Case("a data loader was killed for memory", "healthy", OK, RunState.RUNNING, "the counter's difference", run(), box(memory=Memory(71_000, 100_000, 4, 1, 2)), box_before=box_before(oom_kills=3), flags=("oom-kill",)),
+    Case("the count of kills is of a new group", "healthy", OK, RunState.RUNNING, "a count that shrank began anew", run(), box(memory=Memory(71_000, 100_000, 1, 1, 2)), box_before=box_before(oom_kills=7)),
+    Case("half the time is lost to swapping", "healthy", OK, RunState.RUNNING, "pressure says what load averages do not", run(), box(pressure=Pressure(50.0, 10.0, 0.0, of_host=False)), flags=("pressure",)),
+    Case("a GPU fell off the bus", "healthy", OK, RunState.RUNNING, "it spoils results before it fails", run(), box(gpus=(Gpu(0, HUNG, HUNG, HUNG, HUNG, "GPU is lost"),)), flags=("gpu-fault",)),
+    Case("a new Xid 79", "healthy", OK, RunState.RUNNING, "newer than the last look", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid (PCI:0000:3b:00): 79", UPTIME - 60, 79),)), flags=("gpu-fault",)),
+    Case("an Xid of last week", "healthy", OK, RunState.RUNNING, "an old line never proves the present", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid 79", UPTIME - 400_000, 79),))),
+    Case("the kernel's log may not be read", "healthy", OK, RunState.RUNNING, "told, and never counted as none", run(), box(kernel_faults=Unseen("no rights"), sections_unseen=(("kernel", "no rights"),)), flags=("section-not-readable",)),
+    Case("GPU at 0% in one look", "healthy", OK, RunState.RUNNING, "never from one snapshot", run(), box(gpus=(Gpu(0, 0, 1, 2, 40),))),
+    Case("GPU at 0% for three ticks while the log advances", "healthy", OK, RunState.RUNNING, "bound by CPU or data, not idle", run(), box(gpus=(Gpu(0, 0, 1, 2, 40),)), before(gpu_percents=(96, 0, 0)), flags=("gpu-idle",)),
+    Case("GPU at 40% for three ticks", "healthy", OK, RunState.RUNNING, "told, no trouble", run(), box(gpus=(Gpu(0, 40, 1, 2, 40),)), before(gpu_percents=(40, 40)), flags=("gpu-underused",)),
+    Case("a box without GPUs", "healthy", OK, RunState.RUNNING, "looked, there is none", run(), box(gpus=Absent("no nvidia-smi"))),
+    Case("the box's clock is an hour behind", "healthy", OK, RunState.RUNNING, "ages are by the box's own clock", run(), box(identity=Identity("gpu1", "boot-1", UPTIME, NOW - 3600, -3600.0)), flags=("clock-skew",)),
+    Case("this laptop slept for six hours", "healthy", OK, RunState.RUNNING, "the patrol's own gap is not the run's", run(), box_before=box_before(last_tick_at=NOW - 6 * 3600, kernel_seconds=UPTIME - 60), flags=("patrol-stale",)),
+    Case("the last tick was exactly two cadences ago", "healthy", OK, RunState.RUNNING, "more than two", run(), box_before=box_before(last_tick_at=NOW - 2 * TICK)),
+    Case("this machine's clock was set back by a day", "healthy", OK, RunState.RUNNING, "a time of the future is no age", run(), before=before(last_seen_at=NOW + 86400, since=NOW + 86400, steps=((NOW + 86400, 4400.0),)), box_before=box_before(last_tick_at=NOW + 86400)),
+    Case("the webhook is down, notices wait for two ticks", "healthy", OK, RunState.RUNNING, "what is not delivered nobody hears", run(undelivered=2), before=before(undelivered_ticks=1), flags=("notifications-stuck",)),
+    Case("a notice was written this second", "healthy", OK, RunState.RUNNING, "it may be on its way", run(undelivered=1)),
+    Case("the transfer of the data was cut off at 7 of 10 files", "healthy", OK, RunState.RUNNING, "completeness is a count", run(counts=(FileCount("data/train", "data/train", 7, 10),)), flags=("files-missing",)),
+    Case("the data's directory is not there", "healthy", OK, RunState.RUNNING, "none of ten", run(counts=(FileCount("data/train", "data/train", Absent("none"), 10),)), flags=("files-missing",)),
+    Case("the files could not be counted", "healthy", OK, RunState.RUNNING, NO_EVIDENCE, run(counts=(FileCount("data/train", "data/train", HUNG, 10),))),
+    Case("dead, and onbox is not on the PATH of ssh", "interrupted", CRITICAL, RunState.INTERRUPTED, "the next command would not be found", dead(), box(onbox_on_path=False), before(gone_ticks=1), flags=("no-onbox",), resume=True),
+)  # fmt: skip
+
+LINK_CASES: tuple[Case, ...] = (
+    Case("trains behind a link that is down, first time", "unreachable", UNKNOWN, RunState.UNKNOWN, "soft; a lost link is no lost run", None, away("timeout", "Connection timed out")),
+    Case("trains behind a link that is down, third time", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard; still nothing is said of the run", None, away("timeout"), box_before=box_before(failures=2, first_failure_at=NOW - 2 * TICK)),
+    Case("the key was not accepted", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard at once: trying again cannot help", None, away("auth", "Permission denied (publickey).")),
+    Case("the host key changed", "unreachable", UNKNOWN, RunState.UNKNOWN, "never weakened, always told", None, away("host_key", "REMOTE HOST IDENTIFICATION HAS CHANGED")),
+    Case("nothing listens on the port", "unreachable", UNKNOWN, RunState.UNKNOWN, "its own word", None, away("refused")),
+    Case("sshd accepts and never speaks", "unreachable", UNKNOWN, RunState.UNKNOWN, "frozen or out of memory; its own word", None, away("banner")),
+    Case("the answer was cut in the middle", "unreachable", UNKNOWN, RunState.UNKNOWN, "half an answer is none", None, away("cut")),
+    Case("a wedged ControlMaster", "unreachable", UNKNOWN, RunState.UNKNOWN, "late; the run is not judged by it", None, away("late_login")),
+    Case("not tried: the box was away the last times", "not-tried", UNKNOWN, RunState.UNKNOWN, "no new look, no new word", None, away("waiting"), box_before=box_before(failures=4, first_failure_at=NOW - 9 * TICK)),
+    Case("the project lies on a hung mount", "runs-unseen", UNKNOWN, RunState.UNKNOWN, "an unseen project is not an empty one", None, box(runs=HUNG)),
+    Case("the run's directory was removed", "vanished", WARNING, RunState.UNKNOWN, "what became of it is not known", None, box()),
+    Case("the box is away, no run known", "unreachable", UNKNOWN, RunState.UNKNOWN, "the box speaks for itself", None, away("dns"), name=""),
+    Case("a fresh box without runs", "no-runs", OK, RunState.PENDING, "looked, there is none", None, box(), name=""),
+    Case("a box with a run", "reached", OK, RunState.RUNNING, "the run has a verdict of its own", None, box(runs=(run(),)), name=""),
+    Case("the box answers, its project hangs, no run known", "runs-unseen", UNKNOWN, RunState.UNKNOWN, "said of the box", None, box(runs=HUNG), name=""),
+)  # fmt: skip
+
+GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
+    ("Runs that live, wait, or have not begun", RUNNING_CASES),
+    ("Runs that ended, or may have", END_CASES),
+    ("Runs that onbox did not start", WATCHED_CASES),
+    ("A healthy run on a box that is not", BOX_CASES),
+    ("What could not be looked at", LINK_CASES),
+)
+CASES: tuple[Case, ...] = tuple(case for _, group in GROUPS for case in group)
