@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from handbook.recovery import advise, by_need
-from handbook.render import state_word
+from handbook.render_run import state_word
 from handbook.words import clock, safe
 from onbox.contract.readings import Absent, Unseen, observed
 
