@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
-from handbook.fetch import fetch_all
 from handbook.local import find_waiters
 from handbook.records import read
 from handbook.store import KeptRun, Store, load, save
@@ -26,7 +25,6 @@ from patrol.cron import our_lines
 from patrol.crontab import NoCrontab, read_crontab
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
-from patrol.installed import patrol_id
 from patrol.kept import MemoryTrouble, Past
 from patrol.memory import Memory
 from patrol.schedule import next_due, parse_schedule
@@ -123,6 +121,8 @@ def _key_of(look: dict[str, Any]) -> str:
 
 
 def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
+    from handbook.fetch import fetch_all  # noqa: PLC0415 - only who asks boxes
+
     wanted: dict[str, list[str]] = {}
     for (box, run), one in store.runs.items():
         aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
@@ -222,7 +222,7 @@ def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, f
 
 def _cron(settings: Settings) -> Maybe[str]:
     try:
-        lines = our_lines(read_crontab(), patrol_id(settings))
+        lines = our_lines(read_crontab(), os.path.basename(settings.state))
     except NoCrontab as trouble:
         return Absent(str(trouble))
     except Trouble as trouble:

@@ -9,7 +9,7 @@ from handbook.facts import SCHEMA
 from handbook.recovery import PRECONDITION, advise, by_need
 from handbook.render import first_command
 from onbox.contract.readings import plain
-from patrol.report_forms import utc
+from onbox.system.clock import utc_text
 
 if TYPE_CHECKING:
     from handbook.facts import Facts, RunFacts
@@ -59,4 +59,4 @@ def render_json(facts: Facts) -> str:
 
 
 def _time(at: float | None) -> str | None:
-    return None if at is None else utc(at)
+    return None if at is None else utc_text(at)

@@ -9,7 +9,6 @@ from onbox.errors import Trouble
 from onbox.redact import redact
 from onbox.system.files import StateNotWritten
 from patrol.configured import add_common_options
-from patrol.tick import Busy, Wishes, tick
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +27,8 @@ def look_now(place: Place) -> str:
     """Look at every box, as a tick does, and remember it; nothing on any box is changed. Returns why that could not be
     done (the facts are those of the last look then), or "".
     """
+    from patrol.tick import Busy, Wishes, tick  # noqa: PLC0415 - only who looks needs the half of a patrol
+
     wishes = Wishes(place.settings.config.boxes, asked_by_name=True, act=False)
     if not wishes.boxes:
         return "no box is configured: patrol add HOST"
