@@ -151,7 +151,8 @@ class BoxFacts(NamedTuple):
 
 class WatchFacts(NamedTuple):
     """Who watches. cron: this patrol's crontab line; Absent: none; Unseen: could not look. waiters: local sentinels and
-    transfers, one line each; Unseen: could not look.
+    transfers, one line each, where somebody looked for them; they are told, never written into the page, because a
+    moment later that would be false.
     """
 
     schedule: str

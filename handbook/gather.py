@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
-from handbook.local import find_waiters
 from handbook.records import read
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
@@ -215,7 +214,6 @@ def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, f
         next_due_at=None if as_of is None else next_due(schedule, as_of),
         stale=standing.stale,
         trouble=safe(heartbeat.trouble if heartbeat else ""),
-        waiters=find_waiters(),
     )
     return watch, standing.cadence_seconds
 

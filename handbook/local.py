@@ -9,7 +9,8 @@ from typing import NamedTuple
 from handbook.words import safe
 from onbox.contract.readings import Maybe, Unseen
 
-PS = ("ps", "-axo", "pid=,args=")
+# Of this user only, whatever terminal they have; the same on Linux and macOS.
+PS = ("ps", "-xo", "pid=,args=")
 PS_SECONDS = 10.0
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10
@@ -34,7 +35,7 @@ def find_waiters() -> Maybe[tuple[str, ...]]:
 
 
 def parse_ps(text: str, own_pid: int) -> list[Waiter]:
-    """The lines of `ps -axo pid=,args=` that are ours to tell, in order of their pids. Pure."""
+    """The lines of `ps -xo pid=,args=` that are ours to tell, in order of their pids. Pure."""
     found = []
     for line in text.splitlines():
         pid, _, args = line.strip().partition(" ")

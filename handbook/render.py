@@ -152,12 +152,7 @@ def _watch(facts: Facts) -> list[str]:
         lines.append(
             f"- last tick {clock(watch.last_tick_at)}" + (f"; trouble: {watch.trouble}" if watch.trouble else "")
         )
-    if isinstance(watch.waiters, Absent | Unseen):
-        lines.append(f"- sentinels and transfers here: unknown ({watch.waiters.why})")
-    else:
-        lines.append(
-            "- sentinels and transfers here: " + ("; ".join(watch.waiters) or "none alive when this was written")
-        )
+    lines.append("- sentinels and transfers of this machine: `handbook resume` names those that are alive")
     return [*lines, "- Between looks nothing looks. A promise to look again is worth what timer stands here.", ""]
 
 

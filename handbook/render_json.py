@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 from handbook.facts import SCHEMA
 from handbook.recovery import PRECONDITION, advise, by_need
 from handbook.render import first_command
-from onbox.contract.readings import plain
+from onbox.contract.readings import Unseen, plain
 from onbox.system.clock import utc_text
 
 if TYPE_CHECKING:
     from handbook.facts import Facts, RunFacts
+
+
+NOT_WRITTEN = Unseen("`handbook resume` looks for them")
 
 
 def as_data(facts: Facts) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def as_data(facts: Facts) -> dict[str, Any]:
         "runs": [run_data(facts, run) for run in by_need(facts)],
         "boxes": [{**plain(box), "reached_at": _time(box.reached_at)} for box in facts.boxes],
         "watch": {
-            **plain(facts.watch),
+            **plain(facts.watch._replace(waiters=NOT_WRITTEN)),
             "last_tick_at": _time(facts.watch.last_tick_at),
             "next_due_at": _time(facts.watch.next_due_at),
         },

@@ -85,7 +85,7 @@ def run_line(run: RunFacts) -> str:
 def _watch_line(facts: Facts) -> str:
     watch = facts.watch
     waiters = watch.waiters
-    local = waiters.why if isinstance(waiters, Absent | Unseen) else f"{len(waiters)} alive"
+    local = waiters.why if isinstance(waiters, Absent | Unseen) else "; ".join(waiters) or "none alive"
     if facts.here:
         return f"watch: each run's own runner; sentinels and transfers here: {local}"
     cron = watch.cron

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from handbook.commands.options import add_options, look_now
 from handbook.diary import enter_what_happened
 from handbook.gather import gather
+from handbook.local import find_waiters
 from handbook.place import find_place, home_of
 from handbook.publish import DATA, publish
 from handbook.render_json import as_data
@@ -46,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     page = _page(place)
     trouble = look_now(place)
     facts = gather(place, wall(), fetching=True, all_anew=True)
+    facts = facts._replace(watch=facts.watch._replace(waiters=find_waiters()))
     changed = differences(page, facts) if page else []
     said = _keep(place, facts)
     if args.json:
