@@ -116,8 +116,8 @@ def _stage(frozen: FrozenStage, record: RunRecord, facts: RunFacts) -> StageFact
         note = "" if done.fingerprint == frozen.fingerprint else "its DONE is of another command"
     elif isinstance(done, Invalid):
         state, note = "unknown", f"its DONE file is no marker: {done.reason}"
-    elif observed(facts.stage) == stage.name and facts.state not in ("done", "unknown"):
-        state = facts.state
+    elif observed(facts.stage) == stage.name and facts.state != "done":
+        state = facts.state  # "unknown" where the run could not be looked at: nothing is filled in
     else:
         state = "failed" if failed is not None else "pending"
     return StageFacts(

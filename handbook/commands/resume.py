@@ -14,6 +14,7 @@ from handbook.place import find_place, home_of
 from handbook.publish import DATA, publish
 from handbook.render_json import as_data
 from handbook.situation import differences, situation
+from onbox.contract.readings import plain
 from onbox.errors import Trouble
 from onbox.redact import redact
 from onbox.system.clock import wall
@@ -51,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
     changed = differences(page, facts) if page else []
     said = _keep(place, facts)
     if args.json:
-        print(json.dumps({**as_data(facts), "differs": changed, "trouble": trouble or None, "said": said}, indent=1))
+        now = {"differs": changed, "trouble": trouble or None, "said": said, "waiters": plain(facts.watch.waiters)}
+        print(json.dumps({**as_data(facts), **now}, indent=1))
     else:
         for line in situation(facts, changed, trouble):
             print(redact(line))
