@@ -40,7 +40,7 @@ def render(facts: Facts, notes: str = "") -> str:
         lines += render_run(facts, run, roomy=len(runs) <= ROOMY_RUNS)
     left = sum(1 for run in runs if run.run) - DETAILED_RUNS
     lines += [f"{left} more runs are described in `handbook.json`.", ""] if left > 0 else []
-    lines += [*_boxes(facts), *_watch(facts), *_rules(), *handoff(facts), ""]
+    lines += [*_boxes(facts), *_watch(facts), *_rules(), *handoff(facts), "", ""]
     text = "\n".join(lines)
     return f"{text}## Notes\n{NOTES_BEGIN}\n{notes}{NOTES_END}\n"
 

@@ -34,7 +34,7 @@ def maybe(value: Maybe[str], *, short: bool = False) -> str:
 def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[str]:
     advice = advise(run, here=facts.here)
     seen = f"rule {run.rule} since {clock(run.since)}; last contact {clock(run.seen_at)}"
-    lines = [f"## {run.name}: {state_word(run)}", f"At that contact: {run.says or 'nothing is said of it'} ({seen})"]
+    lines = [f"## {run.name}: {state_word(run)}", f"The last look said: {run.says or 'nothing is said of it'} ({seen})"]
     lines += [""] if roomy else []
     lines += [f"- also {rule}: {says}" for rule, says in run.further[: 4 if roomy else 1]]
     lines += _commands(run, advice, roomy=roomy)

@@ -101,17 +101,19 @@ def _master_options(control_path: str | None) -> tuple[str, ...]:
     return ("ControlMaster=auto", f"ControlPersist={MASTER_SECONDS}", f'ControlPath="{quoted}"')
 
 
-def script_with_values(script: str, values: Sequence[str]) -> bytes:
+def script_with_values(script: str, values: Sequence[str], *, line: bool = False) -> bytes:
     """What goes over stdin: `set -- VALUES` in POSIX quotes and the script as a function, in one group `{ }`, which a
     shell runs only when it has read all of it: a cut link runs nothing. Values may hold anything but NUL. Pure. Raises
     ValueError on a NUL.
 
-    The script's own stdin is /dev/null: no command in it can eat what follows. It may `return`.
+    The script's own stdin is /dev/null: no command in it can eat what follows. It may `return`. line: what is said
+    later (`Connection.say`), and the end of it, can be read from descriptor 3.
     """
     if "\0" in script or any("\0" in value for value in values):
         raise ValueError("a value for the remote shell holds a NUL character")
     quoted = " ".join(shlex.quote(value) for value in values)
-    text = f'{{ set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@"\nexit\n}} </dev/null\n'
+    streams = "3<&0 </dev/null" if line else "</dev/null"
+    text = f'{{ set -- {quoted}\nonbox_script() {{\n:\n{script}\n}}\nonbox_script "$@"\nexit\n}} {streams}\n'
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -130,14 +132,18 @@ def kill_all() -> None:
 class Connection:
     """A remote `sh -s` that is being talked to. Started in its own process group; `close` ends all of it at once.
 
-    fd: readable when output came or the connection ended, so that many can be watched with one selector. Raises OSError
-    when the client cannot be started.
+    fd: readable when output came or the connection ended, so that many can be watched with one selector. line: stdin
+    stays open for `say`, and its end tells the remote side that we have gone. Raises OSError when the client cannot be
+    started.
     """
 
     fd: int
 
-    def __init__(self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS) -> None:
+    def __init__(
+        self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
+    ) -> None:
         self.target = target
+        self._line = line
         self._unsent = memoryview(stdin)
         self._stderr_head, self._stderr_tail = b"", b""
         self._came = False
@@ -183,7 +189,7 @@ class Connection:
         """What has come since the last call, without waiting; b"": nothing yet; None: the connection has ended."""
         if self._ended:
             return None
-        if self._unsent or not self._stdin.closed:
+        if self._unsent or not (self._line or self._stdin.closed):
             self._send()
         self._hear_stderr()
         # First the look at the client, then the last read: what it wrote before its end is in the pipe by now.
@@ -197,6 +203,13 @@ class Connection:
             self._ended = True
             return None
         return b""
+
+    def say(self, data: bytes) -> None:
+        """A few more bytes to the remote side of a `line`; dropped when it has ended, or takes nothing any more."""
+        if self._ended or self._unsent or self._stdin.closed:
+            return
+        with suppress(OSError):
+            os.write(self._stdin.fileno(), data)
 
     def wait(self, seconds: float) -> None:
         """Until `read` has something to do, at most so long. Also wakes to send, and for stderr."""
@@ -250,8 +263,9 @@ class Connection:
         except OSError:
             self._unsent = memoryview(b"")  # it reads no more; why, its end tells
         self._selector.unregister(self._stdin)
-        with suppress(OSError):
-            self._stdin.close()
+        if not self._line:
+            with suppress(OSError):
+                self._stdin.close()
 
     def _hear_stderr(self) -> None:
         while not self._stderr.closed and (part := _read_some(self._stderr.fileno())) != b"":

@@ -13,8 +13,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
 
 from onbox.triage.docs import render_page  # noqa: E402 - found by the line above
+from sentinels.docs import render_page as render_sentinel  # noqa: E402
 
-PAGES = (("docs/triage.md", render_page),)
+PAGES = (("docs/triage.md", render_page), ("docs/sentinel-truth.md", render_sentinel))
 
 
 def main() -> int:

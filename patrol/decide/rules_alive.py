@@ -291,7 +291,7 @@ RUN_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "no-onbox", Severity.WARNING, None,
-        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False), NOT_ALIVE),
+        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False), NOT_ALIVE, NOT_DONE),
         lambda s: "onbox is not on the PATH of a login without a terminal: the next command may not be found",
         "start-up files often set PATH for terminals only",
         remedy=lambda s: "Write the full path of onbox, or set PATH in the account's start-up file.",

@@ -63,7 +63,7 @@ p_log() {
   [ $p_event = same ] || p_piece "$1" $p_start $9 $6
 }
 p_rest() {
-  p_cap=$6 p_old=$2 p_start=$3 p_place=0
+  p_cap=$6 p_old=$2 p_behind=$3 p_place=0
   set -- "${1%/*}"/*
   for p_inode in $(stat -c %i "$@"); do
     p_place=$((p_place+1))
@@ -73,9 +73,8 @@ p_rest() {
   p_found=$(stat -c '%i %s' "$1")
   [ "${p_found% *}" = $p_old ] || return
   p_mark "rest ${p_found#* }"
-  p_piece "$1" $p_start ${p_found#* } $((p_cap/2))
+  p_piece "$1" $p_behind ${p_found#* } $((p_cap/2))
   p_mark new
-  p_start=0
 }
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
@@ -183,15 +184,30 @@ def _best(proofs: Sequence[Maybe[str]]) -> Maybe[str]:
 
 
 def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) -> Maybe[Failure]:
-    """What triage reads in the current attempt's lines. A survived exception is none."""
+    """What triage reads in the current attempt's lines. A survived exception is none. Lines that were judged before are
+    not judged again: it takes 20 ms, and most looks bring nothing new.
+    """
     if isinstance(done, str):
         return Absent("it said that it is done")
+    text = log_memory.whole_text(place)
+    of = [crc32(text), len(text), alive if isinstance(alive, bool) else None]
+    kept = place.reader.get("judged")
+    if not (isinstance(kept, list) and len(kept) == 2 and kept[0] == of):
+        found = _judge(text, alive, age)
+        kept = place.reader["judged"] = [of, None if found is None else list(found)]
+    found_before = kept[1]
+    if isinstance(found_before, list) and len(found_before) == len(Failure._fields):
+        return Failure(*found_before)
+    return Absent("no failure in the log")
+
+
+def _judge(text: bytes, alive: Maybe[bool], age: float) -> Failure | None:
     from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and many boxes need none
 
     evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
-    verdict = classify(log_memory.whole_text(place), evidence)
+    verdict = classify(text, evidence)
     if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
-        return Absent("no failure in the log")
+        return None
     return Failure(
         failure_class=verdict.failure_class,
         remedy=verdict.remedy,

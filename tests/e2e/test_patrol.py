@@ -10,16 +10,17 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.system.process import look_up
 from tests.box import ONBOX, python, wait_until
 from tests.patrolled import TRAIN, Patrolled, patrolled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.box import Box
 
@@ -107,16 +108,15 @@ def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
 
 
 def test_a_run_of_an_earlier_boot_is_no_running_one(place: Patrolled) -> None:
-    """Its records name processes of another boot; what has the same number now is none of it."""
+    """A process that has the number and even the start time of the dead runner, in another boot, is none of it."""
     box = running(place.add_box("gpu1"))
     assert place.tick()["gpu1/digits"]["state"] == "running"
-    now = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    pids = box.processes()
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)  # alive, and silent
-    for path in box.state.rglob("*"):
-        if path.is_file() and not path.is_symlink() and now in path.read_text(errors="replace"):
-            path.write_text(path.read_text().replace(now, "00000000-0000-4000-8000-000000000000"))
+    box.end_everything()
+    me = look_up(os.getpid())
+    assert me is not None
+    lock = box.state / "lock"
+    holder = json.loads(lock.read_text()) | {"pid": os.getpid(), "start_ticks": me.identity.start_ticks}
+    lock.write_text(json.dumps(holder | {"boot_id": "00000000-0000-4000-8000-000000000000"}))
     place.tick()
     assert place.tick()["gpu1/digits"]["state"] == "interrupted"
 
@@ -210,7 +210,7 @@ def test_a_second_tick_leaves_at_once(place: Patrolled) -> None:
     place.sshd.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr]
     first = place.start("tick")
     try:
-        wait_until(lambda: (place.folder / "state").exists() and (place.state / "heartbeat.json").exists(), "a tick")
+        wait_until(lambda: [*(place.folder / "state").glob("onbox/*/heartbeat.json")], "a tick to begin")
         began = time.monotonic()
         second = place.patrol("tick")
         took = time.monotonic() - began

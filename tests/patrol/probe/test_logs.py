@@ -110,6 +110,22 @@ def test_a_crash_after_the_rotation_is_found(box: LocalBox, tmp_path: Path) -> N
     assert failed(run), run.failure
 
 
+@pytest.mark.parametrize("lines", [1, 200])
+def test_a_crash_after_the_old_file_went_away_is_found(box: LocalBox, tmp_path: Path, lines: int) -> None:
+    """Another inode for certain; the new file is shorter, or longer, than the old one was."""
+    (tmp_path / "logs").mkdir()
+    log = tmp_path / "logs" / "train.log"
+    log.write_bytes(STEPS)
+    look(box, log)
+    (tmp_path / "new").write_bytes(CRASH if lines == 1 else b"step 1/1000\n" * lines + CRASH)
+    log.rename(tmp_path / "elsewhere")
+    (tmp_path / "new").rename(log)
+    run, seen = look(box, log)
+    assert seen.event == "rotated"
+    assert seen.new_bytes == seen.bytes_total
+    assert failed(run), run.failure
+
+
 def test_a_truncated_log_is_read_from_its_beginning(box: LocalBox, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_bytes(STEPS)

@@ -76,6 +76,8 @@ def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
 
 def test_a_killed_runner_leaves_a_live_stage_and_then_nothing(box: LocalBox, project: Box) -> None:
     project.onbox("chain", "-d", f"train={GO_ON}")
+    status = project.state / "status.json"
+    wait_until(lambda: status.exists() and json.loads(status.read_text()).get("keeper"), "a heartbeat with the keeper")
     keeper = json.loads((project.state / "status.json").read_text())["keeper"]["pid"]
     project.kill_runner()
     seen = look(box, project)

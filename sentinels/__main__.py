@@ -1,0 +1,5 @@
+"""`python -m sentinels`."""
+
+from sentinels.cli import entry
+
+entry()

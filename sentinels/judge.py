@@ -1,0 +1,345 @@
+"""What observations mean for one target: a condition hears them in order and says once how its wait ended. Pure.
+
+A condition remembers what is needed to go on after a lost link, or in a later slice of the same wait: `words` are the
+item's words for the program on the box, `memory` and `recall` its JSON-able memory.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.markers import Marker, parse_marker
+from onbox.contract.units import format_duration, format_size
+from onbox.redact import one_line, redact
+from onbox.system.clock import parse_utc
+from sentinels.outcome import Finding, Outcome
+from sentinels.run_look import Judged, Terms, facts_of, judge_run, why_failed
+from sentinels.targets import Kind, Target, ere_of
+from sentinels.wire import (
+    ArtifactSeen,
+    CouldNotLook,
+    FileSeen,
+    LineSeen,
+    Message,
+    NotThere,
+    PidSeen,
+    Quiet,
+    Remember,
+    RunSeen,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLOCK_GRAIN_SECONDS = 0.02  # a file's times lag behind the clock by up to a tick of the kernel
+PROOF_SECONDS = 1.5  # between the two looks that prove that something has gone
+
+
+class Arming(NamedTuple):
+    """What a wait was begun with. box_clock: moment of the arming by the box's clock; None: not known yet.
+
+    existing: what was there before counts too.
+    """
+
+    existing: bool = False
+    stall_after_seconds: float | None = None
+
+
+class Condition:
+    """One target. note: what is known of it meanwhile, one line; "" for nothing worth telling."""
+
+    kind = ""
+
+    def __init__(self, target: Target, path: str, arming: Arming) -> None:
+        self.target, self.path, self.arming = target, path, arming
+        self.note = ""
+        self.quiet_seconds: float | None = None
+
+    def words(self, armed_clock: float | None) -> tuple[str, ...]:
+        """KIND A B C D E F for the program on the box, as far as needed. armed_clock: of the arming, by its clock."""
+        raise NotImplementedError
+
+    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+        """One observation, with the box's clock now and at the arming. A finding ends this target's wait."""
+        raise NotImplementedError
+
+    def memory(self) -> dict[str, Any]:
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on from what an earlier slice of the same wait remembered."""
+
+    def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:
+        kept = {key: value for key, value in detail.items() if value is not None}
+        return Finding(outcome, self.target.text, redact(one_line(say))[:1000], since, kept)
+
+    def _cannot_look(self, message: CouldNotLook) -> None:
+        self.note = f"cannot be looked at: {one_line(message.why)[:200]}"
+
+
+class MarkerCondition(Condition):
+    """A marker that is new: not the one that was there when the wait began, and not of another run or command."""
+
+    kind = "file"
+
+    def __init__(self, target: Target, path: str, arming: Arming) -> None:
+        super().__init__(target, path, arming)
+        self.old = ""  # stamp of the marker that does not count
+        self.known_absent = False
+
+    def words(self, armed_clock: float | None) -> tuple[str, ...]:
+        return (self.kind, self.path, self.old)
+
+    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+        if isinstance(message, CouldNotLook):
+            self._cannot_look(message)
+        elif isinstance(message, NotThere):
+            self.known_absent, self.old, self.note = True, "", "not there yet"
+        elif isinstance(message, FileSeen):
+            return self._judge(message, clock, armed_clock)
+        return None
+
+    def _judge(self, seen: FileSeen, clock: float, armed_clock: float) -> Finding | None:
+        if seen.stamp == self.old:
+            return None
+        marker = parse_marker(seen.content)
+        why_old = "" if self.arming.existing else self._why_old(seen, marker, clock, armed_clock)
+        if why_old:
+            self.old, self.note = seen.stamp, why_old
+            return None
+        data: Mapping[str, Any] = marker.data if isinstance(marker, Marker) else {}
+        since = parse_utc(str(data.get("ended_at", ""))) or seen.changed_at
+        if self.target.fails:
+            why = why_failed(data) or first_line(seen.content)
+            say = f"fail marker {self.path}" + (f": {why}" if why else "")
+            return self._found(Outcome.FAILED, say, since, marker=self.path, **failure_facts(data))
+        return self._found(Outcome.LANDED, f"marker {self.path}", since, marker=self.path, run_id=data.get("run_id"))
+
+    def _why_old(self, seen: FileSeen, marker: object, clock: float, armed_clock: float) -> str:
+        """Why this marker does not count; "" when it does."""
+        if isinstance(marker, Marker) and seen.contract:
+            wanted_id, wanted_print = contract_of(seen.contract)
+            if wanted_id is not None and marker.run_id != wanted_id:
+                return f"the marker there is of an older run ({marker.run_id}; the run is {wanted_id})"
+            if wanted_print is not None and marker.fingerprint != wanted_print:
+                return f"the marker there is of another command ({marker.fingerprint}, not {wanted_print})"
+        if self.known_absent or self.old:
+            return ""
+        changed = seen.changed_at
+        if changed is not None and armed_clock - CLOCK_GRAIN_SECONDS <= changed <= clock + 2.0:
+            return ""
+        age = "" if changed is None else f", {format_duration(max(0.0, armed_clock - changed))} old"
+        return f"there was one before this wait{age}; a new one is waited for (--existing takes the old one)"
+
+    def memory(self) -> dict[str, Any]:
+        return {"old": self.old, "known_absent": self.known_absent}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        self.old, self.known_absent = str(memory.get("old", "")), bool(memory.get("known_absent"))
+
+
+def contract_of(text: bytes) -> tuple[str | None, str | None]:
+    """(run id, fingerprint) that a marker must have, from run.json's head and its stage's line; None: not told."""
+    head, _, line = text.partition(b"\n")
+    opening = head.rpartition(b', "stages": [')[0]
+    wanted = []
+    for piece in (opening + b"}", line.strip().removesuffix(b",")):
+        try:
+            data = json.loads(piece)
+        except (ValueError, RecursionError):
+            data = {}
+        wanted.append(data if isinstance(data, dict) else {})
+    fingerprint = wanted[1].get("fingerprint") if line.strip() else wanted[0].get("chain_fingerprint")
+    run_id = wanted[0].get("run_id")
+    return (None if run_id is None else str(run_id)), (None if fingerprint is None else str(fingerprint))
+
+
+def failure_facts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a FAILED marker adds to the JSON."""
+    keys = ("run_id", "stage", "attempt", "exit_code", "failure_class", "remedy", "signature", "proof", "log")
+    return {
+        key: redact(one_line(value)) if isinstance(value := data.get(key), str) else value
+        for key in keys
+        if data.get(key) is not None
+    }
+
+
+def first_line(content: bytes) -> str:
+    text = content.decode("utf-8", "replace").strip()
+    return redact(one_line(text.partition("\n")[0]))[:200]
+
+
+class LogCondition(Condition):
+    """A line that came after the arming. With --stall-after also that no line came for so long."""
+
+    kind = "log"
+
+    def __init__(self, target: Target, path: str, arming: Arming) -> None:
+        super().__init__(target, path, arming)
+        self.cursor = "0:0:0:0:0" if arming.existing else ""
+
+    def words(self, armed_clock: float | None) -> tuple[str, ...]:
+        patterns = self.target.regex, self.target.fail_regex
+        return (self.kind, self.path, self.cursor, *patterns, *(ere_of(one) or "" for one in patterns))
+
+    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+        if isinstance(message, CouldNotLook):
+            self._cannot_look(message)
+        elif isinstance(message, NotThere):
+            self.note = "no log there yet"
+        elif isinstance(message, Remember):
+            self.cursor = message.known
+        elif isinstance(message, LineSeen):
+            line = redact(one_line(message.line))[:400]
+            outcome = Outcome.FAILED if message.failed else Outcome.LANDED
+            word = "fail line" if message.failed else "line"
+            return self._found(outcome, f"{word} in {self.path}: {line}", clock, log=self.path, line=line)
+        elif isinstance(message, Quiet):
+            self.note = f"log written {format_duration(message.seconds)} ago"
+            limit = self.arming.stall_after_seconds
+            if limit is not None and message.seconds >= limit:
+                say = f"nothing was written to {self.path} for {format_duration(message.seconds)}"
+                return self._found(Outcome.STALLED, say, clock - message.seconds, log=self.path)
+        return None
+
+    def memory(self) -> dict[str, Any]:
+        return {"cursor": self.cursor}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        self.cursor = str(memory.get("cursor") or self.cursor)
+
+
+class ArtifactCondition(Condition):
+    """A file of a pattern that is new, big enough and no longer growing."""
+
+    kind = "artifact"
+
+    def __init__(self, target: Target, path: str, arming: Arming) -> None:
+        super().__init__(target, path, arming)
+        self.known = ""
+
+    def words(self, armed_clock: float | None) -> tuple[str, ...]:
+        since = "0" if self.arming.existing else "now" if armed_clock is None else f"{armed_clock:.3f}"
+        stable = f"{self.target.stable_seconds:g}"
+        return (self.kind, self.path, str(self.target.min_bytes), stable, f"{since};{self.known}")
+
+    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+        if isinstance(message, Remember):
+            self.known = message.known
+        elif isinstance(message, CouldNotLook):
+            self._cannot_look(message)
+        elif isinstance(message, ArtifactSeen) and message.ready:
+            path = redact(one_line(message.path))
+            stable = format_duration(self.target.stable_seconds)
+            say = f"artifact {path}, {format_size(message.size)}, unchanged for {stable}"
+            return self._found(Outcome.LANDED, say, clock, artifact=path, bytes=message.size)
+        elif isinstance(message, ArtifactSeen):
+            self.note = f"{message.files} file(s) match, {message.growing} new and not finished"
+        return None
+
+
+class ProcessCondition(Condition):
+    """A process that must live: its end, without a marker, is told after a second look."""
+
+    kind = "pid"
+
+    def __init__(self, target: Target, path: str, arming: Arming) -> None:
+        super().__init__(target, path, arming)
+        self.stamp, self.gone_at = "", None
+
+    gone_at: float | None
+
+    def words(self, armed_clock: float | None) -> tuple[str, ...]:
+        return (self.kind, self.path, self.stamp)
+
+    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+        if isinstance(message, CouldNotLook):
+            self._cannot_look(message)
+        elif isinstance(message, PidSeen) and message.stamp is not None:
+            self.stamp, self.gone_at, self.note = message.stamp, None, "lives"
+        elif isinstance(message, PidSeen):
+            self.gone_at = clock if self.gone_at is None or self.gone_at > clock else self.gone_at
+            if clock - self.gone_at >= PROOF_SECONDS:
+                return self._found(Outcome.GONE, f"process {self.path} has gone, and no marker landed", self.gone_at)
+        return None
+
+    def memory(self) -> dict[str, Any]:
+        return {"stamp": self.stamp}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        self.stamp = str(memory.get("stamp", ""))
+
+
+class RunCondition(Condition):
+    """A run: its CHAIN_DONE, or its failure, stop, stall or death. `companion`: it only tells what speaks against a
+    stage's marker, which is waited for by a condition of its own.
+    """
+
+    kind = "run"
+
+    def __init__(self, target: Target, path: str, arming: Arming, *, companion: bool = False) -> None:
+        super().__init__(target, path, arming)
+        self.companion = companion
+        self.bound: str | None = None
+        self.suspect: tuple[str, float] | None = None
+        self.quiet: float | None = None
+        self.parts: Mapping[str, bytes] | None = None
+
+    def words(self, armed_clock: float | None) -> tuple[str, ...]:
+        return (self.kind, self.path)
+
+    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+        if isinstance(message, Quiet):
+            self.quiet = message.seconds
+        elif isinstance(message, RunSeen):
+            self.parts = message.parts
+        if self.parts is None:
+            return None
+        return self._judge(self.parts, clock)
+
+    def _judge(self, parts: Mapping[str, bytes], clock: float) -> Finding | None:
+        facts = facts_of(parts)._replace(clock=clock)  # what was seen stays true while nothing new is told
+        judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
+        self.bound = self.bound or facts.run_id
+        self.note = "" if self.companion and facts.run_id is None else judged.say
+        if judged.outcome is None or (self.companion and judged.outcome is Outcome.LANDED):
+            self.suspect = None
+            return None
+        if judged.proof_needed and not self._proved(judged, clock):
+            return None
+        facts_for_json = {**failure_facts(facts.failed), "run_id": facts.run_id, "rule": judged.row}
+        if judged.outcome is not Outcome.FAILED:
+            facts_for_json = {"run_id": facts.run_id, "rule": judged.row}
+        return self._found(judged.outcome, judged.say, parse_utc(judged.at), **facts_for_json)
+
+    def _proved(self, judged: Judged, clock: float) -> bool:
+        """Whether the same was seen before, long enough ago."""
+        if self.suspect is None or self.suspect[0] != judged.row or self.suspect[1] > clock:
+            self.suspect = (judged.row, clock)
+        return clock - self.suspect[1] >= PROOF_SECONDS
+
+    def memory(self) -> dict[str, Any]:
+        return {"bound": self.bound}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        bound = memory.get("bound")
+        self.bound = None if bound is None else str(bound)
+
+
+CONDITIONS: Mapping[Kind, type[Condition]] = {
+    Kind.MARKER: MarkerCondition,
+    Kind.RUN: RunCondition,
+    Kind.LOG: LogCondition,
+    Kind.ARTIFACT: ArtifactCondition,
+    Kind.PROCESS: ProcessCondition,
+}
+
+
+def make_conditions(target: Target, path: str, arming: Arming) -> list[Condition]:
+    """The conditions of a target at its full path: one, or for a stage's marker in a run directory also its run."""
+    made = [CONDITIONS[target.kind](target, path, arming)]
+    folder, _, name = path.rpartition("/")
+    if target.kind is Kind.MARKER and not target.fails and name.endswith("_DONE") and folder.endswith("/markers"):
+        made.append(RunCondition(target, folder.removesuffix("/markers"), arming, companion=True))
+    return made

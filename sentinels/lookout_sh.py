@@ -1,0 +1,326 @@
+"""What is sent to a box: the script that finds a python there, and `lookout.py` once more in POSIX sh for boxes that
+have none (dash, bash, busybox). Same words, same lines; it looks every 0.2 s, since each look forks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sentinels.schedule import Pace
+
+ITEM_WORDS = 8
+LOOK_SECONDS = 0.05  # python's; the shell makes 0.2 of it
+PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
+
+# Values: ENGINE (any, python or sh), PYTHON (to be tried first; may be empty), its program and the program's words as
+# JSON, then the same words for sh. Program and words go through the environment: in argv they would answer to any
+# `pgrep -f`. A python that is there and does not start (a broken shim) must not end the wait: it is tried first.
+LAUNCH = r"""
+engine=$1 first=$2 program=$3 words=$4
+shift 4
+if [ "$engine" != sh ]; then
+  for python in "$first" python3 python /usr/bin/python3 /opt/conda/bin/python3; do
+    [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 || continue
+    "$python" -ISc 'import sys; sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue
+    export SENTINEL_PROGRAM="$program" SENTINEL_WORDS="$words"
+    exec "$python" -ISc 'import os; exec(os.environ["SENTINEL_PROGRAM"])'
+  done
+fi
+"""
+
+LOOK = r"""
+LC_ALL=C
+export LC_ALL
+hold=$1 beat=$2 ping=$3 tick=$4
+shift 4
+[ "$tick" != 0.05 ] || tick=0.2
+sleep "$tick" 2>/dev/null || tick=1
+say() { printf '@s %s\n' "$*" || exit 1; }
+hex() { od -An -v -tx1 2>/dev/null | tr -d ' \n'; }
+hex_of() { hexed=$(printf %s "$1" | hex); printf %s "${hexed:--}"; }
+part() { # FILE BYTES: hex of its beginning
+  hexed=; if [ -f "$1" ]; then hexed=$(head -c "$2" <"$1" 2>/dev/null | hex); fi
+  printf %s "${hexed:--}"
+}
+# Times by GNU tools are exact. Others tell whole seconds: of a file the earliest that it can have been, of the clock
+# the latest, so that no old marker is taken for a new one.
+case $(stat -c %.9Z / 2>/dev/null) in
+  *[0-9].[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) stats='%d:%i:%.9Z:%.9Y:%s' ;;
+  *) stats='%d:%i:%Z000000000:%Y000000000:%s' ;;
+esac
+stamp() { stat -L -c "$stats" "$1" 2>/dev/null | tr -d .; }
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
+now() { date +%s; }
+exact_now() {
+  case $(date +%N 2>/dev/null) in
+    [0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) date +%s.%N ;;
+    *) date +%s.999 ;;
+  esac
+}
+
+n=0
+while [ $# -ge 8 ]; do
+  n=$((n + 1))
+  case $3 in "~/"*) path=$HOME/${3#"~/"} ;; *) path=$3 ;; esac
+  eval "kind$n=\$1 id$n=\$2 path$n=\$path b$n=\$4 c$n=\$5 d$n=\$6 e$n=\$7 f$n=\$8 state$n= more$n="
+  shift 8
+done
+
+look_file() { # NUMBER ID PATH KNOWN
+  eval "was=\$state$1"
+  if [ -e "$3" ]; then
+    is=$(stamp "$3")
+    [ -n "$is" ] || is=$(ls -diL "$3" 2>/dev/null | tr -s ' ' : | cut -d: -f1-2)
+  elif [ -e "${3%/*}" ] && [ -d "${3%/*}" ] && [ ! -x "${3%/*}" ]; then is=unseen
+  else is=absent; fi
+  [ "$is" != "$was" ] && [ "$is" != "$4" ] || return 0
+  eval "state$1=\$is b$1="
+  case $is in
+    absent) say "file $2 absent" ;;
+    unseen) say "file $2 unseen $(hex_of 'Permission denied')" ;;
+    *) say "file $2 present $is $(part "$3" 4096) $(contract "$3")" ;;
+  esac
+}
+contract() { # PATH: head of run.json and the stage's line
+  hexed=
+  case $1 in
+    */markers/*_DONE | */markers/*_FAILED)
+      file=${1%/markers/*}/run.json stage=${1##*/}
+      if [ -f "$file" ]; then
+        hexed=$({ head -n 1 "$file"; grep -F -m 1 "{\"name\": \"${stage%_*}\"" "$file" </dev/null; } | hex)
+      fi ;;
+  esac
+  printf %s "${hexed:--}"
+}
+
+piece_sum() { # FILE OFFSET: checksum of up to 256 bytes before it
+  piece=256; [ "$2" -ge 256 ] || piece=$2
+  set -- "$1" "$2" $(tail -c "+$(($2 - piece + 1))" "$1" 2>/dev/null | head -c "$piece" | cksum)
+  printf %s "c$3"
+}
+fresh() { tail -c "+$((offset + 1))" "$1" | head -c "$2" | tr '\r' '\n'; } # FILE BYTES: from the offset on
+match_log() { # FILE BYTES ID ERE FAIL_ERE: the first line from the offset on that a pattern finds is told
+  for word in fail match; do
+    if [ $word = fail ]; then pattern=$5; else pattern=$4; fi
+    [ -n "$pattern" ] && [ "$2" -gt 0 ] || continue
+    line=$(fresh "$1" "$2" | grep -E -a -m 1 -e "$pattern" | head -c 1000)
+    [ -z "$line" ] || { say "log $3 $word $(hex_of "$line")"; return; }
+  done
+}
+look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
+  if { [ -n "$5" ] && [ -z "$7" ]; } || { [ -n "$6" ] && [ -z "$8" ]; }; then
+    eval "was=\$state$1"
+    [ "$was" = pattern ] || say "log $2 unseen $(hex_of 'the pattern needs python, and the box has none')"
+    eval "state$1=pattern"
+    return 0
+  fi
+  eval "was=\$state$1 rest=\$more$1"
+  is=$(stat -L -c '%d:%i %s' "$3" 2>/dev/null)
+  if [ -z "$is" ]; then
+    [ "$was" = absent ] || say "log $2 absent"
+    [ -n "$4" ] || eval "b$1=0:0:0:0:0"
+    eval "state$1=absent"
+    return 0
+  fi
+  [ "$is" != "$was" ] || [ -n "$rest" ] || return 0
+  where=${is% *} size=${is#* }
+  if [ -z "$4" ]; then offset=$size; else offset=${4%:*}; offset=${offset%:*}; offset=${offset##*:}; fi
+  if [ -n "$4" ] && { [ "$size" -lt "$offset" ] || { case $4 in "$where":*) false ;; *) true ;; esac; }; }; then
+    if [ "$size" -lt "$offset" ] || [ "$offset" -eq 0 ] || [ "${4##*:}" != "$(piece_sum "$3" "$offset")" ]; then
+      for file in "$3".* "$3"-*; do # rotated away, perhaps while nobody looked: what it got since then counts
+        case "$4" in "$(stat -L -c '%d:%i' "$file" 2>/dev/null)":*) match_log "$file" 1048576 "$2" "$7" "$8" ;; esac
+      done
+      offset=0
+    fi
+  fi
+  [ "$is" = "$was" ] && quiet_ticks=$((rest + 1)) || quiet_ticks=0
+  if [ "$size" -gt "$offset" ]; then
+    count=$((size - offset)); [ "$count" -le 1048576 ] || count=1048576
+    whole=$(fresh "$3" "$count" | { cat; printf x; } | sed '$d' | wc -c)
+    [ $quiet_ticks -lt 6 ] || whole=$count
+    [ "$whole" -gt 0 ] || [ "$count" -lt 65536 ] || whole=$count
+    match_log "$3" "$whole" "$2" "$7" "$8"
+    offset=$((offset + whole))
+  fi
+  eval "b$1=\$where:\$offset:0:\$(piece_sum \"\$3\" \"\$offset\")"
+  if [ "$size" -gt "$offset" ]; then eval "more$1=\$quiet_ticks"; else eval "more$1="; fi
+  eval "state$1=\$is"
+}
+
+look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
+  since=${6%%;*}; [ "$since" != now ] || { since=$(now); eval "d$1=\$since;"; }
+  since=${since%.*} stable=${5%.*} files=0 growing=0 list= at=$(now)
+  saved=$IFS; IFS=
+  for file in $3; do
+    IFS=$saved
+    is=$(stat -L -c '%Z %Y %s %d:%i' "$file" 2>/dev/null) || continue
+    files=$((files + 1))
+    set -- "$1" "$2" "$3" "$4" "$5" "$6" $is
+    newest=$7; [ "$8" -le "$newest" ] || newest=$8
+    [ "$newest" -gt "$since" ] || continue # whole seconds: one of the arming's own second may be older than it
+    if [ "$9" -ge "$4" ] && [ $((at - newest)) -ge $((stable + 1)) ]; then
+      say "artifact $2 ready $(hex_of "$file") $9"
+      return 0
+    fi
+    growing=$((growing + 1))
+  done
+  IFS=$saved
+  eval "was=\$state$1"
+  [ "$files $growing" = "$was" ] || say "artifact $2 waits $files $growing"
+  eval "state$1=\"\$files \$growing\""
+}
+
+ticks_of() { # PID: its start time, empty if it does not live
+  ticks=
+  { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 0
+  set -- ${line##*) }
+  [ "$1" = Z ] || [ "$1" = X ] || ticks=${20}
+}
+look_pid() { # NUMBER ID PID KNOWN
+  ticks_of "$3"
+  if [ ! -d /proc/$$ ]; then is="unseen $(hex_of 'no /proc')"
+  elif [ -n "$ticks" ] && { [ -z "$4" ] || [ "$4" = "$ticks:$boot" ]; }; then
+    is="alive $ticks:$boot"
+    eval "b$1=\$ticks:\$boot"
+  else is=gone; fi
+  eval "was=\$state$1 state$1=\$is"
+  [ "$is" = "$was" ] && [ "$is" != gone ] || say "pid $2 $is"
+}
+
+field() { printf %s "$2" | sed -n "s/.*\"$1\": *\"*\([^\",}]*\).*/\1/p"; }
+lock_state() { # FILE: held, free, none, or why it cannot be told
+  [ -e "$1" ] || { printf none; return; }
+  if ! command -v flock >/dev/null 2>&1; then printf '? no flock on the box'; return; fi
+  if flock -s -n "$1" true 2>/dev/null; then printf free; else printf held; fi
+}
+life() { # ROOT: sets runner and stage
+  runner=gone stage=-
+  lock=$(cat "$1/lock" 2>/dev/null)
+  pid=$(field pid "$lock")
+  if [ -n "$pid" ] && [ "$(field boot_id "$lock")" = "$boot" ]; then
+    ticks_of "$pid"
+    if [ -n "$ticks" ] && [ "$ticks" = "$(field start_ticks "$lock")" ]; then runner=alive; return 0; fi
+  fi
+  state=$(lock_state "$1/lock")
+  case $state in
+    held) runner=alive; return 0 ;;
+    '?'*) if [ -z "$pid" ]; then runner=$state; return 0; fi ;; # signed, and that process has gone
+  esac
+  stage=gone
+  for slot in "$1"/markers/.*.slot; do
+    [ -f "$slot" ] || continue
+    state=$(lock_state "$slot")
+    case $state in
+      held) stage=alive; return 0 ;;
+      '?'*)
+        keeper=$(sed -n 's/^keeper \([0-9]*\).*/\1/p' "$slot")
+        if ! grep -q '^exit ' "$slot" </dev/null && [ -n "$keeper" ] && [ -d "/proc/$keeper" ]; then stage=$state; fi ;;
+    esac
+  done
+}
+look_run() { # NUMBER ID ROOT
+  eval "was=\$state$1 lived=\$more$1"
+  set -- "$1" "$2" "$3" "$3/markers/CHAIN_DONE" "$3/markers/CHAIN_FAILED" "$3/events.jsonl" "$3/run.json"
+  is=$(stat -L -c '%n %i %Z %Y %s' "$4" "$5" "$6" "$7" 2>/dev/null; :)
+  if [ $((turn % 5)) -eq 0 ] || [ -z "$lived" ]; then life "$3"; else runner=${lived%%|*} stage=${lived#*|}; fi
+  if [ "$is" = "$was" ] && [ "$runner|$stage" = "$lived" ]; then
+    [ "$runner" = gone ] && [ $((turn % 5)) -eq 0 ] || return 0 # what has gone is told again: it must be seen twice
+  fi
+  eval "state$1=\$is more$1=\$runner\|\$stage"
+  failed=$(ls -t "$3"/markers/*_FAILED 2>/dev/null | grep -v '/CHAIN_FAILED$' | head -n 1)
+  unseen=; if [ -e "$3" ] && [ ! -x "$3" ]; then unseen='Permission denied'; fi
+  head=$( (head -n 1 "$7") 2>/dev/null | hex)
+  journal=$( (tail -c 65536 "$6") 2>/dev/null | hex)
+  say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
+    "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
+    "done=$(part "$4" 32768) ended=$(part "$5" 32768)" \
+    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)"
+}
+
+quiet() { # ID FILE...: for how long nothing was written to any of them
+  id=$1; shift
+  newest=$(stat -L -c %Y "$@" 2>/dev/null | sort -n | tail -n 1)
+  [ -z "$newest" ] || { age=$((at - newest)); [ $age -ge 0 ] || age=0; say "quiet $id $age"; }
+}
+beat_all() {
+  i=0
+  while [ $i -lt $n ]; do
+    i=$((i + 1))
+    eval "kind=\$kind$i id=\$id$i path=\$path$i b=\$b$i"
+    case $kind in
+      log) [ -z "$b" ] || say "log $id cursor $b"; quiet "$id" "$path" ;;
+      run) quiet "$id" "$path/events.jsonl" "$path"/logs/*.log ;;
+    esac
+  done
+  say "beat $at"
+}
+look_all() {
+  i=0
+  while [ $i -lt $n ]; do
+    i=$((i + 1))
+    eval "set -- \$i \"\$id$i\" \"\$path$i\" \"\$b$i\" \"\$c$i\" \"\$d$i\" \"\$e$i\" \"\$f$i\"; kind=\$kind$i"
+    case $kind in
+      file) look_file "$@" ;;
+      log) look_log "$@" ;;
+      artifact) [ $((turn % 5)) -ne 0 ] || look_artifact "$@" ;;
+      pid) [ $((turn % 3)) -ne 0 ] || look_pid "$@" ;;
+      run) look_run "$@" ;;
+    esac
+  done
+}
+
+turn=0 at=$(now)
+began=$at heard=$at next=$at
+printf '\n' || exit 1
+say "hello sh $(exact_now) ${boot:--} $$"
+if [ "$ping" != 0 ]; then
+  trap heard= USR1
+  trap 'exit 0' TERM HUP INT PIPE
+  { while IFS= read -r _ <&3; do kill -USR1 $$ || exit; done; kill -TERM $$; } >/dev/null 2>&1 &
+  reader=$!
+  exec 3<&-
+  trap 'kill $reader 2>/dev/null' EXIT
+fi
+while :; do
+  look_all
+  if [ $((turn % 5)) -eq 0 ]; then
+    at=$(now)
+    : "${heard:=$at}"
+    if [ "$at" -ge "$next" ] || [ "$at" -lt "$began" ]; then beat_all; next=$((at + beat)); fi
+    if [ $((at - began)) -ge "$hold" ] || [ "$at" -lt "$began" ]; then say "end held"; exit 0; fi
+    if [ "$ping" != 0 ] && [ $((at - heard)) -ge "$ping" ]; then exit 0; fi
+  fi
+  turn=$((turn + 1))
+  sleep "$tick"
+done
+"""
+
+
+@cache
+def program_text() -> str:
+    """The program for a python on the box: its modules as one text, without their imports of each other."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    parts = []
+    for name in PROGRAM_FILES:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            parts.append(file.read())
+    return re.sub(r"(?m)^from sentinels\.[^\n(]*(\([^)]*\))?\n", "", "".join(parts))
+
+
+def script() -> str:
+    """What the remote `sh` runs; `values_of` makes its values."""
+    return LAUNCH + LOOK
+
+
+def values_of(items: Sequence[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:
+    """The values of `script`. items: (KIND, ID, words...), filled up to eight words each."""
+    flat = [word for item in items for word in (*item, *("",) * (ITEM_WORDS - len(item)))]
+    words = [f"{pace.hold:.0f}", f"{pace.beat:.0f}", f"{pace.deaf:.0f}", f"{LOOK_SECONDS:g}", *flat]
+    return [engine, python, program_text(), json.dumps(words), *words]

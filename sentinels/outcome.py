@@ -1,0 +1,103 @@
+"""How a wait can end: one table. Each outcome has its exit code and its word, and says truthfully why. Pure."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Exit(IntEnum):
+    """What `sentinel` returns to the shell."""
+
+    LANDED = 0
+    FAILED = 1
+    GONE = 3
+    STALLED = 5
+    USAGE = 64
+    UNREACHABLE = 69
+    INTERNAL = 70
+    STATE_NOT_WRITTEN = 74
+    SUPERSEDED = 75
+    CONFIG = 78
+    TIMED_OUT = 124
+
+
+class Outcome(str, Enum):
+    """How a wait ended. The value is the word in the line and in the JSON."""
+
+    LANDED = "landed"
+    FAILED = "failed"
+    GONE = "gone"
+    STOPPED = "stopped"
+    STALLED = "stalled"
+    UNREACHABLE = "unreachable"
+    SUPERSEDED = "superseded"
+    TIMED_OUT = "timed-out"
+
+
+class Row(NamedTuple):
+    """One outcome: its exit code, and what it means."""
+
+    outcome: Outcome
+    code: Exit
+    meaning: str
+
+
+TABLE: tuple[Row, ...] = (
+    Row(Outcome.LANDED, Exit.LANDED, "what was waited for is there"),
+    Row(Outcome.FAILED, Exit.FAILED, "a fail marker landed, a fail line came, or the run failed (class and remedy are told)"),
+    Row(Outcome.GONE, Exit.GONE, "no process lives and no marker landed: killed, or the box was rebooted"),
+    Row(Outcome.STOPPED, Exit.GONE, "the run was stopped or interrupted, so no marker will land; `onbox resume` continues it"),
+    Row(Outcome.STALLED, Exit.STALLED, "it lives, and has shown no sign of life for --stall-after (or its own stall_after)"),
+    Row(Outcome.UNREACHABLE, Exit.UNREACHABLE, "the box could not be reached at the end; of the run nothing is inferred"),
+    Row(Outcome.SUPERSEDED, Exit.SUPERSEDED, "a newer wait for the same target took over, or another run took the run's place"),
+    Row(Outcome.TIMED_OUT, Exit.TIMED_OUT, "the limit of the wait was reached; the box was in sight and nothing had happened"),
+)  # fmt: skip
+
+TROUBLES: tuple[tuple[Exit, str], ...] = (
+    (Exit.USAGE, "the command line is wrong"),
+    (Exit.INTERNAL, "a defect in sentinel itself"),
+    (Exit.STATE_NOT_WRITTEN, "the register of waits could not be written"),
+    (Exit.CONFIG, "the configuration is wrong, or does not know the box"),
+)
+
+CODE_OF: Mapping[Outcome, Exit] = MappingProxyType({row.outcome: row.code for row in TABLE})
+
+
+class Finding(NamedTuple):
+    """What ended the wait for one target. target: as it was typed. say: which and why, one line.
+
+    since: when it happened, seconds since the epoch, by the clock of where it happened; None: not known.
+    detail: further facts for the JSON (marker, line, failure_class, remedy, run_id, ...).
+    """
+
+    outcome: Outcome
+    target: str
+    say: str
+    since: float | None = None
+    detail: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def code(self) -> Exit:
+        return CODE_OF[self.outcome]
+
+
+def combine(findings: Mapping[int, Finding], total: int, *, want_any: bool) -> Finding | None:
+    """What ends the whole wait, given how its targets (by number) ended so far; None: it goes on. Pure.
+
+    All wanted: the first that did not land ends it; else it ends when the last one landed. Any wanted: the first that
+    landed ends it; if none can land any more, the first bad end is told. findings: in the order in which they came.
+    """
+    bad = [one for one in findings.values() if one.outcome is not Outcome.LANDED]
+    landed = [one for one in findings.values() if one.outcome is Outcome.LANDED]
+    if want_any:
+        if landed:
+            return landed[0]
+        return bad[0] if len(bad) == total else None
+    if bad:
+        return bad[0]
+    return landed[-1] if len(landed) == total else None

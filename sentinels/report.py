@@ -1,0 +1,96 @@
+"""What a wait says: one line or one JSON object at its end, one line of progress on a terminal meanwhile. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.units import format_duration
+from onbox.redact import one_line, redact
+from onbox.system.clock import utc_text
+from sentinels.channel import last_contact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sentinels.channel import Channel
+    from sentinels.outcome import Finding
+    from sentinels.wait import Wait
+
+SCHEMA = 1
+PROGRESS_LIMIT = 160
+
+
+def final_line(finding: Finding, waited_seconds: float) -> str:
+    """`landed gpu1:digits: CHAIN_DONE … (since 2026-11-21T05:10:24Z, waited 4m05s)`."""
+    since = f"since {utc_text(finding.since)}, " if finding.since is not None else ""
+    waited = f"waited {format_duration(waited_seconds)}"
+    return f"{finding.outcome.value} {one_line(finding.target)}: {finding.say} ({since}{waited})"
+
+
+def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
+    """The result as JSON-ready data: what the line says, every target's own end, and how it stood with each box."""
+    return {
+        "schema": SCHEMA,
+        **finding_json(finding),
+        "armed_at": utc_text(wait.armed_at),
+        "waited_seconds": round(now - wait.began_at, 3),
+        "targets": [
+            {"target": text, **(finding_json(wait.findings[at]) if at in wait.findings else {"outcome": None})}
+            for at, text in enumerate(wait.plan.texts)
+        ],
+        "boxes": [box_json(channel) for channel in wait.channels],
+    }
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """One end as JSON-ready data."""
+    return {
+        "outcome": finding.outcome.value,
+        "exit_code": int(finding.code),
+        "target": finding.target,
+        "say": finding.say,
+        "since": None if finding.since is None else utc_text(finding.since),
+        "detail": dict(finding.detail),
+    }
+
+
+def box_json(channel: Channel) -> dict[str, Any]:
+    """How it stood with a box."""
+    contact = channel.contact
+    return {
+        "box": channel.target.box,
+        "in_sight": contact.in_sight,
+        "last_contact": None if contact.last_heard_at is None else utc_text(contact.last_heard_at),
+        "connections": contact.connections,
+        "drops": contact.drops,
+        "trouble": contact.reason or None,
+        "detail": contact.detail or None,
+    }
+
+
+def progress_line(wait: Wait, now: float) -> str:
+    """What is known now, for a terminal: one line, bounded."""
+    parts: list[str] = []
+    for channel in wait.channels:
+        contact = channel.contact
+        notes = [condition.note for _, condition in channel.items.values() if condition.note]
+        if not contact.in_sight and contact.connections:
+            notes = [
+                f"{channel.target.box} not in sight ({contact.reason or 'connecting'}), {last_contact(contact, now)}"
+            ]
+        parts += dict.fromkeys(notes)
+    left = format_duration(max(0.0, wait.began_at + wait.plan.limit_seconds - now))
+    text = redact(one_line(" · ".join(parts) or "connecting"))
+    return f"waiting {format_duration(now - wait.began_at)} (limit in {left}) · {text}"[:PROGRESS_LIMIT]
+
+
+def warnings(conditions: Sequence[Any]) -> list[str]:
+    """Notes that a person must see at once, though it is no terminal: why the wait may last longer than expected."""
+    shown = (
+        "there was one before",
+        "the marker there is of",
+        "there is no such run",
+        "cannot be looked at",
+        "the run cannot",
+    )
+    return [f"{one_line(c.target.text)}: {c.note}" for c in conditions if c.note.startswith(shown)]

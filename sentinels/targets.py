@@ -1,0 +1,165 @@
+"""What can be waited for, from the words of the command line. Pure: nothing is looked up here.
+
+`MARKER`, `BOX:/PATH/MARKER`, `BOX:RUN`, and with options logs, artifacts, processes and fail markers.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.names import name_problem
+from onbox.contract.units import parse_duration, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DEFAULT_REGEX = "QUEUE DONE|Training completed"
+DEFAULT_STABLE_SECONDS = 10.0
+_BOX = r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*"
+
+
+class Kind(str, Enum):
+    """What a target is."""
+
+    MARKER = "marker"
+    RUN = "run"
+    LOG = "log"
+    ARTIFACT = "artifact"
+    PROCESS = "process"
+
+
+class Target(NamedTuple):
+    """One thing to wait for. text: as it was typed. box: None: this machine. path: of marker, log, pattern, run
+    directory; the name of a run that the configuration places; the pid of a process. fails: its landing means failure.
+    """
+
+    kind: Kind
+    text: str
+    box: str | None
+    path: str
+    fails: bool = False
+    regex: str = ""
+    fail_regex: str = ""
+    min_bytes: int = 1
+    stable_seconds: float = DEFAULT_STABLE_SECONDS
+
+
+class BadTarget(ValueError):
+    """A word that names nothing to wait for: what was seen and what is wanted, one line."""
+
+
+def split_place(text: str) -> tuple[str | None, str]:
+    """`BOX:REST` or a path here. What has a slash before its first colon is a path here (`./a:b`). Raises BadTarget."""
+    if "\0" in text or not text:
+        raise BadTarget("an empty target; wanted: MARKER, BOX:/PATH/MARKER or BOX:RUN")
+    before, colon, rest = text.partition(":")
+    if not colon or "/" in before:
+        return None, text
+    if not re.fullmatch(_BOX, before):
+        raise BadTarget(f"{text!r}: {before!r} cannot be the name of a box; a path here that holds a colon: ./{text}")
+    if not rest:
+        raise BadTarget(
+            f"{text!r}: what is to be waited for on {before}? wanted: {before}:/PATH/MARKER or {before}:RUN"
+        )
+    return before, rest
+
+
+def parse_target(text: str) -> Target:
+    """A positional word: a marker here or on a box, or a run on a box. Raises BadTarget."""
+    box, path = split_place(text)
+    if box is None or path.startswith(("/", "~/")) or "/" in path:
+        return Target(Kind.MARKER, text, box, path)
+    problem = name_problem(path)
+    if problem is not None:
+        raise BadTarget(f"{text!r}: {path!r} is no run ({problem}) and no path (wanted: {box}:/PATH/MARKER)")
+    return Target(Kind.RUN, text, box, path)
+
+
+def parse_fail_marker(text: str) -> Target:
+    """`--fail MARKER`: its landing ends the wait as failed. Raises BadTarget."""
+    box, path = split_place(text)
+    return Target(Kind.MARKER, text, box, path, fails=True)
+
+
+def parse_process(text: str) -> Target:
+    """`--pid PID` or `--pid BOX:PID`: its end without a marker ends the wait as gone. Raises BadTarget."""
+    box, path = split_place(text)
+    if not re.fullmatch(r"[1-9][0-9]{0,9}", path):
+        raise BadTarget(f"--pid {text!r}: wanted a process number, or BOX:NUMBER")
+    return Target(Kind.PROCESS, text, box, path)
+
+
+def parse_logs(logs: Sequence[str], regexes: Sequence[str], fail_regexes: Sequence[str]) -> Iterable[Target]:
+    """`--log PATH --regex RE [--fail-regex RE]`; one pattern for all logs, or one for each. Raises BadTarget."""
+    if (regexes or fail_regexes) and not logs:
+        raise BadTarget("--regex belongs to a log; add: --log PATH")
+    for number, text in enumerate(logs):
+        box, path = split_place(text)
+        chosen = [
+            _pattern(option, given, number, len(logs))
+            for option, given in (("--regex", regexes), ("--fail-regex", fail_regexes))
+        ]
+        yield Target(Kind.LOG, text, box, path, regex=chosen[0], fail_regex=chosen[1])
+
+
+def _pattern(option: str, given: Sequence[str], number: int, wanted: int) -> str:
+    if not given:
+        return ""
+    if len(given) not in (1, wanted):
+        raise BadTarget(f"{len(given)} times {option} for {wanted} logs; wanted: one for all, or one for each")
+    text = given[0] if len(given) == 1 else given[number]
+    try:
+        re.compile(text.encode())
+    except (re.error, UnicodeEncodeError) as error:
+        raise BadTarget(f"{option} {text!r}: not a regular expression ({error})") from error
+    if not text:
+        raise BadTarget(f"{option}: an empty pattern matches every line")
+    return text
+
+
+def parse_artifact(text: str, min_bytes: str | None, stable: str | None) -> Target:
+    """`--artifact GLOB --min-bytes N --stable 10s`. Raises BadTarget."""
+    box, path = split_place(text)
+    size = 1 if min_bytes is None else _read("--min-bytes", min_bytes, parse_size)
+    seconds = DEFAULT_STABLE_SECONDS if stable is None else _read("--stable", stable, parse_duration)
+    return Target(Kind.ARTIFACT, text, box, path, min_bytes=int(size), stable_seconds=seconds)
+
+
+def _read(option: str, text: str, parse: object) -> float:
+    assert callable(parse)
+    try:
+        return float(parse(text))
+    except ValueError as error:
+        raise BadTarget(f"{option} {text!r}: wanted {error}") from error
+
+
+def read_seconds(option: str, text: str, *, least: float = 0.0) -> float:
+    """A duration of an option, in seconds. Raises BadTarget."""
+    seconds = _read(option, text, parse_duration)
+    if seconds < least:
+        raise BadTarget(f"{option} {text!r}: wanted at least {least:g}s")
+    return seconds
+
+
+def ere_of(regex: str) -> str | None:
+    """The same pattern for `grep -E`, for a box without python; None: it cannot be said there.
+
+    Only what reads differently is changed: \\d and \\D, \\s, \\w; what POSIX has no word for (look-around, lazy
+    repeats, named groups, back references by name) gives None.
+    """
+    if re.search(r"\(\?|[*+?}][?+]|\\[AZzpPkQE0-9]", regex):
+        return None
+    found = {
+        r"\d": "[0-9]",
+        r"\D": "[^0-9]",
+        r"\s": "[[:space:]]",
+        r"\S": "[^[:space:]]",
+        r"\w": "[A-Za-z0-9_]",
+        r"\W": "[^A-Za-z0-9_]",
+    }
+    parts = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[]+|.", regex, re.DOTALL)
+    if any(part.startswith("[") and "\\" in part for part in parts):
+        return None
+    return "".join(found.get(part, part) for part in parts)

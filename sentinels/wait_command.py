@@ -1,0 +1,123 @@
+"""`sentinel wait`: from the words to a wait, and from its end to a line, an exit code and what follows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from onbox.project import load_project
+from onbox.system.clock import wall
+from patrol.configured import settings_of
+from sentinels.aftermath import run_command, tell
+from sentinels.channel import Channel
+from sentinels.duty import Duty
+from sentinels.judge import Arming, make_conditions
+from sentinels.places import Place, find_place
+from sentinels.report import final_json, final_line
+from sentinels.schedule import Pace, short_pace
+from sentinels.targets import (
+    DEFAULT_REGEX,
+    BadTarget,
+    Kind,
+    Target,
+    parse_artifact,
+    parse_fail_marker,
+    parse_logs,
+    parse_process,
+    parse_target,
+    read_seconds,
+)
+from sentinels.wait import Plan, Signals, Wait
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sentinels.outcome import Finding
+
+
+def run(args: argparse.Namespace) -> int:
+    targets = read_targets(args)
+    plan, arming, pace = read_terms(args, targets)
+    project = load_project(args.config)
+    settings = settings_of(project, os.environ)
+    places = [find_place(target, settings, os.getcwd()) for target in targets]
+    signals = Signals()  # before the register: who supersedes us must not find us deaf
+    try:
+        duty = Duty(places, plan, fresh=args.fresh or arming.existing)
+        channels = make_channels(places, arming, pace, duty.entry.armed_at)
+        duty.recall(channels)
+        wait = Wait(plan, channels, signals, duty.turn)
+        wait.armed_at = duty.entry.armed_at
+        finding = duty.watch(wait)
+    finally:
+        signals.close()
+    _say(args, finding, wait)
+    if args.notify:
+        tell(project, finding)
+    if args.command:
+        run_command(args.command, finding)
+    return int(finding.code)
+
+
+def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:
+    now = wall()
+    text = json.dumps(final_json(finding, wait, now)) if args.json else final_line(finding, now - wait.began_at)
+    try:
+        print(text, flush=True)
+    except OSError as error:  # nobody reads it, or the disk is full: the exit code still tells
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"sentinel: {text} (stdout: {error.strerror})", file=sys.stderr)
+
+
+def read_terms(args: argparse.Namespace, targets: list[Target]) -> tuple[Plan, Arming, Pace]:
+    """Under which terms it is waited. Raises BadTarget."""
+    plan = Plan(
+        tuple(target.text for target in targets),
+        read_seconds("--timeout", args.timeout),
+        want_any=args.any,
+        once=args.once,
+        watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
+    )
+    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
+    arming = Arming(args.existing or args.once, stall_after)
+    if args.once:
+        return plan, arming, short_pace(plan.limit_seconds)
+    return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
+
+
+def is_watcher(target: Target) -> bool:
+    """What never lands: it can only speak against the others."""
+    return target.fails or target.kind is Kind.PROCESS or (target.kind is Kind.LOG and not target.regex)
+
+
+def read_targets(args: argparse.Namespace) -> list[Target]:
+    """Everything that the words name. Raises BadTarget."""
+    targets = [parse_target(text) for text in args.targets]
+    for_stall_only = args.stall_after and (args.targets or args.artifact)
+    regexes = args.regex or ([] if for_stall_only or not args.log else [DEFAULT_REGEX])
+    targets += parse_logs(args.log, regexes, args.fail_regex)
+    targets += [parse_artifact(text, args.min_bytes, args.stable) for text in args.artifact]
+    targets += [parse_fail_marker(text) for text in args.fail]
+    targets += [parse_process(text) for text in args.pid]
+    if all(is_watcher(target) for target in targets):
+        raise BadTarget(
+            "nothing to wait for; wanted: MARKER, BOX:/PATH/MARKER, BOX:RUN, --log with --regex, or --artifact"
+        )
+    watched = any(target.kind in (Kind.RUN, Kind.LOG) for target in targets)
+    if args.stall_after and not watched and not any("/markers/" in target.path for target in targets):
+        raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
+    return targets
+
+
+def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel]:
+    """One channel for each box, with the conditions of all targets that lie there."""
+    by_box: dict[object, list[tuple[int, Place]]] = {}
+    for number, place in enumerate(places):
+        by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
+    channels = []
+    for members in by_box.values():
+        items = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
+        channels.append(Channel(members[0][1].box, items, pace, armed_at))
+    return channels

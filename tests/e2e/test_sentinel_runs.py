@@ -1,0 +1,246 @@
+"""Waiting for runs: real chains, here and over a real sshd; how each way to end is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import Box, is_running, wait_until
+from tests.sentinels.waiter import Waiters
+from tests.sshd import Sshd, need_sshd
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done"
+LIMIT = ("--json", "--timeout", "40s")
+
+
+@pytest.fixture(params=["python", "sh"])
+def waiters(request: pytest.FixtureRequest, tmp_path: Path, box: Box) -> Iterator[Waiters]:
+    """Two ways to the project: a box of this machine without ssh, where python looks, and one with only a shell."""
+    configure(box)
+    made = Waiters(box.project, engine=request.param)
+    made.env["XDG_STATE_HOME"] = str(tmp_path / "state")
+    yield made
+    made.close()
+
+
+def configure(box: Box, stage: str = "") -> None:
+    (box.project / "onbox.toml").write_text(
+        f'[run]\nname = "digits"\nsample_every = "1s"\n{stage}\n'
+        f'[boxes.here]\nbackend = "local"\nproject = "{box.project}"\n'
+        f'[boxes.gpu1]\nhost = "gpu1"\nproject = "{box.project}"\n'
+    )
+
+
+def launch(box: Box, *stages: str) -> None:
+    assert box.onbox("chain", "-d", "--launch-check", "0", *stages).returncode == 0
+
+
+def begun(box: Box) -> None:
+    wait_until((box.project / "ran").exists, "the stage to begin")
+
+
+def armed(waiters: Waiters) -> None:
+    """Until the wait that was started last has looked at everything once."""
+    folder = waiters.folder.parent / "state/onbox/sentinels"
+
+    def looked() -> bool:
+        texts = [path.read_text() for path in folder.glob("*.json")] if folder.is_dir() else []
+        return any(json.loads(text)["last_contact"].get("here") for text in texts if text)
+
+    wait_until(looked, "the wait to look")
+
+
+def start(waiters: Waiters, *words: str) -> subprocess.Popen[str]:
+    waiter = waiters.start("wait", *(words or ("here:digits",)), *LIMIT)
+    armed(waiters)
+    return waiter
+
+
+def test_a_run_lands(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}", "eval=true")
+    waiter = start(waiters)
+    (box.project / "go").touch()
+    end = waiters.end(waiter)
+    assert (end["outcome"], end["detail"]["rule"]) == ("landed", "landed")
+    assert end["detail"]["run_id"] == box.marker("CHAIN_DONE")["run_id"]
+
+
+def test_a_run_over_ssh_lands(box: Box, waiters: Waiters, tmp_path: Path) -> None:
+    need_sshd()
+    server = Sshd(tmp_path / "ssh")
+    waiters.env["ONBOX_SSH_COMMAND"] = " ".join(server.ssh())
+    launch(box, f"train={WAITS}")
+    waiter = waiters.start("wait", "gpu1:digits", *LIMIT)
+    wait_until(server.logins, "a login")
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "landed"
+    server.close()
+
+
+def test_a_failure_is_told_with_class_and_remedy(box: Box, waiters: Waiters) -> None:
+    line = f"{WAITS}; echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1"
+    launch(box, f"train={line}", "eval=true")
+    waiter = start(waiters)
+    (box.project / "go").touch()
+    end = waiters.end(waiter)
+    failed = box.marker("train_FAILED")
+    assert (end["outcome"], waiter.returncode) == ("failed", 1)
+    assert end["detail"]["failure_class"] == failed["failure_class"]
+    assert end["detail"]["remedy"] == failed["remedy"]
+    assert "stage train failed" in end["say"]
+
+
+def test_a_refused_gate_is_told_as_failed(box: Box, waiters: Waiters) -> None:
+    configure(box, '[gates]\ndisk_free = "900PB"')
+    box.onbox("chain", "train=true")
+    end = waiters.end(waiters.start("wait", "here:digits", *LIMIT))
+    assert (end["outcome"], end["detail"]["rule"]) == ("failed", "failed")
+    assert "gate refused" in end["say"]
+    assert "disk_free" in end["say"]
+
+
+def test_a_stopped_run_is_told_at_once(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}")
+    begun(box)
+    waiter = start(waiters)
+    assert box.onbox("stop").returncode == 0
+    end = waiters.end(waiter)
+    assert (end["outcome"], waiter.returncode) == ("stopped", 3)
+
+
+def test_a_run_that_was_killed_whole_is_gone(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}")
+    begun(box)
+    waiter = start(waiters)
+    kill_run(box)
+    end = waiters.end(waiter)
+    assert (end["outcome"], waiter.returncode) == ("gone", 3)
+
+
+def kill_run(box: Box) -> None:
+    """kill -9 of runner, keeper and stage, so that nobody continues."""
+    keeper = int((box.state / "markers/.train.slot").read_text().split("keeper ")[1].split()[0])
+    runner = box.runner_pid()
+    os.kill(keeper, signal.SIGKILL)
+    os.kill(runner, signal.SIGKILL)
+    for pid in box.processes():
+        with suppress(ProcessLookupError, FileNotFoundError):  # it went with the others
+            if not waiter_like(pid):
+                os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(runner), "the runner to be gone")
+
+
+def waiter_like(pid: int) -> bool:
+    """Whether this is a wait's own process, which the environment of the test marks, too."""
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return b"SENTINEL_ENGINE=" in file.read()
+
+
+def test_a_killed_runner_alone_is_no_end(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}", "eval=true")
+    begun(box)
+    waiter = start(waiters)
+    box.kill_runner()
+    time.sleep(4)  # long enough for a wrong verdict
+    assert waiter.poll() is None
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_after_a_reboot_the_run_is_gone(box: Box, waiters: Waiters) -> None:
+    """What a reboot leaves: files of another boot, and no process."""
+    launch(box, f"train={WAITS}")
+    begun(box)
+    kill_run(box)
+    lock = json.loads((box.state / "lock").read_text()) | {"boot_id": "0" * 8, "pid": os.getpid()}
+    (box.state / "lock").write_text(json.dumps(lock) + "\n")
+    end = waiters.end(waiters.start("wait", "here:digits", *LIMIT))
+    assert end["outcome"] == "gone"
+    assert "rebooted" in end["say"]
+
+
+def test_a_stalled_stage_is_told(box: Box, waiters: Waiters) -> None:
+    configure(box, '[stages.train]\ncmd = "echo begins >>ran; sleep 300"\nstall_after = "1s"')
+    launch(box, "train")
+    end = waiters.end(waiters.start("wait", "here:digits", *LIMIT))
+    assert (end["outcome"], end["exit_code"]) == ("stalled", 5)
+
+
+def test_a_quiet_run_is_told_when_asked_for(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}")
+    begun(box)
+    end = waiters.end(waiters.start("wait", "here:digits", "--stall-after", "3s", *LIMIT))
+    assert (end["outcome"], end["detail"]["rule"]) == ("stalled", "quiet")
+
+
+def test_of_a_run_that_has_ended_its_end_is_told(box: Box, waiters: Waiters) -> None:
+    box.onbox("chain", "train=true")
+    end = waiters.end(waiters.start("wait", "here:digits", *LIMIT))
+    assert end["outcome"] == "landed"
+    assert end["since"] is not None
+
+
+def test_an_older_launch_does_not_count(box: Box, waiters: Waiters) -> None:
+    """It failed, and runs again: the end of now is waited for."""
+    assert box.onbox("chain", "train=test -e fixed", "eval=true").returncode == 1
+    (box.project / "fixed").touch()
+    launch(box, "train=test -e fixed", f"eval={WAITS}")
+    begun(box)
+    waiter = start(waiters)
+    assert waiter.poll() is None
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_a_replaced_run_is_told_as_superseded(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}")
+    begun(box)
+    waiter = start(waiters)
+    assert box.onbox("stop", "--now").returncode in (0, 64)
+    kept = box.state.with_name("old")
+    box.state.rename(kept)
+    end_or_new = box.onbox("chain", "-d", "--launch-check", "0", f"train={WAITS}")
+    assert end_or_new.returncode == 0
+    assert waiters.end(waiter)["outcome"] in ("superseded", "stopped")
+    shutil.rmtree(kept)
+
+
+def test_a_run_may_be_waited_for_before_it_begins(box: Box, waiters: Waiters) -> None:
+    waiter = start(waiters)
+    launch(box, "train=true")
+    assert waiters.end(waiter)["outcome"] == "landed"
+    assert waiter.returncode == 0
+
+
+def test_a_stage_marker_does_not_wait_for_a_failed_run(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}; exit 3", "eval=true")
+    waiter = start(waiters, f"{box.state}/markers/eval_DONE")
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "failed"
+
+
+def test_a_stage_marker_of_another_command_does_not_count(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}", "eval=true")
+    begun(box)
+    waiter = start(waiters, f"{box.state}/markers/train_DONE")
+    marker = {"schema": 1, "run_id": "r", "stage": "train", "attempt": 1, "fingerprint": "f" * 16}
+    forged = box.state / "markers/train_DONE"
+    forged.with_suffix(".x").write_text(json.dumps(marker))
+    forged.with_suffix(".x").rename(forged)
+    time.sleep(1.5)  # long enough for a wrong verdict
+    assert waiter.poll() is None
+    forged.unlink()
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "landed"

@@ -1,0 +1,151 @@
+"""What an observation means for one target: new or old, of this run or another, proved or only suspected."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sentinels.judge import Arming, Condition, make_conditions
+from sentinels.outcome import Finding, Outcome
+from sentinels.targets import parse_fail_marker, parse_logs, parse_process, parse_target
+from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember
+
+ARMED = 1000.0
+NEW_ONLY = Arming()
+HEAD = b'{"run": "digits", "run_id": "R2", "chain_fingerprint": "cccc", "stages": [\n'
+LINE = b'{"name": "train", "fingerprint": "ffff"},\n'
+
+
+def one(text: str, arming: Arming = NEW_ONLY, *, fails: bool = False) -> Condition:
+    target = parse_fail_marker(text) if fails else parse_target(text)
+    return make_conditions(target, target.path, arming)[0]
+
+
+def hear(condition: Condition, *messages: Message, clock: float = ARMED + 5) -> Finding | None:
+    found = None
+    for message in messages:
+        found = condition.hear(message, clock, ARMED)
+    return found
+
+
+def seen(changed_at: float, content: bytes = b"", contract: bytes = b"", inode: int = 2) -> FileSeen:
+    return FileSeen("0", f"1:{inode}:{int(changed_at * 1e9)}:4:5", content, contract)
+
+
+def marker(**fields: object) -> bytes:
+    known = {"schema": 1, "run_id": "R2", "stage": "train", "attempt": 1, "fingerprint": "ffff"}
+    return json.dumps({**known, **fields}).encode()
+
+
+@pytest.mark.parametrize(
+    ("changed_at", "lands"), [(ARMED + 1, True), (ARMED, True), (ARMED - 1, False), (ARMED + 3600, False)]
+)
+def test_at_the_first_look_a_marker_counts_if_it_is_younger_than_the_wait(changed_at: float, *, lands: bool) -> None:
+    condition = one("/x/DONE")
+    assert (hear(condition, seen(changed_at)) is not None) == lands
+    assert ("there was one before" in condition.note) == (not lands)
+
+
+def test_once_it_was_absent_any_marker_counts() -> None:
+    """Also one that keeps an old time, as a copy with `cp -p` onto another file system does."""
+    found = hear(one("/x/DONE"), NotThere("0"), seen(ARMED - 500))
+    assert found is not None
+    assert found.outcome is Outcome.LANDED
+
+
+def test_another_file_in_the_old_ones_place_counts() -> None:
+    condition = one("/x/DONE")
+    assert hear(condition, seen(ARMED - 500)) is None
+    assert hear(condition, seen(ARMED - 500)) is None
+    assert hear(condition, seen(ARMED - 400, inode=3)) is not None
+
+
+def test_existing_takes_what_was_there() -> None:
+    assert hear(one("/x/DONE", Arming(existing=True)), seen(ARMED - 500)) is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "lands"),
+    [
+        (marker(), True),
+        (marker(run_id="R1"), False),
+        (marker(fingerprint="eeee"), False),
+        (b"touched by hand", True),
+    ],
+)
+def test_a_runs_marker_must_be_of_that_run_and_command(content: bytes, *, lands: bool) -> None:
+    condition = one("/x/markers/train_DONE")
+    assert (hear(condition, NotThere("0"), seen(ARMED + 1, content, HEAD + LINE)) is not None) == lands
+    assert lands or "of an" in condition.note
+
+
+def test_the_chains_marker_is_compared_with_the_chain() -> None:
+    for print_, lands in (("cccc", True), ("ffff", False)):
+        content = marker(stage="CHAIN", fingerprint=print_)
+        found = hear(one("/x/markers/CHAIN_DONE"), NotThere("0"), seen(ARMED + 1, content, HEAD))
+        assert (found is not None) == lands
+
+
+def test_a_fail_marker_tells_what_it_holds() -> None:
+    content = marker(failure_class="oom", remedy="use less", proof="CUDA out of memory")
+    found = hear(one("/x/FAILED", fails=True), NotThere("0"), seen(ARMED + 1, content))
+    assert found is not None
+    assert found.outcome is Outcome.FAILED
+    assert (found.detail["failure_class"], found.detail["remedy"]) == ("oom", "use less")
+
+
+def test_text_from_a_box_cannot_forge_lines_or_colours() -> None:
+    found = hear(one("/x/FAILED", fails=True), NotThere("0"), seen(ARMED + 1, b"\x1b[2Jlanded\rgpu1\nlanded x"))
+    assert found is not None
+    assert "\n" not in found.say
+    assert "\x1b" not in found.say
+
+
+def test_what_could_not_be_looked_at_is_no_absence() -> None:
+    condition = one("/x/DONE")
+    hear(condition, CouldNotLook("0", "Permission denied"))
+    assert "cannot be looked at" in condition.note
+    assert hear(condition, seen(ARMED - 5)) is None  # still taken for one from before
+
+
+def test_a_process_must_be_gone_for_a_while() -> None:
+    target = parse_process("4711")
+    condition = make_conditions(target, "4711", Arming())[0]
+    assert condition.hear(PidSeen("0", "9:boot"), 1001.0, ARMED) is None
+    assert condition.hear(PidSeen("0", None), 1002.0, ARMED) is None
+    found = condition.hear(PidSeen("0", None), 1003.6, ARMED)
+    assert found is not None
+    assert found.outcome is Outcome.GONE
+
+
+def test_a_log_is_quiet_only_when_asked_for() -> None:
+    target = next(iter(parse_logs(["log"], ["DONE"], [])))
+    patient, watchful = (make_conditions(target, "log", Arming(stall_after_seconds=limit))[0] for limit in (None, 60.0))
+    assert hear(patient, Quiet("0", 9e6)) is None
+    assert hear(watchful, Quiet("0", 59.0)) is None
+    stalled = hear(watchful, Quiet("0", 61.0))
+    assert stalled is not None
+    assert stalled.outcome is Outcome.STALLED
+
+
+def test_a_later_slice_goes_on_where_the_earlier_one_ended() -> None:
+    target = next(iter(parse_logs(["log"], ["DONE"], [])))
+    first, second = (make_conditions(target, "log", Arming())[0] for _ in range(2))
+    hear(first, Remember("0", "1:2:3:4:5"))
+    second.recall(json.loads(json.dumps(first.memory())))
+    assert second.words(None)[2] == "1:2:3:4:5"
+    assert hear(second, LineSeen("0", "DONE", failed=False)) is not None
+    old, new = one("/x/DONE"), one("/x/DONE")
+    hear(old, seen(ARMED - 5))
+    new.recall(old.memory())
+    assert hear(new, seen(ARMED - 5)) is None
+    assert hear(new, seen(ARMED - 4, inode=7)) is not None
+
+
+def test_a_stages_marker_brings_its_run_along() -> None:
+    kinds = [
+        c.kind for c in make_conditions(parse_target("gpu1:/r/markers/train_DONE"), "/r/markers/train_DONE", Arming())
+    ]
+    assert kinds == ["file", "run"]
+    assert len(make_conditions(parse_target("gpu1:/r/DONE"), "/r/DONE", Arming())) == 1

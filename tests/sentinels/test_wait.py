@@ -1,0 +1,120 @@
+"""The loop over connections, at a quicker pace: renewals, ends that are forced, programs of every old python."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import resource
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from patrol.ssh import Target as Box
+from sentinels.channel import Channel
+from sentinels.judge import Arming, make_conditions
+from sentinels.lookout_sh import program_text, script, values_of
+from sentinels.outcome import Outcome
+from sentinels.schedule import Pace
+from sentinels.targets import parse_fail_marker, parse_target
+from sentinels.wait import Plan, Signals, Wait
+from tests.sentinels.waiter import land
+
+OLDEST = Path.home() / ".pyenv/versions"
+
+
+def run(channels: list[Channel], plan: Plan) -> Outcome:
+    signals = Signals()
+    try:
+        return Wait(plan, channels, signals).run().outcome
+    finally:
+        signals.close()
+
+
+def here(path: Path, pace: Pace, *, number: int = 0, fails: bool = False) -> Channel:
+    target = parse_fail_marker(str(path)) if fails else parse_target(str(path))
+    items = [(number, condition) for condition in make_conditions(target, str(path), Arming())]
+    return Channel(Box("here", None), items, pace, time.time())
+
+
+def test_connections_are_replaced_without_a_gap_or_a_drop(tmp_path: Path) -> None:
+    channel = here(tmp_path / "DONE", Pace(hold=3.0, renew=1.0))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    assert run([channel], Plan(("DONE",), 5.0)) is Outcome.TIMED_OUT
+    now = resource.getrusage(resource.RUSAGE_SELF)
+    assert (channel.drops, channel.contact.in_sight) == (0, False)  # closed at the end
+    assert 4 <= channel.connections <= 6
+    assert now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime < 1.0  # it slept between the events
+
+
+def test_a_connection_that_ends_itself_is_no_drop(tmp_path: Path) -> None:
+    channel = here(tmp_path / "DONE", Pace(hold=1.0, renew=1e9))
+    run([channel], Plan(("DONE",), 4.0))
+    assert channel.drops == 0
+    assert channel.connections >= 3
+
+
+def test_a_fail_marker_elsewhere_is_watched_to_the_end(tmp_path: Path) -> None:
+    channels = [here(tmp_path / "DONE", Pace()), here(tmp_path / "FAILED", Pace(), number=1, fails=True)]
+    land(tmp_path / "FAILED")
+    (tmp_path / "FAILED").unlink()
+    job = subprocess.Popen(["sh", "-c", f"sleep 1; touch {tmp_path}/FAILED"])
+    assert run(channels, Plan(("DONE", "FAILED"), 10.0, watchers=frozenset({1}))) is Outcome.FAILED
+    job.wait()
+
+
+def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
+    land(tmp_path / "DONE")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        run([here(tmp_path / "DONE", Pace(hold=1.0))], Plan(("DONE",), 1.0))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_program_on_the_box_is_old_pythons_language() -> None:
+    ast.parse(program_text(), feature_version=(3, 6))
+    assert "sentinels." not in program_text()
+    assert "__future__" not in program_text()
+
+
+@pytest.mark.parametrize("version", ["3.6", "3.7", "3.8", "3.9", "3.12", "3.13"])
+def test_the_program_runs_on_every_python(tmp_path: Path, version: str) -> None:
+    found = sorted(OLDEST.glob(f"{version}.*/bin/python3"))
+    if not found:
+        pytest.skip(f"no python {version} here")
+    (tmp_path / "DONE").write_text("hi")
+    (tmp_path / "log").write_text("line\n")
+    (tmp_path / "markers").mkdir()
+    items = [
+        ("file", "0", str(tmp_path / "DONE")),
+        ("log", "1", str(tmp_path / "log"), "0:0:0:0:0", "line"),
+        ("artifact", "2", str(tmp_path / "D*"), "1", "0", "0;"),
+        ("pid", "3", str(os.getpid())),
+        ("run", "4", str(tmp_path)),
+    ]
+    words = values_of(items, Pace(hold=0.0, deaf=0.0))[4:]
+    program = "import json, sys; sys.argv[1:] = []\n" + program_text()
+    env = {"SENTINEL_WORDS": json.dumps(words)}
+    done = subprocess.run([str(found[0]), "-ISc", program], capture_output=True, text=True, env=env, check=True)
+    kinds = [line.split()[1:3] for line in done.stdout.splitlines() if line.startswith("@s")]
+    assert [kind[0] for kind in kinds][:2] == ["hello", "file"]
+    for wanted in (["log", "1"], ["artifact", "2"], ["pid", "3"], ["run", "4"], ["end", "held"]):
+        assert wanted in kinds
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+def test_the_script_runs_in_every_shell(tmp_path: Path, shell: str) -> None:
+    (tmp_path / "DONE").write_text("hi")
+    items = [("file", "0", str(tmp_path / "DONE")), ("pid", "1", str(os.getpid())), ("run", "2", str(tmp_path))]
+    values = values_of(items, Pace(hold=0.0, deaf=0.0), engine="sh")
+    words = [*shell.split(), "-c", script(), "sh", *values]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    lines = [line.split()[1:4] for line in done.stdout.splitlines() if line.startswith("@s")]
+    assert lines[0][:2] == ["hello", "sh"]
+    assert ["file", "0", "present"] in lines
+    assert ["pid", "1", "alive"] in lines
+    assert ["end", "held"] in lines
+    assert done.stderr == ""

@@ -1,0 +1,327 @@
+"""`sentinel wait` on this machine: logs, artifacts, slices, the register, what follows the end. No ssh."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import is_running, wait_until
+from tests.fault_server import FaultServer
+from tests.sentinels.waiter import SENTINEL, Waiters, land
+from tests.sshd import descendants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LIMIT = ("--json", "--timeout", "30s")
+
+
+@pytest.fixture(params=["python", "sh"])
+def waiters(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Waiters]:
+    made = Waiters(tmp_path, engine=request.param)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def one_waiter(tmp_path: Path) -> Iterator[Waiters]:
+    made = Waiters(tmp_path)
+    yield made
+    made.close()
+
+
+def armed(waiters: Waiters, *words: str) -> subprocess.Popen[str]:
+    """A wait that has looked at everything once."""
+    waiter = waiters.start("wait", *words)
+
+    def looked() -> bool:
+        rows = json.loads(waiters.run("list", "--json").stdout)["waits"]
+        return any(row["pid"] == waiter.pid and row["contact_seconds"] is not None for row in rows)
+
+    wait_until(looked, "the wait to look")
+    return waiter
+
+
+# -- logs
+
+
+def test_a_line_lands_and_a_fail_line_fails(waiters: Waiters, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("Traceback: of an earlier run\n")
+    words = ("--log", "log", "--regex", r"epoch \d+/30 done", "--fail-regex", "^Traceback")
+    for line, outcome in (("epoch 30/30 done", "landed"), ("Traceback (most recent call last):", "failed")):
+        waiter = armed(waiters, *words, *LIMIT)
+        with log.open("a") as file:
+            file.write(f"epoch x\n{line}\n")
+        end = waiters.end(waiter)
+        assert (end["outcome"], end["detail"]["line"]) == (outcome, line)
+
+
+def test_a_line_in_two_pieces_is_one_line(waiters: Waiters, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("")
+    waiter = armed(waiters, "--log", "log", "--regex", "QUEUE DONE", *LIMIT)
+    with log.open("a", buffering=1) as file:
+        file.write("QUEUE ")
+        time.sleep(0.4)
+        file.write("DONE\n")
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_a_last_line_without_its_end_counts_after_a_rest(waiters: Waiters, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("")
+    waiter = armed(waiters, "--log", "log", "--regex", "DONE$", *LIMIT)
+    with log.open("a") as file:
+        file.write("\rstep 9\rDONE")
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+@pytest.mark.parametrize("how", ["renamed", "truncated", "removed"])
+def test_a_rotated_log_is_followed(waiters: Waiters, tmp_path: Path, how: str) -> None:
+    log = tmp_path / "log"
+    log.write_text("old line\n" * 50)
+    waiter = armed(waiters, "--log", "log", "--regex", "DONE", *LIMIT)
+    if how == "renamed":
+        log.rename(tmp_path / "log.1")
+    elif how == "removed":
+        log.unlink()
+    log.write_text("new\n")
+    time.sleep(0.5)
+    with log.open("a") as file:
+        file.write("DONE\n")
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_old_lines_in_a_copy_do_not_fire(waiters: Waiters, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("DONE\n" * 100)
+    waiter = armed(waiters, "--log", "log", "--regex", "DONE", *LIMIT)
+    shutil.copy(log, tmp_path / "copy")
+    (tmp_path / "copy").rename(log)
+    time.sleep(1.2)  # long enough for a wrong verdict
+    assert waiter.poll() is None
+    with log.open("a") as file:
+        file.write("DONE again\n")
+    assert waiters.end(waiter)["detail"]["line"] == "DONE again"
+
+
+def test_a_log_that_does_not_exist_yet_is_read_from_its_beginning(waiters: Waiters, tmp_path: Path) -> None:
+    waiter = armed(waiters, "--log", "log", "--regex", "DONE", *LIMIT)
+    (tmp_path / "log").write_text("DONE\n")
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_a_quiet_log_stalls_the_wait(waiters: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("step 1\n")
+    end = waiters.end(waiters.start("wait", "DONE", "--log", "log", "--stall-after", "2s", *LIMIT))
+    assert (end["outcome"], end["exit_code"]) == ("stalled", 5)
+
+
+# -- artifacts
+
+
+def test_an_artifact_counts_when_it_is_new_big_and_stable(waiters: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "old.pt").write_bytes(b"x" * 5000)
+    words = ("--artifact", "*.pt", "--min-bytes", "4kB", "--stable", "1s")
+    waiter = armed(waiters, *words, *LIMIT)
+    (tmp_path / "small.pt").write_bytes(b"x" * 100)
+    new = tmp_path / "new one.pt"
+    for _ in range(5):
+        with new.open("ab") as file:
+            file.write(b"x" * 1000)
+        time.sleep(0.3)
+        assert waiter.poll() is None
+    end = waiters.end(waiter)
+    assert end["outcome"] == "landed"
+    assert os.path.basename(end["detail"]["artifact"]) == "new one.pt"
+
+
+# -- slices
+
+
+def test_slices_are_one_wait(waiters: Waiters, tmp_path: Path) -> None:
+    """What lands between two slices counts; what was there before the first one does not."""
+    land(tmp_path / "DONE", "old")
+    slice_ = ("wait", "DONE", "--timeout", "1s")
+    first = waiters.run(*slice_)
+    assert first.returncode == 124
+    assert "there was one before" in first.stderr
+    land(tmp_path / "DONE", "new")
+    assert waiters.run(*slice_).returncode == 0
+    assert waiters.run(*slice_).returncode == 124  # the wait has ended: this is another one
+
+
+def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("DONE\n")
+    slice_ = ("wait", "--log", "log", "--regex", "DONE", "--timeout", "2s")
+    assert waiters.run(*slice_).returncode == 124
+    with log.open("a") as file:
+        file.write("DONE\n")
+    assert waiters.run(*slice_).returncode == 0
+
+
+def test_a_fresh_wait_forgets_the_slices_before(one_waiter: Waiters, tmp_path: Path) -> None:
+    assert one_waiter.run("wait", "DONE", "--timeout", "1s").returncode == 124
+    land(tmp_path / "DONE")
+    assert one_waiter.run("wait", "DONE", "--timeout", "1s", "--fresh").returncode == 124
+
+
+# -- the register
+
+
+def test_waits_are_listed_and_stopped(one_waiter: Waiters) -> None:
+    waiter = armed(one_waiter, "A", "B", "--timeout", "1h")
+    row = json.loads(one_waiter.run("list", "--json").stdout)["waits"][0]
+    assert (row["targets"], row["state"], row["pid"]) == (["A", "B"], "waiting", waiter.pid)
+    assert 3590 < row["left_seconds"] <= 3600
+    assert one_waiter.run("stop", "A").returncode == 0
+    assert waiter.wait(5) == -signal.SIGTERM
+    assert one_waiter.run("list").stdout == "nobody waits\n"
+
+
+def test_stopping_nobody_is_a_usage_error(one_waiter: Waiters) -> None:
+    ended = one_waiter.run("stop", "gpu1:digits")
+    assert (ended.returncode, ended.stdout) == (64, "")
+    assert "nobody waits for gpu1:digits" in ended.stderr
+
+
+def test_what_crashed_is_reaped(one_waiter: Waiters, tmp_path: Path) -> None:
+    waiter = armed(one_waiter, "A", "--timeout", "1h")
+    waiter.kill()
+    waiter.wait()
+    (tmp_path / "state/onbox/sentinels/feedfeedfeed.json").write_text('{"cut')
+    assert json.loads(one_waiter.run("list", "--json").stdout)["waits"][0]["state"] == "dead"
+    assert one_waiter.run("reap").returncode == 0
+    assert os.listdir(tmp_path / "state/onbox/sentinels") == []
+
+
+def test_a_killed_wait_leaves_no_process_here(waiters: Waiters) -> None:
+    waiter = armed(waiters, "A", "--timeout", "1h")
+    children = descendants(waiter.pid)
+    waiter.kill()
+    waiter.wait()
+    wait_until(lambda: not [one for one in children if is_running(one.identity.pid)], "its children to be gone", 5)
+
+
+# -- what is said, and what follows
+
+
+def test_a_command_runs_at_the_end_and_is_told_how(one_waiter: Waiters, tmp_path: Path) -> None:
+    line = 'echo "$SENTINEL_OUTCOME $SENTINEL_EXIT_CODE $SENTINEL_TARGET" >told; exit 9'
+    ended = one_waiter.run("wait", "DONE", "--timeout", "1s", "--exec", line)
+    assert ended.returncode == 124
+    assert (tmp_path / "told").read_text() == "timed-out 124 DONE\n"
+    assert "exit code 9" in ended.stderr
+
+
+def test_targets_of_notify_are_told(one_waiter: Waiters, tmp_path: Path) -> None:
+    server = FaultServer()
+    (tmp_path / "onbox.toml").write_text('[notify]\nurls = ["env:HOOK"]\n')
+    one_waiter.env["HOOK"] = server.url("200")
+    land(tmp_path / "DONE")
+    ended = one_waiter.run("wait", "DONE", "--existing", "--notify")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "sentinel: marker" in str(server.received[0])
+    server.close()
+
+
+def test_a_shell_goes_on_only_after_success(one_waiter: Waiters, tmp_path: Path) -> None:
+    land(tmp_path / "DONE")
+    ended = one_waiter.run("wait", "DONE", "--existing")
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("landed DONE: marker")
+    assert ended.stdout.count("\n") == 1
+    assert ended.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("wait",), 64),
+        (("wait", "gpu1:"), 64),
+        (("wait", "A", "--timeout", "soon"), 64),
+        (("wait", "A", "--stall-after", "5m"), 64),
+        (("wait", "--pid", "7"), 64),
+        (("wait", "gpu1:digits"), 78),
+        (("wait", "A", "-c", "nowhere.toml"), 78),
+        (("what",), 64),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_its_own_code(one_waiter: Waiters, words: tuple[str, ...], code: int) -> None:
+    ended = one_waiter.run(*words)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.startswith("sentinel")
+
+
+def test_a_register_that_cannot_be_written_keeps_nobody_from_waiting(one_waiter: Waiters, tmp_path: Path) -> None:
+    one_waiter.env["XDG_STATE_HOME"] = "/proc"
+    land(tmp_path / "DONE")
+    ended = one_waiter.run("wait", "DONE", "--existing")
+    assert ended.returncode == 0
+    assert "waiting all the same" in ended.stderr
+
+
+def test_a_marker_that_cannot_be_looked_at_is_told(waiters: Waiters, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may look everywhere")
+    (tmp_path / "closed").mkdir(mode=0)
+    ended = waiters.run("wait", "closed/DONE", "--timeout", "1s")
+    (tmp_path / "closed").chmod(0o700)
+    assert ended.returncode == 124
+    assert "Permission denied" in ended.stderr
+
+
+def test_no_descriptor_of_the_caller_reaches_the_box(one_waiter: Waiters, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    waiter = armed(one_waiter, "A", "--timeout", "1h")
+    for child in descendants(waiter.pid):
+        links = [
+            os.readlink(f"/proc/{child.identity.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{child.identity.pid}/fd")
+        ]
+        assert os.readlink(f"/proc/self/fd/{writing}") not in links
+    os.close(reading)
+    os.close(writing)
+
+
+def test_one_look_takes_what_is_there_and_ends_nobodys_wait(waiters: Waiters, tmp_path: Path) -> None:
+    waiter = armed(waiters, "A", "--timeout", "1h")
+    looked = waiters.run("wait", "A", "--once")
+    assert (looked.returncode, looked.stdout.split()[0]) == (124, "timed-out")
+    (tmp_path / "B").touch()
+    assert waiters.run("wait", "B", "--once").returncode == 0
+    assert waiter.poll() is None
+
+
+def test_a_full_disk_behind_stdout_does_not_change_the_code(one_waiter: Waiters, tmp_path: Path) -> None:
+    land(tmp_path / "DONE")
+    full = os.open("/dev/full", os.O_WRONLY)
+    ended = subprocess.run(
+        [*SENTINEL, "wait", "DONE", "--existing"],
+        stdout=full,
+        stderr=subprocess.PIPE,
+        env=one_waiter.env,
+        cwd=tmp_path,
+        check=False,
+    )
+    os.close(full)
+    assert ended.returncode == 0
+    assert b"landed DONE" in ended.stderr
+
+
+def test_a_log_without_a_pattern_waits_for_the_usual_words(one_waiter: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("")
+    waiter = armed(one_waiter, "--log", "log", *LIMIT)
+    (tmp_path / "log").write_text("Training completed\n")
+    assert one_waiter.end(waiter)["outcome"] == "landed"

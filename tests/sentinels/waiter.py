@@ -1,0 +1,77 @@
+"""`sentinel` as a user runs it, against boxes that are real sshds on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from tests.box import BOUND_SECONDS, REPOSITORY, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SENTINEL = [sys.executable, "-m", "sentinels"]
+
+
+class Waiters:
+    """Waits of one user: a folder for their register, an ssh command, and everything that was started."""
+
+    def __init__(self, folder: Path, ssh: tuple[str, ...] = ("false",), engine: str = "any") -> None:
+        self.folder = folder
+        self.started: list[subprocess.Popen[str]] = []
+        self.env = {
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "ONBOX_SSH_COMMAND": shlex.join(ssh),
+            "SENTINEL_ENGINE": engine,
+        }
+
+    def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
+        """Start `sentinel` and leave it running; it is begun once it has said so in its register."""
+        settings.setdefault("env", self.env)
+        settings.setdefault("cwd", self.folder)
+        settings.setdefault("stdin", subprocess.DEVNULL)
+        started = subprocess.Popen(
+            [*SENTINEL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings
+        )
+        self.started.append(started)
+        return started
+
+    def run(self, *words: str, timeout: float = BOUND_SECONDS, **settings: Any) -> subprocess.CompletedProcess[str]:
+        """Run `sentinel` to its end."""
+        started = self.start(*words, **settings)
+        out, err = started.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(started.args, started.returncode, out, err)
+
+    def end(self, waiter: subprocess.Popen[str], timeout: float = BOUND_SECONDS) -> dict[str, Any]:
+        """The JSON that a waiter ended with."""
+        out, err = waiter.communicate(timeout=timeout)
+        assert out, err
+        data: dict[str, Any] = json.loads(out)
+        assert data["exit_code"] == waiter.returncode
+        return data
+
+    def close(self) -> None:
+        for started in self.started:
+            if started.poll() is None:
+                started.send_signal(signal.SIGCONT)
+                started.kill()
+            started.communicate()
+
+
+def land(path: Path, text: str = "") -> float:
+    """Put a marker in place in one step, as onbox does; when it landed."""
+    beside = path.with_name(path.name + ".tmp")
+    beside.write_text(text)
+    beside.rename(path)
+    return time.time()
+
+
+__all__ = ["SENTINEL", "Waiters", "land", "wait_until"]
