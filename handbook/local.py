@@ -1,57 +1,61 @@
-"""Processes of this machine that wait or transfer: a claim that something runs is believed only if it is here."""
+"""What waits or transfers on this machine: claims beside processes. A claim alone is never believed."""
 
 from __future__ import annotations
 
-import os
 import subprocess
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.words import safe
 from onbox.contract.readings import Maybe, Unseen
+from sentinels.claim import Register, register_folder, standing_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sentinels.claim import Standing
 
 # Of this user only, whatever terminal they have; the same on Linux and macOS.
 PS = ("ps", "-xo", "pid=,args=")
 PS_SECONDS = 10.0
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10
+_WORDS = {
+    "waiting": "waits",
+    "frozen": "IS FROZEN, over its limit: sentinel reap",
+    "parked": "ran out of its time; the same command goes on",
+    "dead": "claims to wait, and NO SUCH PROCESS lives: arm one anew, once",
+}
 
 
-class Waiter(NamedTuple):
-    """kind: sentinel or transfer."""
-
-    kind: str
+class Transfer(NamedTuple):
     pid: int
     words: str
 
 
-def find_waiters() -> Maybe[tuple[str, ...]]:
-    """Sentinels and transfers that are alive on this machine now, one line each."""
+def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...]]:
+    """Sentinels by their register and what lives of them, and transfers that are alive; one line each."""
+    standings = [standing_of(entry, now) for entry in Register(register_folder(environ)).entries()]
     try:
         done = subprocess.run(PS, check=True, capture_output=True, timeout=PS_SECONDS, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError) as error:
         return Unseen(f"`ps` did not answer: {type(error).__name__}")
-    found = parse_ps(done.stdout.decode("utf-8", "replace"), os.getpid())
-    return tuple(f"{one.kind} pid {one.pid}: {one.words}" for one in found[:SHOWN])
+    transfers = parse_ps(done.stdout.decode("utf-8", "replace"))
+    lines = [*map(_sentinel, standings), *(f"transfer pid {one.pid}: {one.words}" for one in transfers)]
+    return tuple(lines[:SHOWN])
 
 
-def parse_ps(text: str, own_pid: int) -> list[Waiter]:
-    """The lines of `ps -xo pid=,args=` that are ours to tell, in order of their pids. Pure."""
+def _sentinel(standing: Standing) -> str:
+    entry = standing.entry
+    targets = safe(" ".join(entry.texts), 100)
+    return f"sentinel {entry.ident} pid {entry.waiter.pid} for {targets} {_WORDS.get(standing.word, standing.word)}"
+
+
+def parse_ps(text: str) -> list[Transfer]:
+    """The transfers among the lines of `ps -xo pid=,args=`, in order of their pids. Pure."""
     found = []
     for line in text.splitlines():
         pid, _, args = line.strip().partition(" ")
-        kind = _kind(args.split())
-        if kind and pid.isdigit() and int(pid) != own_pid:
-            found.append(Waiter(kind, int(pid), safe(args.strip(), 160)))
-    return sorted(found, key=lambda one: one.pid)
-
-
-def _kind(words: list[str]) -> str:
-    names = [word.rpartition("/")[2] for word in words[:4]]
-    if not names or names[0] in ("sh", "bash", "ssh"):
-        return ""
-    if names[0] in TRANSFERS:
-        return "transfer"
-    is_sentinel = names[0] == "sentinel" or (len(names) > 1 and names[1] == "sentinel")
-    if (is_sentinel and "wait" in words) or words[1:4] == ["-m", "sentinels", "wait"]:
-        return "sentinel"
-    return ""
+        program = (args.split() or [""])[0].rpartition("/")[2]
+        if pid.isdigit() and program in TRANSFERS:
+            found.append(Transfer(int(pid), safe(args.strip(), 160)))
+    return sorted(found)
