@@ -76,6 +76,11 @@ def _rule(*names: str) -> Callable[[RunFacts], bool]:
     return lambda run: run.rule in names
 
 
+def _flagged(run: RunFacts, name: str) -> bool:
+    """Whether a rule of that name is the verdict's own, or stands beside it."""
+    return name in (run.rule, *(rule for rule, _ in run.further))
+
+
 def _class(run: RunFacts) -> str:
     failure = observed(run.failure)
     return failure.failure_class if failure else ""
@@ -158,7 +163,7 @@ RULES: tuple[Row, ...] = (
         "the log's own line says why",
     ),
     Row(
-        "runner-gone", _rule("runner-gone"), resume, "the resume takes the living stage over; look again in a minute",
+        "runner-gone", lambda run: _flagged(run, "runner-gone"), resume, "the resume takes the living stage over; look again in a minute",
         "the stage is well, but nobody would continue the chain after it",
     ),
     Row(
@@ -176,7 +181,7 @@ RULES: tuple[Row, ...] = (
         "alive is not progress, and a stall is not a death: no relaunch",
     ),
     Row(
-        "notices-stuck", lambda run: any(rule == "notifications-stuck" for rule, _ in run.further), notices,
+        "notices-stuck", lambda run: _flagged(run, "notifications-stuck"), notices,
         "mend the target; what waits is kept and sent later",
         "what the box cannot deliver nobody hears of",
     ),

@@ -32,10 +32,18 @@ def differences(page: Mapping[str, Any], facts: Facts) -> list[str]:
             for name in COMPARED
             if _plain(old.get(name)) != _plain(_now(run, name))
         ]
+        flags = [_flags(old.get("further")), sorted(rule for rule, _ in run.further)]
+        if flags[0] != flags[1]:
+            said.append(f"also {', '.join(flags[0]) or 'nothing'} → {', '.join(flags[1]) or 'nothing'}")
         if said:
             found.append(f"{run.name}: " + ", ".join(said))
     found += [f"{box}/{run}: the handbook knows it, the world does not any more" for box, run in then if run]
     return [safe(one, 300) for one in found]
+
+
+def _flags(further: Any) -> list[str]:
+    """Names of the rules beside the verdict, of an earlier handbook.json."""
+    return sorted(str(one.get("rule")) for one in further if isinstance(one, dict)) if isinstance(further, list) else []
 
 
 def _now(run: RunFacts, name: str) -> Any:

@@ -28,6 +28,7 @@ def test_names_are_unique_and_the_last_row_takes_all() -> None:
         ("failed", "onbox logs --run digits", {"state": "failed", "failure_class": "host_oom"}),
         ("stopped", "onbox resume --dry-run digits", {"state": "stopped", "rule": "stopped"}),
         ("runner-gone", "onbox resume -d digits", {"state": "running", "rule": "runner-gone"}),
+        ("runner-gone", "onbox resume -d digits", {"further": (("runner-gone", "its runner is gone"),)}),
         ("interrupted", "onbox resume -d digits", {"state": "interrupted", "rule": "interrupted"}),
         ("seen-once", "onbox resume --dry-run digits", {"state": "unknown", "rule": "gone"}),
         ("stalled", "onbox logs --run digits", {"state": "stalled", "rule": "stalled"}),
