@@ -1,53 +1,206 @@
-"""Secrets out of any text that leaves a process. Pure, standard library only."""
+"""Secrets out of any text that leaves a process. Pure, standard library only.
+
+Rows of one table, each a pattern for one way in which a secret stands in a text: by the name before it, by its own
+form, by the URL or the header that carries it. What only looks random (commits, checksums, ids) is left as it is: a
+record without them is worth nothing.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
 MASK = "***"
+LONG_LINE = 60
 
-_KEY = r"(?:api|access|private|secret|signing|encryption)[_-]?key"
-_NAME = rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}|token|secret|passw(?:or)?d|credential)s?"
-_RULES: tuple[tuple[str, str], ...] = (
-    # Authorization: Bearer x, also as JSON
-    (r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic|token)\s+)?)[^\s\"']+", rf"\1{MASK}"),
+# Names of what is secret. The end of a name decides: `token_count`, `tokenizer`, `key_hash` are none.
+_OWNERS = (
+    r"api|access|private|secret|signing|encryption|master|deploy|service|account|admin|auth|license|storage|shared"
+    r"|subscription|routing|integration|hmac|webhook|session|cookie|client|consumer|ssh|ssl|tls|wandb|openai|anthropic"
+    r"|huggingface|hf|aws|azure|gcp|google|neptune|comet|datadog|dd|sentry|stripe|replicate|mistral|cohere|groq|runpod"
+    r"|vast|lambda|modal|sharedaccess"
+)
+_KEY = rf"(?:{_OWNERS})[_-]?(?:key|pat)(?:[_-]?(?:base64|b64|pem))?"
+_NAME = (
+    rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}|token|jwt|secret|passw(?:or)?d|passphrase|credential|connection[_-]?string)s?"
+)
+_SHORT_NAME = r"(?<=--)pass|(?:[A-Za-z0-9]{1,30}[_-]){1,3}(?:pass|pwd|pw|dsn)|pwd|pgpassword"
+_VALUE = r"\"[^\"]*\"|'[^']*'|\\\"[^\"]*\\\"|[^\s,;&\"'`\\]+"
+_OPEN = r"[\"']?\s*[=:]\s*"
+_LONG = r"[A-Za-z0-9_.~+/=-]"
+_QUERY = (
+    r"(?:[a-z_-]{0,20}token|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|sig|signature"
+    r"|key|api_?key|code|auth|secret|pass(?:word)?|pwd|ticket|sign|access_?key(?:_?id)?|awsaccesskeyid|hmac|credential)"
+)
+_SCHEMES = r"bearer|basic|token|apikey|api-key|key|bot|sso-key|splunk|geniekey|ssws|negotiate|ntlm|oauth"
+# Tokens that are known by their own form: a piece of it in lower case, by which a text is worth a look; the form.
+_FORMS: tuple[tuple[str, str], ...] = (
+    ("hf_", r"hf_[A-Za-z0-9]{20,}"),
+    ("api_org_", r"api_org_[A-Za-z0-9]{20,}"),
+    ("gh", r"gh[pousr]_[A-Za-z0-9]{20,}"),
+    ("github_pat_", r"github_pat_\w{20,}"),
+    ("gl", r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat)-[\w.-]{16,}"),
+    ("glsa_", r"glsa_\w{30,}"),
+    ("k-", r"(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}"),
+    ("k_", r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}"),
+    ("whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
+    ("xox", r"xox[abeprs]-[A-Za-z0-9-]{10,}"),
+    ("xapp-", r"xapp-[A-Za-z0-9-]{10,}"),
+    ("akia", r"AKIA[0-9A-Z]{16}(?![0-9A-Z])"),
+    ("asia", r"ASIA[0-9A-Z]{16}(?![0-9A-Z])"),
+    ("aiza", r"AIza[\w-]{35}"),
+    ("ya29.", r"ya29\.[\w-]{20,}"),
+    ("gocspx-", r"GOCSPX-[\w-]{20,}"),
+    ("1//0", r"1//0[\w-]{30,}"),
+    ("npm_", r"npm_[A-Za-z0-9]{30,}"),
+    ("pypi-", r"pypi-[\w-]{40,}"),
+    ("_v1_", r"(?:do[oprt]|tgp|wandb)_v1_[\w-]{20,}"),
+    ("sg.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("key-", r"key-[0-9a-f]{32}(?![0-9a-f])"),
+    ("r8_", r"r8_[A-Za-z0-9]{30,}"),
+    ("gsk_", r"gsk_[A-Za-z0-9]{30,}"),
+    ("nvapi-", r"nvapi-[\w-]{30,}"),
+    ("xai-", r"xai-[A-Za-z0-9]{30,}"),
+    ("lin_api_", r"lin_api_[A-Za-z0-9]{20,}"),
+    ("sntry", r"sntry[su]_[\w=+/-]{20,}"),
+    ("dckr_pat_", r"dckr_pat_[\w-]{20,}"),
+    ("atatt3x", r"ATATT3x[\w=-]{20,}"),
+    ("shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{20,}"),
+    ("hv", r"hv[sbr]\.[\w-]{20,}"),
+    ("tskey-", r"tskey-[\w-]{16,}"),
+    ("dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    ("age-secret", r"AGE-SECRET-KEY-1[0-9A-Z]{40,}"),
+    (":aa", r"\d{8,10}:AA[\w-]{30,}"),
+    ("rpa_", r"rpa_[A-Z0-9]{30,}"),
+    ("fw_", r"fw_[A-Za-z0-9]{20,}"),
+    ("ntn_", r"ntn_[A-Za-z0-9]{30,}"),
+    ("secret_", r"secret_[A-Za-z0-9]{40,}"),
+    ("pmak-", r"PMAK-[\w-]{30,}"),
+    ("eyj", r"eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]{6,})?"),
+)
+# URLs that are secrets themselves: what stands before the secret part.
+_HOOKS: tuple[tuple[str, str], ...] = (
+    ("hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/"),
+    ("/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/"),
+    ("/webhookb2/", r"webhook\.office\.com/webhookb2/"),
+    ("outlook.office", r"outlook\.office(?:365)?\.com/webhook/"),
+    ("/bot/v2/hook/", r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/"),
+    ("api.telegram.org", r"api\.telegram\.org/bot"),
+    ("hooks.zapier.com", r"hooks\.zapier\.com/hooks/catch/"),
+    ("maker.ifttt.com", r"maker\.ifttt\.com/\S{0,80}?/key/"),
+    ("hc-ping.com", r"hc-ping\.com/"),
+    ("hchk.io", r"hchk\.io/"),
+    ("ntfy.sh", r"ntfy\.sh/"),
+    ("api.day.app", r"api\.day\.app/"),
+    ("sctapi.ftqq.com", r"sctapi\.ftqq\.com/"),
+    ("/hooks/", r"/hooks/(?=[A-Za-z0-9/]{20})"),
+    ("cronitor.link", r"cronitor\.link/p/"),
+    ("nosnch.in", r"nosnch\.in/"),
+    ("webhook.site", r"webhook\.site/"),
+)
+_NOT_SAID = (
+    r"not\b|set\b|required|missing|invalid|expired|wrong|empty|none\b|no\b|too\b|now\b|ok\b|valid\b|in\b|at\b|the\b|a\b"
+    r"|for\b|by\b|from\b|with\b|being\b|never\b|only\b"
+)
+
+
+class Row(NamedTuple):
+    """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. What the
+    pattern finds is replaced; a third group that is a plain number or a word such as `none` stays.
+    """
+
+    traces: tuple[str, ...]
+    pattern: str
+    replacement: str = MASK
+
+
+_NAMED = ("key", "token", "jwt", "secret", "passw", "passphrase", "credential", "connection", "pat")
+ROWS: tuple[Row, ...] = (
+    # a private key, whole or cut off; one line out of the middle of one
+    Row(
+        ("-----begin",),
+        r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    ),
+    Row((), r"(?m)^(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[0-9])[A-Za-z0-9+/]{60,}={0,2}$"),
+    # headers
+    Row(
+        ("authorization",),
+        r"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:aws4-hmac-sha256|digest|signature|hawk)\s)[^'\r\n]+",
+        rf"\1{MASK}",
+    ),
+    Row(
+        ("authorization",),
+        rf"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:(?:{_SCHEMES})\s+)?)[^\s\"'`]+",
+        rf"\1{MASK}",
+    ),
+    Row(("cookie",), r"(?i)\b((?:set-)?cookie2?[\"']?\s*:\s*[\"']?)[^\"'\r\n]+", rf"\1{MASK}"),
+    Row(("bearer",), r"(?i)\b(bearer\s+)(?=[A-Za-z_.~+/=-]*[0-9])[A-Za-z0-9_.~+/=-]{16,}", rf"\1{MASK}"),
+    Row(("x-",), rf"(?i)\b(x-[a-z-]{{0,30}}(?:key|auth|secret|signature)[\"']?\s*[:=]\s*)({_VALUE})", rf"\1{MASK}"),
+    # user:password@ in a URL, and a long user that is a token; URLs that are secrets; ?token=x&y=1
+    Row(("@",), r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
+    Row(("@",), r"(\b[a-z][a-z0-9+.-]*://)(?=[^\s/@]*[0-9])[A-Za-z0-9_-]{20,}@", rf"\1{MASK}@"),
+    *(Row((trace,), rf"({hook})[^\s\"'`<>)]+", rf"\1{MASK}") for trace, hook in _HOOKS),
+    Row(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}"),
     # name=value, name: value, "name": "value"
-    (
-        rf"(?i)(?<![A-Za-z0-9])({_NAME})([\"']?\s*[=:]\s*)(?!env:|file:)(\"[^\"]*\"|'[^']*'|[^\s,;&\"']+)",
+    Row(_NAMED, rf"(?i)(?<![A-Za-z0-9])({_NAME})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}"),
+    Row(
+        ("pass", "pwd", "pw", "dsn"),
+        rf"(?i)(?<![A-Za-z0-9])({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})",
         rf"\1\2{MASK}",
     ),
-    # --name value
-    (rf"(?i)(--{_NAME})(\s+)(?!-)(\S+)", rf"\1\2{MASK}"),
-    # user:password@ in a URL
-    (r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
-    # tokens that are known by their own form
-    (r"\b(?:hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})", MASK),
-    (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bAKIA[0-9A-Z]{16}\b", MASK),
-    (r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}", MASK),
-    (r"(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)\S+", rf"\1{MASK}"),
+    Row(("sharedaccesssignature",), r"(?i)(SharedAccessSignature)([= ])([\w%&=.+/-]{20,})", rf"\1\2{MASK}"),
+    # --name value, -e NAME value, setenv NAME value, -u user:password, -p password
+    Row(("--",), rf"(?i)(--(?:{_NAME}|(?:[a-z]+-)?pass))(\s+)(?!-)(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)", rf"\1\2{MASK}"),
+    Row(("-e ", "--env", "setenv"), rf"(?i)((?:-e|--env|setenv)\s+{_NAME})(\s+)(?!-)({_VALUE})", rf"\1\2{MASK}"),
+    Row(("-u", "user"), r"((?:^|\s)(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']+:)[^\s\"'`]+", rf"\1{MASK}"),
+    Row(
+        (" -p",),
+        r"(\b(?:sshpass|docker login|podman login|registry login|mysql|mariadb)\b[^\n]{0,80}?\s-p\s?)[^\s\"'`-][^\s\"'`]*",
+        rf"\1{MASK}",
+    ),
+    # netrc, and words that say what follows
+    Row(
+        ("password",),
+        r"(?i)(\b(?:login|user|account|machine|default)\s+\S+(?:\s+(?:login|account)\s+\S+)?\s+password\s+)\S+",
+        rf"\1{MASK}",
+    ),
+    Row(("password",), r"(?im)^(\s*password\s+)\S+(?=\s*$)", rf"\1{MASK}"),
+    Row(
+        _NAMED,
+        r"(?i)(\b(?:(?:api|access|secret|private|signing)[ _-]?key|token|password|passphrase|passcode|secret)\b"
+        rf"(?:\s+for\s+\S+)?\s+(?:is|was|set to|used)\s*:?)(\s+)(?!{_NOT_SAID})([^\s,;]{{6,}})",
+        rf"\1\2{MASK}",
+    ),
+    Row(("wandb",), r"(?i)(\bwandb(?:\.|\s+)login(?:\s+|\()(?:--relogin\s+|key=)?[\"']?)[0-9a-z_-]{30,}", rf"\1{MASK}"),
+    *(Row((trace,), rf"(?<![A-Za-z0-9]){form}") for trace, form in _FORMS),
 )
-# Without any of these there is nothing to look for: most lines are done with this one look.
-_TRACES = (
-    r"(?i)key|token|secret|passw|credential|authorization|://|hf_|gh[pousr]_|github_pat|glpat|[spr]k-|xox|akia|eyj|hooks\."
-    r"|webhooks"
+# Which rows a trace calls up, so that a text without any is done with some plain searches.
+_TRACED = tuple(
+    (trace, tuple(number for number, row in enumerate(ROWS) if trace in row.traces))
+    for trace in dict.fromkeys(trace for row in ROWS for trace in row.traces)
 )
+_LONG_ROW = next(number for number, row in enumerate(ROWS) if not row.traces)
 _AMOUNT = r"[~<>]?[0-9.,+-]+(?:e[+-]?[0-9]+)?[kmbt]?"
-_NUMERIC = rf"(?i)^([\"']?)(?:{_AMOUNT}(?:/{_AMOUNT})?(?:%|/s|/sec|/step)?|true|false|none|null)\1$"
+_NUMERIC = rf"(?i)^([\"']?)(?:{_AMOUNT}(?:/{_AMOUNT})?(?:%|/s|/sec|/step)?|true|false|none|null|\*\*\*)\1$"
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Compiled at the first use: it takes 2 ms, which a starting runner does not have."""
-    return tuple((re.compile(pattern), replacement) for pattern, replacement in _RULES)
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """Compiled when the first text holds its trace: a starting runner has no time for all of them."""
+    return re.compile(pattern)
 
 
 def redact(text: str) -> str:
     """`text` with everything that looks like a secret masked. Numbers and booleans stay: `tokens=4096` is no secret."""
-    if not re.search(_TRACES, text):
-        return text
-    for pattern, replacement in _patterns():
-        text = pattern.sub(lambda found, to=replacement: _mask(found, to), text)  # type: ignore[misc]
+    lower = text.lower()
+    numbers = {_LONG_ROW} if len(text) >= LONG_LINE else set()
+    for trace, rows in _TRACED:
+        if trace in lower:
+            numbers.update(rows)
+    for number in sorted(numbers):
+        row = ROWS[number]
+        text = _pattern(row.pattern).sub(lambda found, to=row.replacement: _mask(found, to), text)  # type: ignore[misc]
     return text
 
 

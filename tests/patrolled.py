@@ -106,11 +106,11 @@ class Patrolled:
             box.end_everything()
 
 
-def patrolled(tmp_path: Path) -> Iterator[Patrolled]:
+def patrolled(tmp_path: Path, kind: type[Patrolled] | None = None) -> Iterator[Patrolled]:
     """For a fixture."""
     need_sshd()
     sshd = Sshd(tmp_path / "ssh")
-    made = Patrolled(tmp_path, sshd)
+    made = (kind or Patrolled)(tmp_path, sshd)
     yield made
     made.end_everything()
     sshd.close()

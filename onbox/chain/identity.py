@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 GIT_SECONDS = 5.0
+# Written by the handbook while runs go on; none of it can touch a training.
+NOT_CODE = (":(exclude)HANDBOOK.md", ":(exclude)handbook.json", ":(exclude)logbook")
 WHOLE = 1 << 50  # bytes: what is written back must not have been cut
 
 
@@ -48,8 +50,8 @@ def look_at_git(folder: str) -> dict[str, Any]:
 
     try:
         commit = git("rev-parse", "HEAD").decode().strip()
-        dirty = bool(git("status", "--porcelain", "--untracked-files=no").strip())
-        patch = hashlib.sha256(git("diff", "HEAD", "--binary")).hexdigest() if dirty else None
+        dirty = bool(git("status", "--porcelain", "--untracked-files=no", "--", ":/", *NOT_CODE).strip())
+        patch = hashlib.sha256(git("diff", "HEAD", "--binary", "--", ":/", *NOT_CODE)).hexdigest() if dirty else None
     except (OSError, subprocess.SubprocessError) as error:
         return {"unknown": f"git did not answer: {type(error).__name__}"}
     return {"commit": commit, "dirty": dirty, "patch_sha256": patch}

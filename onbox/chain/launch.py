@@ -17,10 +17,12 @@ from onbox.chain.process_main import start_runner
 from onbox.chain.replay import History, replay
 from onbox.chain.slots import read_marker, read_slot
 from onbox.chain.status_file import read_status
+from onbox.contract.differences import Difference, Side, find_differences
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, RunHead, parse_head, parse_stages, render_runfile
+from onbox.redact import one_line, redact
 from onbox.system.clock import pause, utc_text, wall
 from onbox.system.files import make_folders, remove_file, replace_file
 from onbox.system.journal import Journal, read_lines
@@ -28,11 +30,13 @@ from onbox.system.lock import try_lock
 from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from onbox.chain.plan import Evidence
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
+
+    Announce = Callable[[tuple[Difference, ...]], None]
 
 HOLDER_PATIENCE_SECONDS = 10.0
 HOLDER_LOOK_SECONDS = 0.02
@@ -161,12 +165,16 @@ def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
         yield from parse_stages(file, parse_head(file.readline()).stage_count)
 
 
-def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | AlreadyDone:
-    """Start a runner for the definition, with the lock already held. Raises Conflicts, StateNotWritten, OSError."""
+def launch(
+    definition: Definition, wishes: Wishes, lock: Taken, announce: Announce | None = None
+) -> Launched | AlreadyDone:
+    """Start a runner for the definition, with the lock already held. announce: hears what differs from the launch
+    before, ahead of anything that starts. Raises Conflicts, StateNotWritten, OSError.
+    """
     if all_done(definition) and not wishes.accept_done and not wishes.redo:
         os.close(lock.lock_fd)
         return AlreadyDone(len(definition.stages))
-    prepare(definition, wishes)
+    prepare(definition, wishes, announce)
     listening, bell = high_pipe()
     lock_fd = high(lock.lock_fd)
     try:
@@ -177,8 +185,10 @@ def launch(definition: Definition, wishes: Wishes, lock: Taken) -> Launched | Al
     return Launched(pid, listening)
 
 
-def prepare(definition: Definition, wishes: Wishes) -> None:
-    """Everything before the runner: wishes, conflicts, freezing. Raises Conflicts, StillAlive, StateNotWritten."""
+def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = None) -> None:
+    """Everything before the runner: wishes, conflicts, differences, freezing. Raises Conflicts, StillAlive,
+    StateNotWritten.
+    """
     paths = definition.paths
     if not os.path.exists(paths.journal):
         survivors = [entry.identity.pid for entry in find_tree(None, run_dir_assignment(paths.root))]
@@ -193,9 +203,34 @@ def prepare(definition: Definition, wishes: Wishes) -> None:
     conflicts = find_conflicts(paths, frozen, history, wishes)
     if conflicts:
         raise Conflicts(conflicts)
+    head = _head_with_changes(definition, history)
+    if announce is not None and head.get("changed"):
+        announce(tuple(Difference(*one) for one in head["changed"]["differences"]))
     carry_out(paths, frozen, wishes, history)
-    text = render_runfile(definition.head, definition.stages)
+    text = render_runfile(head, definition.stages)
     replace_file(paths.manifest, text)
+
+
+def _head_with_changes(definition: Definition, history: History) -> dict[str, Any]:
+    """The head to freeze, with what differs from the launch before: `{launch, differences}`. Only where there is one
+    before is the code looked at ahead of the start.
+    """
+    head = {key: value for key, value in definition.head.items() if key != "changed"}
+    try:
+        old = read_head(definition.paths)
+        old_stages = [frozen.stage for frozen in read_stages(definition.paths)] if old is not None else []
+    except (OSError, ValueError):
+        return head  # a damaged run.json is replaced, and nothing can be compared with it
+    if old is None or not history.launches:
+        return head
+    from onbox.chain.identity import look_at_git  # noqa: PLC0415 - only for a relaunch
+
+    head["git"] = look_at_git(str(head["project"]))
+    found = find_differences(Side(old.data, old_stages), Side(head, [stage for stage, _ in definition.stages]))
+    if found:
+        differences = [[redact(one_line(text))[:300] for text in one] for one in found]
+        head["changed"] = {"launch": history.launches + 1, "differences": differences}
+    return head
 
 
 def _refuse_other_live_stages(paths: RunPaths, names: Collection[str]) -> None:

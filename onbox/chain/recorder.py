@@ -7,13 +7,14 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.events import Event, render_event
+from onbox.contract.events import CHAIN_ENDS, Event, render_event
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onbox.chain.handbook_hook import Renewal
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
     from onbox.notify.courier import Courier
@@ -25,7 +26,7 @@ STATUS_SCHEMA = 1
 class Recorder:
     """The run's journal and its status. `listen` gets every record after it was journaled (the inline narration);
     `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there. `courier` puts notices into
-    the outbox before any of these hear of it; None: nobody is to be told.
+    the outbox before any of these hear of it; None: nobody is to be told. `renewal` renews this box's handbook.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Recorder:
         listen: Callable[[Record], None] | None = None,
         bell_fd: int | None = None,
         courier: Courier | None = None,
+        renewal: Renewal | None = None,
     ) -> None:
         self.paths = paths
         self._journal = journal
@@ -44,6 +46,7 @@ class Recorder:
         self._listen = listen
         self._bell_fd = bell_fd
         self._courier = courier
+        self._renewal = renewal
         self._notices_held = False
         self._untold: list[Record] = []
         self._state: dict[str, Any] = {}
@@ -70,6 +73,8 @@ class Recorder:
         if self._courier is not None:
             self._courier.enqueue(told)
             self._tell_of_trouble(self._courier)
+        if self._renewal is not None and told:
+            self._renewal.happened(ended=any(record["event"] in CHAIN_ENDS for record in told))
         for record in told:
             if self._listen is not None:
                 self._listen(record)
@@ -104,6 +109,8 @@ class Recorder:
         if self._courier is not None:
             self._state.update(self._courier.beat())
             self._tell_of_trouble(self._courier)
+        if self._renewal is not None:
+            self._renewal.beat()
         status = {"schema": STATUS_SCHEMA, "at": utc_text(wall()), **self._about, **self._state}
         with suppress(StateNotWritten):
             replace_file(self.paths.status, json.dumps(status).encode("ascii") + b"\n", durable=False)

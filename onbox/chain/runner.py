@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox import __version__
 from onbox.chain.context import Context
 from onbox.chain.environment import JOB_VARIABLE
+from onbox.chain.handbook_hook import Renewal
 from onbox.chain.holder import Holder
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.plan import Action, plan_stage
@@ -97,7 +98,15 @@ class Runner:
         environ = dict(os.environ)
         job = environ.pop(JOB_VARIABLE, None)
         self.courier = _courier(paths, head, environ)
-        recorder = Recorder(paths, Journal(paths.journal), about, listen=listen, bell_fd=bell_fd, courier=self.courier)
+        recorder = Recorder(
+            paths,
+            Journal(paths.journal),
+            about,
+            listen=listen,
+            bell_fd=bell_fd,
+            courier=self.courier,
+            renewal=Renewal(head.project, paths.root, environ),
+        )
         signals = Signals()
         if job is not None:
             signals.warned_by_signal()
@@ -196,7 +205,10 @@ class Runner:
             "fingerprint": head.chain_fingerprint,
             "pid": os.getpid(),
             "boot_id": self.boot,
+            "host": os.uname().nodename,
             "onbox": __version__,
+            "git": head.data.get("git"),
+            **_changes(head, launch),
             "notify": [target.name for target in self.courier.targets] if self.courier else [],
             **({} if self.ctx.job is None else {"job": self.ctx.job}),
         }
@@ -241,6 +253,13 @@ class Runner:
             land_marker(paths.slot(CHAIN), paths.failed(CHAIN), data)
         self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
         remove_file(paths.stop_request)
+
+
+def _changes(head: RunHead, launch: int) -> dict[str, Any]:
+    """What this launch changed; nothing where a keeper starts the same launch's runner anew."""
+    changed = head.data.get("changed")
+    of_this = isinstance(changed, dict) and changed.get("launch") == launch
+    return {"changed": changed.get("differences")} if isinstance(changed, dict) and of_this else {}
 
 
 def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import argparse
 
     from onbox.chain.view import Viewer
+    from onbox.contract.differences import Difference
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
 
@@ -64,8 +65,9 @@ runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing 
 """
 
 RESUME_EXAMPLES = """\
-example:
+examples:
   onbox resume            continue the run exactly as it was frozen, whatever onbox.toml says now
+  onbox resume --dry-run  say what that would start, and from which checkpoint
 """
 
 
@@ -84,6 +86,7 @@ def add(subparsers: Any) -> None:
     resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
     resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
     _add_launch_options(resume)
+    resume.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
     resume.set_defaults(function=run_resume_command)
 
 
@@ -135,12 +138,17 @@ def run_resume_command(args: argparse.Namespace) -> int:
     paths = existing_run(project, args.run)
     try:
         head = read_head(paths)
-        stages = [(frozen.stage, frozen.fingerprint) for frozen in read_stages(paths)]
+        frozen_stages = list(read_stages(paths))
     except ValueError as error:
         raise Trouble(
             Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
         ) from error
     assert head is not None
+    if args.dry_run:
+        from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
+
+        return tell_forecast(paths, head, frozen_stages, project.config.stages, as_json=args.json)
+    stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
@@ -169,7 +177,7 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
         if args.inline:
             return _run_inline(args, definition, lock)
         offset = _size(paths.journal)
-        started = launch(definition, Wishes(args.accept_done, args.redo), lock)
+        started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
     except StillAlive as alive:
         os.close(lock.lock_fd)
         raise Trouble(
@@ -232,6 +240,18 @@ def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     return f"all {done.stage_count} stages are done already; markers in {paths.markers}; to run one again: --redo STAGE"
 
 
+def _announcer(args: argparse.Namespace) -> Any:
+    """Tells what differs from the launch before, ahead of the start."""
+
+    def announce(differences: tuple[Difference, ...]) -> None:
+        from onbox.commands.conflicts import difference_lines  # noqa: PLC0415 - only then
+
+        text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
+        _say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
+
+    return announce
+
+
 def _size(path: str) -> int:
     return os.path.getsize(path) if os.path.exists(path) else 0
 
@@ -252,7 +272,7 @@ def _teller(args: argparse.Namespace) -> Any:
 def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
     from onbox.chain.identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
 
-    prepare(definition, Wishes(args.accept_done, args.redo))
+    prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
     return run_chain(definition.paths, lock.lock_fd, listen=listener(_teller(args)))
 

@@ -10,7 +10,10 @@ from onbox.chain.plan import Action
 from onbox.redact import printable, redact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onbox.chain.launch import Conflict, Conflicts
+    from onbox.contract.differences import Difference
     from onbox.contract.paths import RunPaths
 
 SHOWN = 10
@@ -24,6 +27,18 @@ def describe_conflicts(paths: RunPaths, conflicts: Conflicts) -> str:
     if len(conflicts.found) > SHOWN:
         lines.append(f"  … and {len(conflicts.found) - SHOWN} stages more")
     return redact("\n".join(lines))
+
+
+def difference_lines(differences: Iterable[Difference]) -> list[str]:
+    """Each as one line, or as two where both sides have something to show. The texts are redacted already."""
+    lines = []
+    for one in differences:
+        if one.what.endswith("env") or one.what == "environment":
+            lines.append(f"  ~ {one.what}: {one.after} (values are not shown)")
+        else:
+            lines += [f"  - {one.what}: {one.before}"] if one.before else []
+            lines += [f"  + {one.what}: {one.after}"] if one.after else []
+    return lines
 
 
 def _describe(paths: RunPaths, conflict: Conflict) -> list[str]:

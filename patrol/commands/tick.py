@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.tick import Ticked
 
+HANDBOOK = "HANDBOOK.md"
 EXAMPLES = """\
 examples:
   patrol tick                   every box, one line per run; ends with the worst of them as exit code
@@ -61,6 +62,10 @@ def run(args: argparse.Namespace) -> int:
         warn(f"another tick of this patrol is at work ({settings.state}); this one leaves")
         return Severity.UNKNOWN
     _finish(args, settings, ticked, output)
+    if os.path.exists(os.path.join(settings.folder, HANDBOOK)):
+        from patrol.handbook_hook import renew_handbook  # noqa: PLC0415 - only where there is one
+
+        renew_handbook(settings)
     return int(ticked.severity)
 
 

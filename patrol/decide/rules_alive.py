@@ -253,7 +253,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Mend the target; what waits is kept and sent later.",
-        command=lambda s: s.way.there(("onbox", "notify", "list", "--run", s.look.run)),
+        command=lambda s: s.way.there(("onbox", "notify", "list", s.look.run)),
     ),
     Row(
         "files-missing", Severity.WARNING, None,

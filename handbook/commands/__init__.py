@@ -1,0 +1,1 @@
+"""The commands of `handbook`, one file each."""

@@ -1,0 +1,70 @@
+"""`handbook agent`: the instruction file that a coding agent's host reads."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.options import add_options
+from handbook.hosts import BY_KEY, HOSTS, is_old
+from handbook.skill import problems, render_section, render_skill, with_section
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.system.clock import wall
+from onbox.system.files import read_file, replace_file
+from patrol.configured import load_settings
+
+if TYPE_CHECKING:
+    import argparse
+
+    from handbook.hosts import Host
+
+EXAMPLES = """\
+examples:
+  handbook agent --host claude-code             the text, on stdout
+  handbook agent --host claude-code --write     .claude/skills/onbox/SKILL.md in the project
+  handbook agent --host codex --write           a section of AGENTS.md, all else of it stays
+"""
+SKILL_HOST = "claude-code"
+MODE = 0o644
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("agent", help="the instruction file for a coding agent's host", epilog=EXAMPLES)
+    add_options(parser, json=False)
+    parser.add_argument("--host", choices=[host.key for host in HOSTS], default="generic", help="default: generic")
+    parser.add_argument("--write", action="store_true", help="put it where the host reads it, in the project")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    host = BY_KEY[args.host]
+    today = time.gmtime(wall())
+    old = is_old(host, today.tm_year, today.tm_mon)
+    as_skill = host.key == SKILL_HOST
+    text = render_skill(host, old=old) if as_skill else render_section(host, old=old)
+    wrong = problems(text) if as_skill else []
+    if wrong:
+        raise Trouble(Exit.INTERNAL, "the skill breaks its format: " + "; ".join(wrong))
+    if not args.write:
+        print(text, end="")
+        return Exit.DONE
+    print(_write(load_settings(args, os.environ).folder, host, text, as_skill=as_skill))
+    return Exit.DONE
+
+
+def _write(folder: str, host: Host, text: str, *, as_skill: bool) -> str:
+    """The path. Raises Trouble, StateNotWritten."""
+    path = os.path.join(folder, host.reads if as_skill else "AGENTS.md")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        old = read_file(path)
+        earlier = "" if old is None else old.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Trouble(Exit.STATE_NOT_WRITTEN, f"{path}: {error}") from error
+    new = text if as_skill else with_section(earlier, text)
+    if new != earlier:
+        replace_file(path, new.encode("utf-8"))
+        os.chmod(path, MODE)
+    return path

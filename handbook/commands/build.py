@@ -1,0 +1,60 @@
+"""`handbook build`: write HANDBOOK.md and handbook.json."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.options import add_options, look_now
+from handbook.diary import enter_what_happened
+from handbook.gather import gather
+from handbook.place import find_place, home_of
+from handbook.publish import publish
+from handbook.render import title_line
+from handbook.render_json import render_json
+from onbox.contract.exits import Exit
+from onbox.redact import redact
+from onbox.system.clock import wall
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+examples:
+  handbook build                what is remembered, written beside onbox.toml; asks no box
+  handbook build --look         look at every box first
+  handbook build --here         on a box: this machine's own runs
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("build", help="write HANDBOOK.md and handbook.json", epilog=EXAMPLES)
+    add_options(parser)
+    parser.add_argument("--look", action="store_true", help="look at the boxes first")
+    parser.add_argument(
+        "--from-memory",
+        action="store_true",
+        help="after a tick: what it saw, and the records of runs that changed; says nothing when all went well",
+    )
+    parser.add_argument(
+        "--into", metavar="DIR", help="write there (default: beside onbox.toml; of --here: in the state directory)"
+    )
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    place = find_place(args, os.environ)
+    looking = args.look or (place.here and not args.from_memory)
+    trouble = look_now(place) if looking else ""
+    facts = gather(place, wall(), fetching=looking or args.from_memory)
+    said = [] if place.here else enter_what_happened(place, facts)
+    facts = facts._replace(troubles=(*facts.troubles, *filter(None, (trouble, *said))))
+    done = publish(facts, os.path.abspath(args.into or home_of(place)), place.settings.state)
+    if done.set_aside:
+        print(f"handbook: its marked lines were damaged; the earlier page is kept as {done.set_aside}", file=sys.stderr)
+    if args.json:
+        print(render_json(facts), end="")
+    elif not args.from_memory:
+        print(redact(f"{done.page}: {len(facts.runs)} runs, {title_line(facts).partition(' · ')[2]}"))
+    return Exit.DONE

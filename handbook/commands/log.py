@@ -1,0 +1,172 @@
+"""`handbook log`: write into a run's record, show it, prove that nobody changed it."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.options import add_options
+from handbook.diary import contract_of
+from handbook.entry import KINDS, PEOPLES_KINDS, Entry, make_entry
+from handbook.gather import gather
+from handbook.logbook import Book, find_books
+from handbook.place import find_place
+from handbook.words import safe
+from onbox.contract.exits import Exit
+from onbox.contract.names import name_problem
+from onbox.contract.readings import observed
+from onbox.errors import Trouble
+from onbox.redact import printable, redact
+from onbox.system.clock import wall
+
+if TYPE_CHECKING:
+    import argparse
+
+    from handbook.facts import Facts, RunFacts
+    from handbook.gather import Place
+
+EXAMPLES = """\
+examples:
+  handbook log "loss is flat since step 4000; letting it run to 6000"
+  handbook log --kind decision --run digits --next "look at 06:00" "resume from step 4000, not 4500"
+  handbook log show --run digits --kind launch
+  handbook log verify            nothing edited, lost or moved
+"""
+ACTOR = "ONBOX_ACTOR"
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("log", help="the append-only record of a run", epilog=EXAMPLES)
+    parser.add_argument("words", nargs="+", metavar="TEXT", help="what to write; or `show`, or `verify`, alone")
+    add_options(parser)
+    parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
+    parser.add_argument("--kind", choices=KINDS, help="what kind of entry (default: observation; show: all)")
+    for name in ("status", "evidence", "decision", "next"):
+        parser.add_argument(f"--{name}", default="", metavar="TEXT", help=f"the entry's field `{name}`")
+    parser.add_argument("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    place = find_place(args, os.environ)
+    if args.words == ["show"]:
+        return _show(args, place)
+    if args.words == ["verify"]:
+        return _verify(args, place)
+    return _write(args, place)
+
+
+def _write(args: argparse.Namespace, place: Place) -> int:
+    kind = args.kind or "observation"
+    if kind not in PEOPLES_KINDS:
+        raise Trouble(
+            Exit.USAGE, f"--kind {kind}: such entries are made by themselves; yours: {', '.join(PEOPLES_KINDS)}"
+        )
+    facts = gather(place, wall())
+    about = _about(args, facts)
+    text = redact(printable(" ".join(args.words).replace("\r\n", "\n"))).strip()
+    if not text:
+        raise Trouble(Exit.USAGE, "an entry needs a text")
+    first, _, rest = text.partition("\n")
+    long = len(first) > 120
+    entry = make_entry(
+        kind,
+        safe(first, 120),
+        at=wall(),
+        run=about.name,
+        actor=safe(args.actor or os.environ.get(ACTOR) or _user(), 60),
+        attempt=observed(about.attempt) or 0,
+        text=text if long or rest else "",
+        **{name: safe(getattr(args, name), 1000) for name in ("status", "evidence", "decision", "next")},
+    )
+    book = Book(place.settings.folder, about.run, place.settings.state)
+    written = book.append([entry], contract_of(about, facts))
+    if written.torn:
+        print(f"handbook: an earlier append had been cut off; its bytes are in {written.torn}", file=sys.stderr)
+    print(f"{book.path}: entry {written.entries[0].seq}")
+    return Exit.DONE
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
+
+
+def _about(args: argparse.Namespace, facts: Facts) -> RunFacts:
+    """The run that is meant. Raises Trouble with the names there are."""
+    runs = [run for run in facts.runs if run.run]
+    meant = [run for run in runs if args.run in (None, run.run, run.name)]
+    if len(meant) == 1:
+        return meant[0]
+    names = ", ".join(run.name for run in runs) or "none: `handbook resume` looks"
+    said = (
+        "which run"
+        if args.run is None
+        else f"no run {safe(args.run, 80)!r}"
+        if not meant
+        else f"{args.run!r} is on several boxes"
+    )
+    raise Trouble(Exit.USAGE, f"{said}; --run one of: {names}")
+
+
+def _books(args: argparse.Namespace, place: Place) -> list[Book]:
+    books = find_books(place.settings.folder, place.settings.state)
+    if args.run is None:
+        return books
+    run = args.run.rpartition("/")[2]
+    if name_problem(run):
+        raise Trouble(Exit.USAGE, f"--run {run!r}: {name_problem(run)}")
+    found = [book for book in books if book.run == run]
+    if not found:
+        raise Trouble(Exit.USAGE, f"no logbook of {run}; there are: {', '.join(book.run for book in books) or 'none'}")
+    return found
+
+
+def _show(args: argparse.Namespace, place: Place) -> int:
+    books = _books(args, place)
+    shown = [(book.run, entry) for book in books for entry in book.read().entries if args.kind in (None, entry.kind)]
+    if args.json:
+        print(
+            json.dumps(
+                {"schema": 1, "entries": [{"logbook": run, **entry._asdict()} for run, entry in shown]}, indent=1
+            )
+        )
+        return Exit.DONE
+    for run, entry in shown:
+        print(redact(printable(_line(run, entry, many=len(books) > 1))))
+    if not shown:
+        print("nothing is recorded yet")
+    return Exit.DONE
+
+
+def _line(run: str, entry: Entry, *, many: bool) -> str:
+    head = f"{run} " if many else ""
+    attempt = f" attempt {entry.attempt}" if entry.attempt else ""
+    lines = [f"{head}{entry.seq:>4} {entry.at} {entry.kind:<11} {entry.title}  [{entry.actor}{attempt}]"]
+    lines += [
+        f"       {name}: {value}"
+        for name in ("status", "evidence", "decision", "next")
+        if (value := getattr(entry, name))
+    ]
+    lines += [f"       {line}" for line in entry.text.split("\n")] if entry.text else []
+    return "\n".join(lines)
+
+
+def _verify(args: argparse.Namespace, place: Place) -> int:
+    books = _books(args, place)
+    found = [(book, damage) for book in books for damage in book.damages()]
+    if args.json:
+        data = [{"path": book.path, **damage._asdict()} for book, damage in found]
+        print(json.dumps({"schema": 1, "logbooks": len(books), "damages": data}, indent=1))
+    else:
+        for book, damage in found:
+            print(f"{book.path}:{damage.line}: {damage.what}")
+        if not found:
+            count = sum(len(book.read().entries) for book in books)
+            print(f"{len(books)} logbooks, {count} entries: nothing edited, lost or moved")
+    return Exit.FAILED if found else Exit.DONE

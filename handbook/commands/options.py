@@ -1,0 +1,45 @@
+"""Options that every command of the handbook has, and the look that some of them begin with."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.errors import Trouble
+from onbox.redact import redact
+from onbox.system.files import StateNotWritten
+from patrol.configured import add_common_options
+
+if TYPE_CHECKING:
+    import argparse
+
+    from handbook.gather import Place
+
+
+def add_options(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
+    add_common_options(parser, json=json)
+    parser.add_argument(
+        "--here", action="store_true", help="describe this very machine as a box, not boxes from outside"
+    )
+
+
+def look_now(place: Place) -> str:
+    """Look at every box, as a tick does, and remember it; nothing on any box is changed. Returns why that could not be
+    done (the facts are those of the last look then), or "".
+    """
+    from patrol.tick import Busy, Wishes, tick  # noqa: PLC0415 - only who looks needs the half of a patrol
+
+    wishes = Wishes(place.settings.config.boxes, asked_by_name=True, act=False)
+    if not wishes.boxes:
+        return "no box is configured: patrol add HOST"
+    try:
+        ticked = tick(place.settings, wishes, os.environ, _silent)
+    except Busy:
+        return "a tick of the patrol is at work just now; these are the facts of the one before"
+    except (Trouble, StateNotWritten) as error:
+        return redact(str(error))
+    return "; ".join(ticked.troubles)
+
+
+def _silent(_: Any) -> None:
+    """The tick's own lines are not shown: the handbook says it in its own words."""

@@ -1,0 +1,94 @@
+"""`handbook resume`: the one word for whoever takes over. Looks now, says what goes on, and what to type next."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.options import add_options, look_now
+from handbook.diary import enter_what_happened
+from handbook.gather import gather
+from handbook.local import find_waiters
+from handbook.place import find_place, home_of
+from handbook.publish import DATA, publish
+from handbook.render_json import as_data
+from handbook.situation import differences, situation
+from onbox.contract.readings import plain
+from onbox.errors import Trouble
+from onbox.redact import redact
+from onbox.system.clock import wall
+from onbox.system.files import StateNotWritten, read_file
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    import argparse
+
+    from handbook.facts import Facts
+    from handbook.gather import Place
+
+EXAMPLES = """\
+examples:
+  handbook resume               look at every box now; ten lines, the last one the next command
+  handbook resume --json | jq -r '.runs[0].next_command'
+
+It changes nothing on any box. Where page and world differ the world wins, the difference is shown, and the page is
+written anew. The exit code is that of the worst run: 0 nothing needs you, 1 warning, 2 critical, 3 could not look.
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("resume", help="look now: what goes on, and the next command", epilog=EXAMPLES)
+    add_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    place = find_place(args, os.environ)
+    page = _page(place)
+    trouble = look_now(place)
+    facts = gather(place, wall(), fetching=True, all_anew=True)
+    facts = facts._replace(watch=facts.watch._replace(waiters=find_waiters(os.environ, wall())))
+    changed = differences(page, facts) if page else []
+    said = _keep(place, facts)
+    if args.json:
+        now = {"differs": changed, "trouble": trouble or None, "said": said, "waiters": plain(facts.watch.waiters)}
+        print(json.dumps({**as_data(facts), **now}, indent=1))
+    else:
+        for line in situation(facts, changed, trouble):
+            print(redact(line))
+        for one in said:
+            print(redact(f"note: {one}"))
+    return int(_severity(facts, trouble))
+
+
+def _page(place: Place) -> dict[str, Any]:
+    try:
+        data = json.loads(read_file(os.path.join(home_of(place), DATA)) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _keep(place: Place, facts: Facts) -> list[str]:
+    """Write page and logbook anew; the answer does not depend on it."""
+    said = list(facts.troubles)
+    try:
+        if not place.here:
+            said += enter_what_happened(place, facts)
+        done = publish(facts, home_of(place), place.settings.state)
+    except (StateNotWritten, Trouble, OSError) as error:
+        return [*said, f"the page could not be written: {error}"]
+    return said + (
+        [f"the page's marked lines were damaged; the earlier one is {done.set_aside}"] if done.set_aside else []
+    )
+
+
+def _severity(facts: Facts, trouble: str) -> Severity:
+    found = [
+        Severity[run.severity.upper()]
+        for run in facts.runs
+        if not run.acknowledged and run.severity.upper() in Severity.__members__
+    ]
+    found += [Severity.UNKNOWN] if trouble and not facts.runs else []
+    return max(found, key=lambda one: one.rank, default=Severity.OK)

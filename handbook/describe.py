@@ -1,0 +1,358 @@
+"""One run, from its last look, its last verdict and its records, as `RunFacts`. Pure; nothing here raises for what a
+box sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from handbook.facts import (
+    FailureFacts,
+    IdentityFacts,
+    LaunchFacts,
+    MarkerFacts,
+    ResumeFacts,
+    RunFacts,
+    StageFacts,
+)
+from handbook.words import safe, safe_path
+from onbox.contract.differences import command_text, commit_text
+from onbox.contract.markers import Invalid, Marker
+from onbox.contract.paths import CHAIN, RunPaths
+from onbox.contract.progress import Progress, render_progress
+from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
+from onbox.contract.units import format_duration, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from handbook.records import RunRecord
+    from onbox.contract.manifest import Amount, Artifact, Gates, Stage
+    from onbox.contract.runfile import FrozenStage
+    from patrol.decide.way import Way
+
+STAGES_DESCRIBED = 200
+
+
+class Told(NamedTuple):
+    """What the patrol keeps of one run. look: the last one that saw it, {}: none; verdict: both as plain data."""
+
+    box: str
+    run: str
+    look: Mapping[str, Any]
+    verdict: Mapping[str, Any]
+    seen_at: float | None
+
+
+def describe(
+    told: Told, way: Way, onbox: tuple[str, ...], record: RunRecord | None, records_at: float | None
+) -> RunFacts:
+    """Everything that is known of one run."""
+    look, verdict = told.look, told.verdict
+    finding = _mapping(verdict.get("finding"))
+    place = safe_path(look.get("place") or "")
+    facts = RunFacts(
+        box=told.box,
+        run=told.run,
+        managed=bool(look.get("managed", bool(told.run))),
+        state=str(verdict.get("state", "unknown")),
+        rule=safe(finding.get("rule", "no rule"), 60),
+        says=safe(finding.get("say", "")),
+        severity=str(verdict.get("severity", "unknown")),
+        since=_number(verdict.get("since")),
+        seen_at=told.seen_at,
+        remedy=safe(finding.get("remedy", "")),
+        command=safe_path(finding.get("command", "")),
+        way=way,
+        place=place,
+        onbox=onbox,
+        run_id=safe(observed(unplain(look.get("run_id"))) or "", 80),
+        project=way.project or "",
+        stage=_text(look.get("stage"), "no stage"),
+        attempt=_whole(look.get("attempt")),
+        stages_done=int(_number(look.get("stages_done")) or 0),
+        stages_total=int(_number(look.get("stages_total")) or 0),
+        progress=_progress(look.get("progress")),
+        further=tuple(
+            (safe(one.get("rule", ""), 60), safe(one.get("say", ""))) for one in _list(verdict.get("further"))
+        ),
+        acknowledged=verdict.get("acknowledged") is True,
+        failure=_failure(look.get("failure")),
+        log=_log(look.get("log")),
+        waiting=_whole(look.get("undelivered"), "nobody looked"),
+    )
+    return facts if record is None else _with_record(facts, record, look, records_at)
+
+
+def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], records_at: float | None) -> RunFacts:
+    head = record.head
+    if head is None:
+        return facts._replace(stages=Unseen(record.trouble), identity=Unseen(record.trouble), records_at=records_at)
+    place = facts.place or head.run
+    tracker = _mapping(look.get("progress")).get("tracker_run")
+    stages = tuple(_stage(one, record, facts) for one in record.stages[:STAGES_DESCRIBED])
+    return facts._replace(
+        project=safe_path(head.project),
+        stages=stages,
+        markers=_markers(place, record),
+        launches=tuple(_launch(one) for one in record.launches),
+        identity=_identity(record, safe(tracker or "", 200)),
+        resume=_resume(record),
+        notify=_notify(head.data.get("notify")),
+        records_at=records_at,
+        stages_total=facts.stages_total or len(record.stages),
+    )
+
+
+# -- the chain
+
+
+def _stage(frozen: FrozenStage, record: RunRecord, facts: RunFacts) -> StageFacts:
+    stage = frozen.stage
+    done, failed = record.markers.get(f"{stage.name}_DONE"), record.markers.get(f"{stage.name}_FAILED")
+    note = ""
+    if isinstance(done, Marker):
+        state = "done"
+        note = "" if done.fingerprint == frozen.fingerprint else "its DONE is of another command"
+    elif isinstance(done, Invalid):
+        state, note = "unknown", f"its DONE file is no marker: {done.reason}"
+    elif observed(facts.stage) == stage.name and facts.state != "done":
+        state = facts.state  # "unknown" where the run could not be looked at: nothing is filled in
+    else:
+        state = "failed" if failed is not None else "pending"
+    return StageFacts(
+        name=safe(stage.name, 80),
+        command=safe(command_text(stage.cmd), 1000),
+        state=state,
+        gates=gate_words(stage.gates),
+        conditions=condition_words(stage),
+        artifacts=tuple(safe(_artifact(one), 200) for one in stage.artifacts),
+        fingerprint=safe(frozen.fingerprint, 40),
+        note=safe(note, 160),
+    )
+
+
+def gate_words(gates: Gates) -> tuple[str, ...]:
+    """What must be free before the stage starts."""
+    words = [
+        f"{name.replace('_', ' ')} {_amount(value, as_size=name != 'inodes_free')}"
+        for name in ("disk_free", "inodes_free", "memory_free")
+        if (value := getattr(gates, name)) is not None
+    ]
+    if gates.gpu is not None:
+        used = "" if gates.gpu.max_used_mib is None else f" with at most {gates.gpu.max_used_mib} MiB in use"
+        words.append(f"gpu {gates.gpu.number}{used}")
+    if gates.checkpoints is not None:
+        one = gates.checkpoints
+        words.append(f"room for {one.keep} checkpoints of {format_size(one.size_bytes)} in {safe(one.path, 80)}")
+    return tuple(words)
+
+
+def _amount(amount: Amount, *, as_size: bool) -> str:
+    if amount.percent is not None:
+        return f"{amount.percent:g}%"
+    number = amount.number or 0
+    return format_size(number) if as_size else str(number)
+
+
+def condition_words(stage: Stage) -> tuple[str, ...]:
+    """What else must hold for it."""
+    words = [] if stage.cwd == "." else [f"in {safe(stage.cwd, 120)}"]
+    limits = (
+        ("timeout", stage.timeout_seconds),
+        ("stall after", stage.stall_after_seconds),
+        ("at least", stage.min_duration_seconds),
+    )
+    words += [f"{name} {format_duration(seconds)}" for name, seconds in limits if seconds is not None]
+    if stage.wait_for is not None:
+        one = stage.wait_for
+        what = one.file if one.file is not None else f"{one.regex} in {one.log}"
+        words.append(f"waits for {safe(what, 120)}, at most {format_duration(one.timeout_seconds)}")
+    if stage.retry.max:
+        words.append(f"retries {stage.retry.max} for {', '.join(stage.retry.classes)}")
+    if stage.done_if_log:
+        words.append(f"log must hold {safe(stage.done_if_log, 120)}")
+    if stage.env:
+        words.append("sets " + ", ".join(safe(name, 60) for name, _ in stage.env))
+    return tuple(words)
+
+
+def _artifact(one: Artifact) -> str:
+    return one.pattern + (f" (at least {one.min_count})" if one.min_count > 1 else "")
+
+
+# -- markers, launches, identity
+
+
+def _markers(place: str, record: RunRecord) -> tuple[MarkerFacts, ...]:
+    paths = RunPaths(place)
+    found = [
+        _marker(paths.done(CHAIN), "every stage passed its success gate", record),
+        _marker(paths.failed(CHAIN), "the chain ended without success; nothing downstream was started", record),
+    ]
+    for frozen in record.stages[:STAGES_DESCRIBED]:
+        name = frozen.stage.name
+        found.append(_marker(paths.done(name), f"stage {name} passed its success gate", record))
+        found.append(_marker(paths.failed(name), f"stage {name} ended without success; why is in it", record))
+    return tuple(found)
+
+
+def _marker(path: str, means: str, record: RunRecord) -> MarkerFacts:
+    marker = record.markers.get(path.rpartition("/")[2])
+    note = ""
+    if isinstance(marker, Invalid):
+        note = f"no marker: {marker.reason}"
+    elif marker is not None and record.head is not None and marker.run_id != record.head.run_id:
+        note = "of another run"
+    return MarkerFacts(safe_path(path), safe(means, 160), marker is not None, safe(note, 160))
+
+
+def _launch(record: Mapping[str, Any]) -> LaunchFacts:
+    git = record.get("git")
+    changed = [one for one in _sequence(record.get("changed")) if isinstance(one, list) and len(one) == 3]
+    return LaunchFacts(
+        number=int(_number(record.get("launch")) or 0),
+        at=safe(record.get("at", ""), 40),
+        host=safe(record.get("host", "not recorded"), 120),
+        code=safe(commit_text(git), 80) if isinstance(git, dict) else "not recorded",
+        differences=tuple(difference_line(*map(str, one)) for one in changed),
+    )
+
+
+def difference_line(what: str, before: str, after: str) -> str:
+    """`train cmd: a → b`, `environment: names`."""
+    if what == "environment" or what.endswith(" env"):
+        return safe(f"{what}: {after}", 300)
+    return safe(f"{what}: {before or '(none)'} → {after or '(none)'}", 300)
+
+
+def _identity(record: RunRecord, tracker: str) -> IdentityFacts:
+    assert record.head is not None
+    data = record.head.data
+    git = data.get("git")
+    names = set(_mapping(data.get("environment"))) | {name for one in record.stages for name, _ in one.stage.env}
+    return IdentityFacts(
+        code=safe(commit_text(git), 200) if isinstance(git, dict) else "not recorded",
+        chain_fingerprint=safe(record.head.chain_fingerprint, 40),
+        config=safe_path(data.get("config") or "no onbox.toml: the command line"),
+        host=safe(data.get("host", "not recorded"), 120),
+        onbox=safe(data.get("onbox", "not recorded"), 40),
+        environment=tuple(sorted(safe(name, 60) for name in names)),
+        tracker=tracker,
+    )
+
+
+def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
+    data = record.forecast
+    if not data:
+        return Unseen(record.trouble or "not foretold")
+    checkpoint = data.get("checkpoint")
+    chosen = _mapping(_mapping(checkpoint).get("chosen"))
+    missing = _list(data.get("missing"))
+    return ResumeFacts(
+        would=safe(data.get("would", ""), 20),
+        says=safe(data.get("says", "")),
+        stage=safe(data.get("stage") or "", 80),
+        checkpoint=safe(_checkpoint(checkpoint)),
+        whole=chosen.get("whole") if isinstance(chosen.get("whole"), bool) else None,
+        missing=tuple((safe(one.get("stage", ""), 80), safe_path(one.get("path", ""))) for one in missing),
+        changed=tuple(safe(one, 300) for one in _sequence(data.get("config_changed")) if isinstance(one, str)),
+    )
+
+
+def _checkpoint(data: Any) -> str:
+    known = unplain(data)
+    if isinstance(known, Absent):
+        return known.why
+    if isinstance(known, Unseen):
+        return f"could not look: {known.why}"
+    chosen = _mapping(_mapping(data).get("chosen"))
+    whole = chosen.get("whole")
+    words = "whole" if whole is True else "INCOMPLETE" if whole is False else "whole or not is not known"
+    parts = (
+        [f"step {chosen.get('step')}, {chosen.get('path')}: {words} ({chosen.get('says')})"]
+        if chosen
+        else ["none that is whole"]
+    )
+    passed = _list(_mapping(data).get("passed_over"))
+    parts += [f"newer but incomplete: {one.get('path')} ({one.get('says')})" for one in passed]
+    return "; ".join(parts)
+
+
+def _notify(data: Any) -> str:
+    targets = [safe(one.get("name", "?"), 60) for one in _list(_mapping(data).get("targets"))]
+    if not targets:
+        return ""
+    events = [str(one) for one in _sequence(_mapping(data).get("on"))]
+    return ", ".join(targets) + (f" on {', '.join(events)}" if events else "")
+
+
+# -- plain values out of untrusted data
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _sequence(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in _sequence(value) if isinstance(one, dict)]
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _text(value: Any, why: str) -> Maybe[str]:
+    known = unplain(value)
+    if isinstance(known, Absent | Unseen):
+        return type(known)(safe(known.why, 200))
+    return safe(known, 200) if isinstance(known, str) and known else Absent(why)
+
+
+def _whole(value: Any, why: str = "not known") -> Maybe[int]:
+    known = unplain(value)
+    if isinstance(known, Absent | Unseen):
+        return type(known)(safe(known.why, 200))
+    return known if isinstance(known, int) and not isinstance(known, bool) else Absent(why)
+
+
+def _progress(value: Any) -> Maybe[str]:
+    known = unplain(value)
+    if isinstance(known, Absent | Unseen):
+        return type(known)(safe(known.why, 200))
+    if not isinstance(known, dict):
+        return Absent("no progress was shown")
+    fields = {key: item for key, item in known.items() if key in Progress._fields}
+    try:
+        return safe(render_progress(Progress(**fields)), 200)
+    except (TypeError, ValueError):
+        return Unseen("its progress could not be understood")
+
+
+def _failure(value: Any) -> Maybe[FailureFacts]:
+    known = unplain(value)
+    if isinstance(known, Absent | Unseen):
+        return type(known)(safe(known.why, 200))
+    if not isinstance(known, dict):
+        return Absent("none")
+    allowed = known.get("retry_allowed")
+    return FailureFacts(
+        stage=safe(known.get("stage", ""), 80),
+        failure_class=safe(known.get("failure_class", "unknown"), 60),
+        proof=safe(known.get("proof", ""), 300),
+        remedy=safe(known.get("remedy", ""), 300),
+        where=safe(known.get("where", ""), 200),
+        retry_allowed=allowed if isinstance(allowed, bool) else None,
+    )
+
+
+def _log(value: Any) -> Maybe[str]:
+    known = unplain(value)
+    if isinstance(known, Absent | Unseen):
+        return type(known)(safe(known.why, 200))
+    path = _mapping(known).get("path")
+    return safe_path(path) if isinstance(path, str) and path else Absent("no log yet")

@@ -1,0 +1,137 @@
+"""What enters the logbook by itself: transitions and launches from a run's journal, flips from the patrol's memory."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from handbook.describe import difference_line
+from handbook.entry import Entry, make_entry
+from handbook.logbook import Book
+from handbook.records import read
+from handbook.store import load
+from handbook.words import safe
+from onbox.chain.narrate import narrate
+from onbox.contract.events import Event
+from onbox.contract.readings import observed
+from onbox.system.clock import parse_utc
+from onbox.system.files import StateNotWritten
+from patrol.kept import MemoryTrouble
+from patrol.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from handbook.facts import Facts, RunFacts
+    from handbook.gather import Place
+    from handbook.records import RunRecord
+    from patrol.kept import Flip
+
+FLIPS_TAKEN = 500
+NOT_STATED = "not stated"
+
+
+def enter_what_happened(place: Place, facts: Facts) -> list[str]:
+    """Append to every run's logbook what it does not hold yet. What went wrong, in words."""
+    settings = place.settings
+    store = load(settings.state)
+    flips, said = _flips(settings.state)
+    for run in facts.runs:
+        if not run.run:
+            continue
+        kept = store.runs.get((run.box, run.run))
+        record = read(kept.raw) if kept is not None and kept.raw is not None else None
+        new = [*_of_journal(run, record), *_of_flips(run, flips)]
+        if not new:
+            continue
+        try:
+            written = Book(settings.folder, run.run, settings.state).append(
+                [entry for _, entry in sorted(new, key=lambda one: one[0])], contract_of(run, facts)
+            )
+        except (StateNotWritten, OSError) as error:
+            said.append(f"logbook of {run.run}: {error}")
+            continue
+        if written.torn:
+            said.append(f"logbook of {run.run}: an append had been cut off; its bytes are in {written.torn}")
+    return said
+
+
+def _flips(state: str) -> tuple[Sequence[Flip], list[str]]:
+    memory = Memory(state)
+    if not os.path.exists(memory.path):
+        return [], []
+    try:
+        return memory.flips(FLIPS_TAKEN), []
+    except (MemoryTrouble, StateNotWritten) as error:
+        return [], [f"the patrol's changes could not be read, so the logbooks lack them: {error}"]
+
+
+def contract_of(run: RunFacts, facts: Facts) -> list[tuple[str, str]]:
+    """The head of a run's record: what is known when it begins; a person adds the rest as decisions."""
+    box = next((box for box in facts.boxes if box.name == run.box), None)
+    identity = observed(run.identity)
+    return [
+        ("DRI", (box.owner if box and box.owner else NOT_STATED)),
+        ("Goal", NOT_STATED),
+        ("Stop and escalation criteria", "those of the handbook's section `Ask first`"),
+        ("Issue", NOT_STATED),
+        ("Tracker", identity.tracker if identity and identity.tracker else NOT_STATED),
+        ("Box and project", f"{run.box} {run.project}"),
+        ("Run directory", run.place or NOT_STATED),
+        ("Run id", run.run_id or NOT_STATED),
+        ("Code at the first sight", identity.code if identity else NOT_STATED),
+    ]
+
+
+def _of_flips(run: RunFacts, flips: Iterable[Flip]) -> list[tuple[float, Entry]]:
+    return [
+        (
+            flip.at,
+            make_entry(
+                "flip",
+                safe(f"{flip.rule_before or 'first seen'} → {flip.rule} ({flip.state})"),
+                at=flip.at,
+                run=run.name,
+                actor="patrol",
+                source=f"flip {run.name} {flip.at:.3f}",
+                status=safe(flip.say),
+            ),
+        )
+        for flip in flips
+        if (flip.box, flip.run) == (run.box, run.run)
+    ]
+
+
+_LEFT_OUT = (Event.NOTICES_HELD, Event.NOTICES_WRITTEN, Event.ATTEMPT_ENDED)
+
+
+def _of_journal(run: RunFacts, record: RunRecord | None) -> list[tuple[float, Entry]]:
+    if record is None or record.head is None:
+        return []
+    found = []
+    for one in (*record.launches, *record.events):
+        at = parse_utc(str(one.get("at", ""))[:40])
+        if at is not None and one["event"] not in _LEFT_OUT:
+            found.append((at, _entry(run, one, at, record.head.run_id)))
+    return found
+
+
+def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> Entry:
+    launched = record["event"] == Event.CHAIN_STARTED
+    number = record.get("launch") if launched else record.get("attempt")
+    changed = record.get("changed")
+    lines = [difference_line(*map(str, one)) for one in changed or () if isinstance(one, list) and len(one) == 3]
+    said = (narrate(dict(record)) or "")[9:]
+    git = record.get("git")
+    return make_entry(
+        "launch" if launched else "transition",
+        safe(" ".join(said.split()) or record["event"]),
+        at=at,
+        run=run.name,
+        actor="onbox",
+        attempt=number if isinstance(number, int) and 0 <= number < 10**9 else 0,
+        text="\n".join(f"differs from the launch before: {line}" for line in lines),
+        source=safe(f"journal {run_id} {record.get('at')} {record['event']} {record.get('stage') or ''}".strip(), 200),
+        evidence=safe(f"commit {git['commit']}") if isinstance(git, dict) and "commit" in git else "",
+        status=safe(record.get("remedy") or ""),
+    )

@@ -1,0 +1,19 @@
+"""Exit codes of `handbook`, one table: of `resume` those of the patrol, and the tool's own trouble as in sysexits.h."""
+
+from __future__ import annotations
+
+from onbox.contract.exits import Exit
+from patrol.verdict import Severity
+
+EXIT_MEANINGS: tuple[tuple[int, str], ...] = (
+    (int(Severity.OK), "what was asked for was done; resume: nothing needs anybody; verify: nothing is false"),
+    (int(Severity.WARNING), "resume: a warning; verify: something is false; log verify: the logbook was changed"),
+    (int(Severity.CRITICAL), "resume: a run needs somebody"),
+    (int(Severity.UNKNOWN), "resume: a box could not be looked at; verify: something could not be checked"),
+    (int(Exit.STOPPED), "interrupted"),
+    (int(Exit.USAGE), "the command line is wrong"),
+    (int(Exit.INTERNAL), "a defect in the handbook itself; the report file is named"),
+    (int(Exit.STATE_NOT_WRITTEN), "a file could not be written (disk full, rights)"),
+    (int(Exit.ANOTHER_RUNNER), "another writer hangs"),
+    (int(Exit.CONFIG), "the configuration is wrong"),
+)

@@ -1,0 +1,183 @@
+"""What a handbook tells, as values. Pure; `gather.py` brings them together, `render.py` writes them down.
+
+Every text is safe already (redacted, one line, bounded). What is not known is `Unseen` with its reason, never a guess.
+Times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import Absent, Maybe, Unseen
+
+if TYPE_CHECKING:
+    from patrol.decide.way import Way
+
+NOT_READ = Unseen("its records were not read yet")
+SCHEMA = 1
+
+
+class StageFacts(NamedTuple):
+    """One stage of a chain, in order. gates, conditions: in words. state: done, failed, running, pending, ..."""
+
+    name: str
+    command: str
+    state: str
+    gates: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    fingerprint: str = ""
+    note: str = ""
+
+
+class MarkerFacts(NamedTuple):
+    """A marker's path and meaning. there: Unseen where nobody looked."""
+
+    path: str
+    means: str
+    there: Maybe[bool]
+    note: str = ""
+
+
+class LaunchFacts(NamedTuple):
+    """One start of a runner. differences: to the launch before it, each as a line."""
+
+    number: int
+    at: str
+    host: str
+    code: str
+    differences: tuple[str, ...] = ()
+
+
+class FailureFacts(NamedTuple):
+    """An open failure. retry_allowed: None: its class does not say."""
+
+    stage: str
+    failure_class: str
+    proof: str
+    remedy: str
+    where: str = ""
+    retry_allowed: bool | None = None
+
+
+class IdentityFacts(NamedTuple):
+    """Which code, which configuration, where. environment: names only. tracker: id or link, as the log shows it."""
+
+    code: str
+    chain_fingerprint: str
+    config: str
+    host: str
+    onbox: str
+    environment: tuple[str, ...] = ()
+    tracker: str = ""
+
+
+class ResumeFacts(NamedTuple):
+    """What `onbox resume` would do, as the box foretold it. would: see `onbox.chain.forecast`; "": not known.
+
+    checkpoint: what the stage continues from, in words. whole: whether that is complete; None: not known, or there is
+    none. missing: results that are gone although their stage is done. changed: what differs between the frozen
+    definition and onbox.toml on the box.
+    """
+
+    would: str
+    says: str
+    stage: str
+    checkpoint: str
+    whole: bool | None
+    missing: tuple[tuple[str, str], ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+class RunFacts(NamedTuple):
+    """One run. seen_at: the last look that saw it; None: never. since: when its rule first fired without a break.
+
+    severity: ok, warning, critical, unknown. further: `(rule, says)` of what else is the matter. onbox: the words of
+    the program on the box. command: what the patrol says to type, "" where nothing is. waiting: notices in its outbox.
+    records_at: when run.json, journal and markers were last read.
+    """
+
+    box: str
+    run: str
+    managed: bool
+    state: str
+    rule: str
+    says: str
+    severity: str
+    since: float | None
+    seen_at: float | None
+    remedy: str
+    command: str
+    way: Way
+    place: str
+    onbox: tuple[str, ...] = ("onbox",)
+    run_id: str = ""
+    project: str = ""
+    stage: Maybe[str] = Absent("no stage")
+    attempt: Maybe[int] = Absent("no attempt")
+    stages_done: int = 0
+    stages_total: int = 0
+    progress: Maybe[str] = Absent("no progress was shown")
+    further: tuple[tuple[str, str], ...] = ()
+    acknowledged: bool = False
+    failure: Maybe[FailureFacts] = Absent("none")
+    log: Maybe[str] = Absent("no log yet")
+    stages: Maybe[tuple[StageFacts, ...]] = NOT_READ
+    markers: tuple[MarkerFacts, ...] = ()
+    launches: tuple[LaunchFacts, ...] = ()
+    identity: Maybe[IdentityFacts] = NOT_READ
+    resume: Maybe[ResumeFacts] = NOT_READ
+    notify: str = ""
+    waiting: Maybe[int] = Absent("nobody is told")
+    records_at: float | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.box}/{self.run}" if self.run else self.box
+
+
+class BoxFacts(NamedTuple):
+    """One box. reached_at: the last time; None: never. trouble: why it was not reached at the last look; "": it was."""
+
+    name: str
+    host: str
+    project: str
+    backend: str
+    owner: str
+    recover: str
+    reached_at: float | None
+    trouble: str
+
+
+class WatchFacts(NamedTuple):
+    """Who watches. cron: this patrol's crontab line; Absent: none; Unseen: could not look. waiters: local sentinels and
+    transfers, one line each, where somebody looked for them; they are told, never written into the page, because a
+    moment later that would be false.
+    """
+
+    schedule: str
+    cron: Maybe[str]
+    last_tick_at: float | None
+    next_due_at: float | None
+    stale: bool | None
+    trouble: str = ""
+    waiters: Maybe[tuple[str, ...]] = Unseen("not looked for")
+
+
+class Facts(NamedTuple):
+    """Everything of one handbook. folder: of the project, here. as_of: time of the newest look; None: nobody ever
+    looked. good_until: two cadences later. old: how old the facts were when this was put together, in words, where that
+    is more than two cadences; "": they were not. here: it describes this very machine (a box), not boxes from outside.
+    """
+
+    title: str
+    folder: str
+    as_of: float | None
+    good_until: float | None
+    old: str
+    here: bool
+    boxes: tuple[BoxFacts, ...]
+    runs: tuple[RunFacts, ...]
+    watch: WatchFacts
+    troubles: tuple[str, ...] = ()
+    logbook: str = "logbook"

@@ -1,0 +1,233 @@
+"""Bring the facts together: what the patrol remembers, what its heartbeat and crontab say, what boxes' records hold.
+
+No box is asked here unless `fetching` says so; then only for the records of runs of which something has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from handbook.describe import Told, describe
+from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
+from handbook.records import read
+from handbook.store import KeptRun, Store, load, save
+from handbook.words import safe, safe_path
+from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.contract.units import format_duration
+from onbox.errors import Trouble
+from onbox.system.files import StateNotWritten
+from patrol.before import BoxBefore
+from patrol.cron import our_lines
+from patrol.crontab import NoCrontab, read_crontab
+from patrol.decide.way import way_to
+from patrol.heartbeat import CADENCES, read_heartbeat, stand
+from patrol.kept import MemoryTrouble, Past
+from patrol.memory import Memory
+from patrol.schedule import next_due, parse_schedule
+
+if TYPE_CHECKING:
+    from onbox.contract.boxes import BoxSettings
+    from patrol.decide.way import Way
+    from patrol.kept import LastWord
+    from patrol.settings import Settings
+
+
+RECORDS_OLD_SECONDS = 3600.0  # results can go, and checkpoints come, without a trace in the records
+
+
+class Place(NamedTuple):
+    """Which handbook this is. here: it describes this machine's own runs, through a box that is this machine."""
+
+    settings: Settings
+    title: str
+    here: bool = False
+
+
+class Remembered(NamedTuple):
+    """What the patrol's memory holds. looks: the newest one of each box, as plain data."""
+
+    words: tuple[LastWord, ...]
+    past: Past
+    looks: dict[str, dict[str, Any]]
+    trouble: str = ""
+
+
+def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool = False) -> Facts:
+    """The facts, from what is remembered. fetching: ask boxes for the records of runs that changed since they were
+    read; all_anew: of all runs. Never fails for what is missing: that is told.
+    """
+    settings = place.settings
+    remembered = _recall(settings)
+    store = _renew_looks(load(settings.state), remembered, settings)
+    troubles = [remembered.trouble] if remembered.trouble else []
+    if fetching:
+        store, said = _renew_records(settings, store, all_anew=all_anew)
+        troubles += said
+    try:
+        save(settings.state, store)
+    except StateNotWritten as error:
+        troubles.append(f"what boxes told could not be kept for the next time: {error}")
+    return _facts(place, remembered, store, now, tuple(safe(one) for one in troubles))
+
+
+def _recall(settings: Settings) -> Remembered:
+    memory = Memory(settings.state)
+    nothing = Remembered((), Past({}, {}, {}), {})
+    if not os.path.exists(memory.path):
+        return nothing
+    try:
+        looks = {box.name: _plain_look(memory.last_look(box.name)) for box in settings.config.boxes}
+        return Remembered(tuple(memory.last_words()), memory.recall(), looks)
+    except (MemoryTrouble, StateNotWritten) as error:
+        return nothing._replace(trouble=f"the patrol's memory could not be read: {error}")
+
+
+def _plain_look(text: str | None) -> dict[str, Any]:
+    try:
+        data = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> Store:
+    """The last look that saw each run; runs that the patrol speaks of no more are dropped."""
+    spoken = {(word.box, word.run) for word in remembered.words if word.run}
+    boxes = {box.name for box in settings.config.boxes}
+    runs = {key: one for key, one in store.runs.items() if key in spoken and key[0] in boxes}
+    for box, look in remembered.looks.items():
+        seen = look.get("runs")
+        for one in seen if isinstance(seen, list) else ():
+            if isinstance(one, dict) and isinstance(one.get("run"), str):
+                key = (box, one["run"])
+                known = runs.get(key, KeptRun({}, None))
+                runs[key] = known._replace(look=one, seen_at=_number(look.get("at")))
+    return Store(runs, store.onbox)
+
+
+_DEPENDS_ON = (
+    "run_id", "stage", "attempt", "stages_done", "stages_total", "claimed_state", "runner_alive", "stage_alive",
+    "outcome", "done", "retries",
+)  # fmt: skip
+
+
+def _key_of(look: dict[str, Any]) -> str:
+    """What run.json, journal and markers depend on."""
+    return json.dumps([look.get(name) for name in _DEPENDS_ON], sort_keys=True)
+
+
+def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
+    from handbook.fetch import fetch_all  # noqa: PLC0415 - only who asks boxes
+
+    wanted: dict[str, list[str]] = {}
+    for (box, run), one in store.runs.items():
+        aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
+        if one.look.get("managed") and (all_anew or aged or one.raw is None or one.key != _key_of(one.look)):
+            wanted.setdefault(box, []).append(run)
+    runs, onbox, troubles = dict(store.runs), dict(store.onbox), []
+    for box, answer in fetch_all(settings, wanted).items():
+        if answer.trouble:
+            troubles.append(f"{box}: its records could not be read: {answer.trouble}")
+            continue
+        onbox[box] = answer.onbox
+        for run, raw in answer.runs.items():
+            known = runs.get((box, run))
+            if known is not None:
+                runs[box, run] = known._replace(raw=raw, key=_key_of(known.look), records_at=known.seen_at)
+    return Store(runs, onbox), troubles
+
+
+# -- from all of it to the facts
+
+
+def _facts(place: Place, remembered: Remembered, store: Store, now: float, troubles: tuple[str, ...]) -> Facts:
+    settings = place.settings
+    looks = [at for look in remembered.looks.values() if (at := _number(look.get("at"))) is not None]
+    as_of = max(looks, default=None)
+    watch, cadence = _watch(place, as_of, now)
+    runs = []
+    for box in settings.config.boxes:
+        way = way_to(box, settings.ssh_command)
+        runs += [_run(word, way, store, remembered) for word in remembered.words if word.box == box.name]
+    good_until = None if as_of is None else as_of + CADENCES * cadence
+    old = "" if as_of is None or good_until is None or now <= good_until else format_duration(now - as_of)
+    return Facts(
+        title=safe(place.title, 80),
+        folder=safe_path(settings.folder),
+        as_of=as_of,
+        good_until=good_until,
+        old=old,
+        here=place.here,
+        boxes=tuple(_box(box, remembered, settings) for box in settings.config.boxes),
+        runs=tuple(sorted(runs, key=lambda run: run.name)),
+        watch=watch,
+        troubles=troubles,
+    )
+
+
+def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunFacts:
+    kept = store.runs.get((word.box, word.run), KeptRun({}, None))
+    before = remembered.past.runs.get((word.box, word.run))
+    seen_at = kept.seen_at if kept.seen_at is not None else (before.last_seen_at if before else None)
+    told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
+    record = read(kept.raw) if kept.raw is not None else None
+    onbox = store.onbox.get(word.box) or ("onbox",)
+    return describe(told, way, local_program() if way.host is None else onbox, record, kept.records_at)
+
+
+def local_program() -> tuple[str, ...]:
+    """The `onbox` of this very installation: it needs no PATH."""
+    beside = os.path.join(os.path.dirname(sys.executable), "onbox")
+    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "onbox")
+
+
+def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFacts:
+    before = remembered.past.boxes.get(box.name, BoxBefore())
+    look = remembered.looks.get(box.name, {})
+    reason = look.get("reason") if isinstance(look.get("reason"), str) else ""
+    return BoxFacts(
+        name=box.name,
+        host="this machine" if box.backend == "local" else safe(box.host, 120),
+        project=safe_path(box.project or settings.folder),
+        backend=box.backend,
+        owner=safe(box.owner or "", 120),
+        recover=box.recover,
+        reached_at=before.last_reached_at,
+        trouble=safe(f"{reason}: {look.get('detail', '')}", 200) if reason else "",
+    )
+
+
+def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, float]:
+    settings = place.settings
+    schedule = parse_schedule(settings.patrol.schedule)
+    heartbeat = read_heartbeat(settings.state)
+    standing = stand(heartbeat, schedule, now)
+    watch = WatchFacts(
+        schedule=settings.patrol.schedule,
+        cron=Absent("this is the box itself; who watches it from outside is not known here")
+        if place.here
+        else _cron(settings),
+        last_tick_at=heartbeat.began_at if heartbeat else None,
+        next_due_at=None if as_of is None else next_due(schedule, as_of),
+        stale=standing.stale,
+        trouble=safe(heartbeat.trouble if heartbeat else ""),
+    )
+    return watch, standing.cadence_seconds
+
+
+def _cron(settings: Settings) -> Maybe[str]:
+    try:
+        lines = our_lines(read_crontab(), os.path.basename(settings.state))
+    except NoCrontab as trouble:
+        return Absent(str(trouble))
+    except Trouble as trouble:
+        return Unseen(safe(str(trouble), 200))
+    active = [line for line in lines if not line.lstrip().startswith("#")]
+    return safe(active[0], 1000) if active else Absent("none is installed: `patrol install`")
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

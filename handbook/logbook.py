@@ -1,0 +1,156 @@
+"""The logbook as a file: only ever appended to, under a lock, each entry with one write and a flush.
+
+Two writers wait for each other; kill -9 or a full disk lose at most the entry in flight: what is torn is put beside the
+file (`<name>.torn`) by the next writer, never merged. A small file in the state folder remembers the newest entry, so
+that entries that were cut off at the end are missed, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from handbook.entry import Damage, Entry, Logbook, parse_logbook, place, render_entry, render_head
+from handbook.publish import wait_for_lock
+from onbox.system.files import StateNotWritten, make_folders, pwrite_all, read_file, replace_file, sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FOLDER = "logbook"
+HEADS = "logbook-heads.json"
+
+
+class Written(NamedTuple):
+    """entries: as they stand in the file now. torn: where the end of a cut-off append went; "": there was none."""
+
+    entries: tuple[Entry, ...]
+    torn: str
+
+
+class Book:
+    """One run's logbook. state: the folder of what is remembered of it outside the project."""
+
+    def __init__(self, folder: str, run: str, state: str) -> None:
+        self.run, self.state = run, state
+        self.path = os.path.join(folder, FOLDER, f"{run}.md")
+
+    def read(self) -> Logbook:
+        """What stands there; an empty one where there is no file. Raises OSError."""
+        text = read_file(self.path, 1 << 30)
+        return parse_logbook("" if text is None else text.decode("utf-8", "surrogateescape"))
+
+    def damages(self) -> list[Damage]:
+        """Everything that is not as it was written, the end that is missing included. Raises OSError."""
+        text = (read_file(self.path, 1 << 30) or b"").decode("utf-8", "surrogateescape")
+        book = parse_logbook(text)
+        found = list(book.damages)
+        torn = len(text.encode("utf-8", "surrogateescape")) - book.whole_bytes
+        if torn:
+            found.append(Damage(text.count("\n") + 1, f"{torn} bytes of an append that was cut off"))
+        known = self._known_head()
+        last = book.entries[-1].seq if book.entries else 0
+        if known is not None and (last < known[0] or (last == known[0] and book.last_hash != known[1])):
+            found.append(Damage(text.count("\n") + 1, f"entry {known[0]} was written here and is not there any more"))
+        return found
+
+    def append(self, new: Sequence[Entry], contract: Sequence[tuple[str, str]] = ()) -> Written:
+        """Add entries; those whose source stands there already are left out. Raises StateNotWritten, Trouble."""
+        make_folders(os.path.dirname(self.path))
+        fd = wait_for_lock(self.path, os.path.dirname(self.path))
+        try:
+            return self._append(fd, new, contract)
+        finally:
+            os.close(fd)
+
+    def _append(self, fd: int, new: Sequence[Entry], contract: Sequence[tuple[str, str]]) -> Written:
+        text = (read_file(self.path, 1 << 30) or b"").decode("utf-8", "surrogateescape")
+        book, torn = parse_logbook(text), ""
+        size = len(text.encode("utf-8", "surrogateescape"))
+        if size > book.whole_bytes:
+            torn = self._put_aside(fd, text, book.whole_bytes)
+        if book.whole_bytes == 0:
+            head = render_head(self.run, contract)
+            self._write(fd, head, 0)
+            os.fchmod(fd, 0o644)
+            with suppress(OSError):
+                sync_folder(os.path.dirname(self.path))
+            book = parse_logbook(head)
+        known = {entry.source for entry in book.entries if entry.source}
+        written = []
+        for entry in new:
+            if entry.source and entry.source in known:
+                continue
+            placed = place(entry, book)
+            line = render_entry(placed)
+            self._write(fd, line, book.whole_bytes)
+            book = parse_again(book, placed, line)
+            known.add(placed.source)
+            written.append(placed)
+        if written:
+            self._remember(book)
+        return Written(tuple(written), torn)
+
+    def _put_aside(self, fd: int, text: str, whole: int) -> str:
+        path = f"{self.path}.torn"
+        torn = text.encode("utf-8", "surrogateescape")[whole:]
+        replace_file(path, (read_file(path) or b"") + torn + b"\n")
+        os.ftruncate(fd, whole)
+        return path
+
+    def _write(self, fd: int, text: str, offset: int) -> None:
+        """One entry. On failure nothing of it stays."""
+        data = text.encode("utf-8", "surrogateescape")
+        try:
+            pwrite_all(fd, data, offset)
+            os.fsync(fd)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(fd, offset)
+            raise StateNotWritten(self.path, error) from error
+
+    # -- the newest entry, remembered outside the project
+
+    def _known_head(self) -> tuple[int, str] | None:
+        one = _load_heads(self.state).get(os.path.realpath(self.path))
+        return (int(one[0]), str(one[1])) if isinstance(one, list) and len(one) == 2 else None
+
+    def _remember(self, book: Logbook) -> None:
+        heads = _load_heads(self.state)
+        heads[os.path.realpath(self.path)] = [book.entries[-1].seq, book.last_hash]
+        with suppress(StateNotWritten):  # a help against a cut-off end; the entries themselves are safe
+            make_folders(self.state)
+            replace_file(os.path.join(self.state, HEADS), json.dumps(heads).encode("ascii"), durable=False)
+
+
+def parse_again(book: Logbook, placed: Entry, text: str) -> Logbook:
+    """The logbook with one entry more."""
+    own = text.rstrip("\n").rpartition(" ")[2].rstrip("`")
+    return book._replace(
+        entries=(*book.entries, placed),
+        whole_bytes=book.whole_bytes + len(text.encode("utf-8", "surrogateescape")),
+        last_hash=own,
+    )
+
+
+def _load_heads(state: str) -> dict[str, object]:
+    try:
+        data = json.loads(read_file(os.path.join(state, HEADS)) or b"{}")
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def find_books(folder: str, state: str) -> list[Book]:
+    """Every logbook of a project, by name."""
+    place_ = os.path.join(folder, FOLDER)
+    try:
+        names = sorted(os.listdir(place_))
+    except (FileNotFoundError, NotADirectoryError):
+        names = []
+    known = [name.removesuffix(".md") for name in names if name.endswith(".md")]
+    prefix = os.path.realpath(place_) + os.sep
+    lost = [path[len(prefix) :].removesuffix(".md") for path in _load_heads(state) if path.startswith(prefix)]
+    return [Book(folder, name, state) for name in sorted({*known, *lost})]

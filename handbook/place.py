@@ -1,0 +1,56 @@
+"""Which handbook a command is about: the local side with its boxes, or this very machine as a box."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from handbook.gather import Place
+from onbox.commands.project import run_names
+from onbox.contract.boxes import BoxSettings
+from onbox.contract.names import run_name_from
+from patrol.configured import load_settings
+from patrol.memory import FILE as MEMORY_FILE
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from patrol.settings import Settings
+
+
+def find_place(args: argparse.Namespace, environ: Mapping[str, str]) -> Place:
+    """The place. `--here`, or a project that has runs of its own and whose boxes nobody ever looked at from here, is
+    described as the box that this machine is. Raises Trouble.
+    """
+    settings = load_settings(args, environ)
+    title = os.path.basename(settings.folder) or settings.config.run_name
+    if args.here or _is_box(settings):
+        return Place(_as_box(settings), title, here=True)
+    return Place(settings, title)
+
+
+def home_of(place: Place) -> str:
+    """Where its files lie: beside the configuration; of a box in the state directory, because the project's own page
+    (which travels with the project) is that of the local side.
+    """
+    return _state_dir(place.settings) if place.here else place.settings.folder
+
+
+def _is_box(settings: Settings) -> bool:
+    if settings.config.boxes and os.path.exists(os.path.join(settings.state, MEMORY_FILE)):
+        return False
+    return bool(run_names(_state_dir(settings))) or not settings.config.boxes
+
+
+def _state_dir(settings: Settings) -> str:
+    return os.path.join(settings.folder, os.path.expanduser(settings.config.state_dir))
+
+
+def _as_box(settings: Settings) -> Settings:
+    """The same project with this machine as its one box, and a memory of its own."""
+    name = run_name_from(os.uname().nodename)
+    box = BoxSettings(name, "localhost", project=settings.folder, backend="local")
+    patrol = settings.config.patrol._replace(ping=None, textfile=None)
+    config = settings.config._replace(boxes=(box,), patrol=patrol)
+    return settings._replace(config=config, state=f"{settings.state}-here")

@@ -1,0 +1,81 @@
+"""Put the page and its JSON beside the configuration, whole or not at all; one writer at a time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from handbook.notes import keep_notes
+from handbook.render import render
+from handbook.render_json import render_json
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.system.clock import monotonic, pause
+from onbox.system.files import make_folders, read_file, replace_file
+from onbox.system.lock import try_lock
+
+if TYPE_CHECKING:
+    from handbook.facts import Facts
+
+PAGE = "HANDBOOK.md"
+DATA = "handbook.json"
+LOCK = "handbook.lock"
+LOCK_SECONDS = 10.0
+LOOK_SECONDS = 0.02
+
+
+class Published(NamedTuple):
+    """page: its path. set_aside: where an earlier page went whose notes could not be told apart; "": nowhere."""
+
+    page: str
+    set_aside: str
+
+
+def publish(facts: Facts, folder: str, state: str) -> Published:
+    """Write both files. state: the folder of the lock. Raises StateNotWritten, Trouble where another writer hangs."""
+    lock = wait_for_lock(os.path.join(state, LOCK), state)
+    try:
+        page = os.path.join(folder, PAGE)
+        old = read_file(page)
+        text = None if old is None else old.decode("utf-8", "surrogateescape")
+        kept = keep_notes(text)
+        aside = ""
+        if kept.damaged and old is not None:
+            aside = _set_aside(page, old)
+        replace_if_changed(page, render(facts, kept.notes).encode("utf-8", "surrogateescape"))
+        replace_if_changed(os.path.join(folder, DATA), render_json(facts).encode("ascii"))
+        return Published(page, aside)
+    finally:
+        os.close(lock)
+
+
+def _set_aside(page: str, old: bytes) -> str:
+    """Keep a page whose marked lines are gone under the first free name."""
+    for number in range(1, 100):
+        path = f"{page}.old.{number}"
+        if not os.path.exists(path):
+            replace_file(path, old)
+            return path
+    raise Trouble(Exit.STATE_NOT_WRITTEN, f"{page}: its marked lines are damaged, and a hundred old pages lie there")
+
+
+def replace_if_changed(path: str, data: bytes) -> None:
+    """Same bytes: leave the file and its time as they are, so that nothing that watches it is woken."""
+    try:
+        same = read_file(path) == data
+    except OSError:
+        same = False
+    if not same:
+        replace_file(path, data)
+        os.chmod(path, 0o644)
+
+
+def wait_for_lock(path: str, folder: str) -> int:
+    """The lock's descriptor. Raises Trouble after a while: who holds it hangs."""
+    make_folders(folder)
+    deadline = monotonic() + LOCK_SECONDS
+    while (fd := try_lock(path)) is None:
+        if monotonic() > deadline:
+            raise Trouble(Exit.ANOTHER_RUNNER, f"another writer holds {path} for more than {LOCK_SECONDS:.0f} s")
+        pause(LOOK_SECONDS)  # the kernel has no event for a lock with a bound on the wait
+    return fd

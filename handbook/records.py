@@ -1,0 +1,196 @@
+"""The records of a box's runs: what is asked of the box, and the answer taken apart. Pure.
+
+One POSIX-sh script brings, for each wanted run, run.json, the newest lines of the journal, every marker, and what
+`onbox resume --dry-run` foretells. Frames begin with a random word that no file on the box can know.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.contract.events import Unreadable, parse_events
+from onbox.contract.markers import Invalid, Marker, parse_marker
+from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
+from patrol.ssh import script_with_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onbox.contract.events import Record
+    from onbox.contract.runfile import FrozenStage
+
+MANIFEST_LIMIT_BYTES = 1 << 20
+LAUNCHES_KEPT = 40
+EVENTS_KEPT = 200
+
+# $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest: names of runs.
+SCRIPT = r"""
+h_mark=$3
+h_end() { printf '\n%s end\n' "$h_mark"; }
+cd "$1" || { printf '\n%s trouble\nthe project cannot be entered\n' "$h_mark"; h_end; return; }
+h_project=$PWD
+h_state=$2
+case $h_state in
+  '~') h_state=$HOME;;
+  '~/'*) h_state=$HOME/${h_state#'~/'};;
+esac
+shift 3
+h_onbox=
+command -v onbox >/dev/null && h_onbox=onbox
+[ -n "$h_onbox" ] || for h_try in .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
+  [ -n "$h_try" ] && [ -x "$h_try" ] && h_onbox=$h_try && break
+done
+printf '\n%s onbox\n%s\n' "$h_mark" "$h_onbox"
+[ -n "$h_onbox" ] || { python3 -c 'import onbox' 2>/dev/null && printf 'python3 -m onbox\n'; }
+h_foretell() {
+  if [ -n "$h_onbox" ]; then "$h_onbox" resume --dry-run --json -- "$1"
+  else python3 -m onbox resume --dry-run --json -- "$1"; fi 2>/dev/null
+}
+cd "$h_state" 2>/dev/null || { h_end; return; }
+for h_run in "$@"; do
+  case $h_run in
+    */*|''|.|..) continue;;
+  esac
+  [ -f "./$h_run/run.json" ] || continue
+  printf '\n%s run\n%s' "$h_mark" "$h_run"
+  printf '\n%s manifest\n' "$h_mark"
+  head -c 1048576 "./$h_run/run.json"
+  printf '\n%s launches\n' "$h_mark"
+  grep '"event":"chain_started"' "./$h_run/events.jsonl" 2>/dev/null | tail -n 40
+  printf '\n%s events\n' "$h_mark"
+  grep -v -e '"event":"attempt_started"' -e '"event":"chain_started"' "./$h_run/events.jsonl" 2>/dev/null |
+    tail -n 200 | tail -c 262144
+  for h_file in "./$h_run/markers/"*_DONE "./$h_run/markers/"*_FAILED; do
+    [ -f "$h_file" ] || continue
+    case ${h_file##*/} in
+      *[!A-Za-z0-9._-]*) continue;;
+    esac
+    printf '\n%s marker %s\n' "$h_mark" "${h_file##*/}"
+    head -c 4096 "$h_file"
+  done
+  printf '\n%s forecast\n' "$h_mark"
+  (cd "$h_project" && h_foretell "$h_run")
+done
+h_end
+"""
+
+
+class RawRun(NamedTuple):
+    """One run's records, as text: what is kept between two builds."""
+
+    manifest: str
+    launches: str
+    events: str
+    markers: dict[str, str]
+    forecast: str
+
+
+class BoxRecords(NamedTuple):
+    """What one box sent. onbox: the words of the program there; (): it was not found. trouble: why there is nothing."""
+
+    onbox: tuple[str, ...]
+    runs: dict[str, RawRun]
+    trouble: str = ""
+
+
+class RunRecord(NamedTuple):
+    """One run's records, read. trouble: what of it could not be read, in words."""
+
+    head: RunHead | None
+    stages: tuple[FrozenStage, ...]
+    launches: tuple[Record, ...]
+    events: tuple[Record, ...]
+    markers: dict[str, Marker | Invalid]
+    forecast: Mapping[str, Any]
+    trouble: str
+
+
+def ask_stdin(project: str, state_dir: str, mark: str, runs: Sequence[str]) -> bytes:
+    """What goes to the box's sh. mark: a word that nobody can guess. Raises ValueError on a NUL."""
+    return script_with_values(SCRIPT, (project, state_dir, mark, *runs))
+
+
+def end_mark(mark: str) -> bytes:
+    return f"{mark} end".encode()
+
+
+def parse(output: bytes, mark: str) -> BoxRecords:
+    """Take an answer apart. What is cut off or hostile is text that `read` will not understand."""
+    onbox: tuple[str, ...] = ()
+    found: dict[str, dict[str, Any]] = {}
+    current: dict[str, Any] | None = None
+    for piece in output.decode("utf-8", "replace").split(f"\n{mark} ")[1:]:
+        words, _, text = piece.partition("\n")
+        kind, _, name = words.partition(" ")
+        if kind == "trouble":
+            return BoxRecords((), {}, text.strip())
+        if kind == "onbox":
+            onbox = _program(text)
+        elif kind == "run":
+            current = found.setdefault(text, {"markers": {}})
+        elif kind == "marker" and current is not None:
+            current["markers"][name] = text
+        elif current is not None and kind in RawRun._fields:
+            current[kind] = text
+    runs = {
+        name: RawRun(
+            one.get("manifest", ""),
+            one.get("launches", ""),
+            one.get("events", ""),
+            one["markers"],
+            one.get("forecast", ""),
+        )
+        for name, one in found.items()
+    }
+    return BoxRecords(onbox, runs)
+
+
+def _program(text: str) -> tuple[str, ...]:
+    """The words of `onbox` there: a path, or `python3 -m onbox`; () where neither was found."""
+    said = text.strip()
+    if said == "python3 -m onbox":
+        return tuple(said.split())
+    return (said,) if said else ()
+
+
+def read(raw: RawRun) -> RunRecord:
+    """Never raises: what cannot be read is left out, and `trouble` says so."""
+    head, stages, trouble = _manifest(raw.manifest)
+    markers = {name: parse_marker(text.encode()) for name, text in sorted(raw.markers.items())}
+    forecast, why = _forecast(raw.forecast)
+    return RunRecord(
+        head,
+        stages,
+        _records(raw.launches),
+        _records(raw.events),
+        markers,
+        forecast,
+        "; ".join(filter(None, (trouble, why))),
+    )
+
+
+def _manifest(text: str) -> tuple[RunHead | None, tuple[FrozenStage, ...], str]:
+    lines = text.encode().splitlines(keepends=True)
+    if not lines:
+        return None, (), "run.json was not read"
+    try:
+        head = parse_head(lines[0])
+        return head, tuple(parse_stages(lines[1:])), ""
+    except Damaged as error:
+        return None, (), str(error)
+
+
+def _records(text: str) -> tuple[Record, ...]:
+    lines = text.strip("\n").encode().splitlines()
+    return tuple(one for one in parse_events(line + b"\n" for line in lines) if not isinstance(one, Unreadable))
+
+
+def _forecast(text: str) -> tuple[dict[str, Any], str]:
+    try:
+        data = json.loads(text) if text.strip() else None
+    except (ValueError, RecursionError):
+        data = None
+    if isinstance(data, dict) and isinstance(data.get("would"), str):
+        return data, ""
+    return {}, "what a resume would do is not known: no `onbox resume --dry-run` on the box answered"

@@ -1,0 +1,215 @@
+"""From how a run stands to what to type: one ordered table. Pure.
+
+No row starts anything that may be alive: what continues a run is always `onbox resume`, which takes the run's own lock,
+attaches to a live runner, and takes over a live stage.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import observed
+from onbox.triage.classes import RETRYABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from handbook.facts import Facts, RunFacts
+
+NO_ROOM = ("disk_full", "inode_exhausted", "quota_exceeded")
+PRECONDITION = (
+    "it refuses a second launch itself: under the run's lock it only watches a live runner, takes over a stage that "
+    "lives without one, and skips what is done"
+)
+
+
+class Advice(NamedTuple):
+    """What to do about one run. rule: the row. first: the complete command, "" where nothing is to be typed. then: what
+    follows once it has answered. resume, stop, foretell: complete commands, "" where the run is not onbox's own.
+    """
+
+    rule: str
+    first: str
+    then: str
+    resume: str
+    stop: str
+    foretell: str
+
+
+class Row(NamedTuple):
+    """name; when it holds; the first command; what comes after it; why it is so."""
+
+    name: str
+    holds: Callable[[RunFacts], bool]
+    first: Callable[[RunFacts], str]
+    then: str
+    reason: str
+
+
+def _there(*words: str) -> Callable[[RunFacts], str]:
+    """A command of `onbox` on the box; RUN stands for the run's name."""
+
+    def command(run: RunFacts) -> str:
+        return run.way.there((*run.onbox, *(run.run if word == "RUN" else word for word in words)))
+
+    return command
+
+
+status = _there("status", "RUN")
+logs = _there("logs", "--run", "RUN")
+resume = _there("resume", "-d", "RUN")
+foretell = _there("resume", "--dry-run", "RUN")
+notices = _there("notify", "list", "RUN")
+stop = _there("stop", "RUN")
+
+
+def _room(run: RunFacts) -> str:
+    return run.way.there(("df", "-h", "."), ("df", "-i", "."))
+
+
+def _given(run: RunFacts) -> str:
+    """What the patrol's verdict says to type."""
+    return run.command
+
+
+def _rule(*names: str) -> Callable[[RunFacts], bool]:
+    return lambda run: run.rule in names
+
+
+def _flagged(run: RunFacts, name: str) -> bool:
+    """Whether a rule of that name is the verdict's own, or stands beside it."""
+    return name in (run.rule, *(rule for rule, _ in run.further))
+
+
+def _class(run: RunFacts) -> str:
+    failure = observed(run.failure)
+    return failure.failure_class if failure else ""
+
+
+def _would(run: RunFacts) -> str:
+    known = observed(run.resume)
+    return known.would if known else ""
+
+
+def _missing(run: RunFacts) -> bool:
+    known = observed(run.resume)
+    return bool(known and known.missing)
+
+
+def _must_not_repeat(run: RunFacts) -> bool:
+    """A failure stands open whose class forbids the same configuration once more."""
+    failure = observed(run.failure)
+    if failure is None:
+        return False
+    allowed = failure.retry_allowed
+    return not (failure.failure_class in RETRYABLE if allowed is None else allowed)
+
+
+RULES: tuple[Row, ...] = (
+    Row(
+        "box-not-there", _rule("unreachable", "not-tried", "section-cut"), _given,
+        "when the box answers again: `handbook resume`; nothing is known against the run meanwhile",
+        "a link that is down says nothing of a run; what it was last known to be stands here",
+    ),
+    Row(
+        "run-gone", _rule("vanished"), _given, "if that was not meant, look for the volume",
+        "its directory is not there any more",
+    ),
+    Row(
+        "not-onboxs-own", lambda run: not run.managed, _given,
+        "onbox did not start it, so it cannot resume it: the way is the one it was started with",
+        "only a run with a lock of its own can be resumed without a second launch",
+    ),
+    Row(
+        "results-missing", lambda run: run.state == "done" and _missing(run), foretell,
+        "find the files, or make them again: `onbox chain --redo STAGE` (that costs time: ask first)",
+        "a marker vouches for files that were there; they are not there now",
+    ),
+    Row(
+        "done", lambda run: run.state == "done", status,
+        "pull the results, load each of them once, then acknowledge; tear nothing down before",
+        "done is the marker of this very run and no process",
+    ),
+    Row(
+        "no-room", lambda run: run.state in ("failed", "interrupted") and _class(run) in NO_ROOM, _room,
+        "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
+        "a resume without room fails at its next save",
+    ),
+    Row(
+        "do-not-repeat", lambda run: run.state in ("failed", "interrupted") and _must_not_repeat(run), logs,
+        "do not resume unchanged: its class can only fail again; mend the cause first",
+        "the proving line stands in the log",
+    ),
+    Row(
+        "same-failure-again", _rule("repeated-failure"), logs, "a person must change something before it is resumed",
+        "what failed twice in the same way fails a third time",
+    ),
+    Row(
+        "gate-refused", _rule("gate-refused"), status,
+        "make room for what the gate names, then resume: every gate is asked again",
+        "nothing was started and nothing is lost",
+    ),
+    Row(
+        "stopped", lambda run: run.state == "stopped", foretell, "resume only if whoever stopped it wants that",
+        "what a person stopped is left alone",
+    ),
+    Row(
+        "results-do-not-fit", lambda run: run.state in ("failed", "interrupted") and _would(run) == "refuse", foretell,
+        "choose for each stage: `--accept-done STAGE` or `--redo STAGE`; ask first",
+        "earlier results are of another command: nothing is skipped or run again on a guess",
+    ),
+    Row(
+        "failed", lambda run: run.state == "failed", logs, "apply the remedy, then resume",
+        "the log's own line says why",
+    ),
+    Row(
+        "runner-gone", lambda run: _flagged(run, "runner-gone"), resume, "the resume takes the living stage over; look again in a minute",
+        "the stage is well, but nobody would continue the chain after it",
+    ),
+    Row(
+        "interrupted", lambda run: run.state == "interrupted", resume,
+        "it goes on from its newest whole checkpoint; look again in a minute",
+        "no process, no verdict: it ended without being asked",
+    ),
+    Row(
+        "seen-once", _rule("gone"), foretell, "look again: `handbook resume`; one look does not prove a death",
+        "a run that ends right now looks the same for a moment",
+    ),
+    Row(
+        "stalled", lambda run: run.state == "stalled", logs,
+        "take a stack dump of it before it is stopped; then stop and resume",
+        "alive is not progress, and a stall is not a death: no relaunch",
+    ),
+    Row(
+        "notices-stuck", lambda run: _flagged(run, "notifications-stuck"), notices,
+        "mend the target; what waits is kept and sent later",
+        "what the box cannot deliver nobody hears of",
+    ),
+    Row("ill", lambda run: run.severity in ("warning", "critical") and bool(run.command), _given, "follow the remedy", "the patrol's own advice"),
+    Row("well", lambda run: run.state in ("running", "pending"), status, "nothing: it goes on by itself", "nothing is to be done"),
+    Row("unknown", lambda _: True, status, "look yourself: what was not seen is no evidence", "an honest no"),
+)  # fmt: skip
+
+
+def advise(run: RunFacts, *, here: bool = False) -> Advice:
+    """The first row that holds. here: the handbook is read on the box, where no patrol is."""
+    row = next(row for row in RULES if row.holds(run))
+    first = row.first(run)
+    if not run.managed or not run.run:
+        return Advice(row.name, first, row.then, "", "", "")
+    if here and first.startswith("patrol "):
+        first = status(run)
+    return Advice(row.name, first, row.then, resume(run), stop(run), foretell(run))
+
+
+_RANK = {"critical": 0, "unknown": 1, "warning": 2, "ok": 3}
+
+
+def by_need(facts: Facts) -> list[RunFacts]:
+    """The runs, those that need somebody first; among equals by name."""
+    return sorted(facts.runs, key=lambda run: (run.acknowledged, _rank(run), run.name))
+
+
+def _rank(run: RunFacts) -> int:
+    lost = run.state == "done" and _missing(run)
+    return 0 if lost else _RANK.get(run.severity, 1)

@@ -1,0 +1,113 @@
+"""`handbook resume` in words: what goes on now, in ten lines, where the page was wrong, and what to type. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from handbook.recovery import advise, by_need
+from handbook.render_run import state_word
+from handbook.words import clock, safe
+from onbox.contract.readings import Absent, Unseen, observed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from handbook.facts import Facts, RunFacts
+
+LINES = 10
+COMPARED = ("state", "stage", "run_id", "attempt", "rule")
+
+
+def differences(page: Mapping[str, Any], facts: Facts) -> list[str]:
+    """Where an earlier handbook.json says another thing than the world does now; the world wins."""
+    then = {(one.get("box"), one.get("run")): one for one in page.get("runs", ()) if isinstance(one, dict)}
+    found = []
+    for run in facts.runs:
+        old = then.pop((run.box, run.run), None)
+        if old is None:
+            found.append(f"{run.name}: the handbook did not know it; it is {run.state}")
+            continue
+        said = [
+            f"{name} {_plain(old.get(name))} → {_plain(_now(run, name))}"
+            for name in COMPARED
+            if _plain(old.get(name)) != _plain(_now(run, name))
+        ]
+        flags = [_flags(old.get("further")), sorted(rule for rule, _ in run.further)]
+        if flags[0] != flags[1]:
+            said.append(f"also {', '.join(flags[0]) or 'nothing'} → {', '.join(flags[1]) or 'nothing'}")
+        if said:
+            found.append(f"{run.name}: " + ", ".join(said))
+    found += [f"{box}/{run}: the handbook knows it, the world does not any more" for box, run in then if run]
+    return [safe(one, 300) for one in found]
+
+
+def _flags(further: Any) -> list[str]:
+    """Names of the rules beside the verdict, of an earlier handbook.json."""
+    return sorted(str(one.get("rule")) for one in further if isinstance(one, dict)) if isinstance(further, list) else []
+
+
+def _now(run: RunFacts, name: str) -> Any:
+    value = getattr(run, name)
+    return observed(value) if isinstance(value, Absent | Unseen) else value
+
+
+def _plain(value: Any) -> str:
+    return "?" if value is None or value == "" or isinstance(value, dict) else safe(value, 60)
+
+
+def situation(facts: Facts, changed: list[str], trouble: str) -> list[str]:
+    """At most ten lines, the last one the next command."""
+    runs = by_need(facts)
+    lines = [f"{facts.title}: {_counts(facts)}; looked {clock(facts.as_of)}"]
+    lines += [f"could not look: {trouble}; what follows is older"] if trouble else []
+    if changed:
+        more = f" (and {len(changed) - 2} more)" if len(changed) > 2 else ""
+        lines += [f"differs from the handbook: {one}" for one in changed[:2]]
+        lines[-1] += more
+    tail = [_watch_line(facts), *_next_lines(facts, runs)]
+    room = LINES - len(lines) - len(tail)
+    shown = runs if len(runs) <= room else runs[: max(1, room - 1)]
+    lines += [run_line(run) for run in shown]
+    if len(shown) < len(runs):
+        lines.append(f"… and {len(runs) - len(shown)} more: patrol status")
+    return [*lines, *tail]
+
+
+def _counts(facts: Facts) -> str:
+    states: dict[str, int] = {}
+    for run in facts.runs:
+        if run.run:
+            states[run.state] = states.get(run.state, 0) + 1
+    return ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "no run"
+
+
+def run_line(run: RunFacts) -> str:
+    """`gpu1/digits FAILED stage train 0/2: ...`"""
+    stage = observed(run.stage)
+    where = f" {stage} {run.stages_done}/{run.stages_total}" if stage else ""
+    known = observed(run.resume)
+    lost = f"; MISSING {known.missing[0][1]} of stage {known.missing[0][0]}" if known and known.missing else ""
+    return safe(f"{run.name} {state_word(run)}{where}{lost}: {run.says} (rule {run.rule})", 240)
+
+
+def _watch_line(facts: Facts) -> str:
+    watch = facts.watch
+    waiters = watch.waiters
+    local = waiters.why if isinstance(waiters, Absent | Unseen) else "; ".join(waiters) or "none alive"
+    if facts.here:
+        return f"watch: each run's own runner; sentinels and transfers here: {local}"
+    cron = watch.cron
+    timer = (
+        f"no timer armed ({cron.why})" if isinstance(cron, Absent | Unseen) else f"next tick {clock(watch.next_due_at)}"
+    )
+    return safe(f"watch: {timer}; sentinels and transfers here: {local}", 240)
+
+
+def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
+    if not runs:
+        return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
+    advice = advise(runs[0], here=facts.here)
+    lines = [f"then: {advice.then}", f"next: {advice.first or 'nothing is to be typed'}"]
+    if runs[0].remedy:
+        lines.insert(0, safe(f"remedy: {runs[0].remedy}", 240))
+    return lines

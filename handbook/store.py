@@ -1,0 +1,67 @@
+"""What a handbook keeps between two builds: each run's last look and its records, so that a page can be written of a
+box that does not answer. One JSON file beside the patrol's memory; it may be removed at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from handbook.records import RawRun
+from onbox.system.files import make_folders, read_file, replace_file
+
+FILE = "handbook-records.json"
+SCHEMA = 1
+
+
+class KeptRun(NamedTuple):
+    """look: plain data of the last look that saw it. key: what the records depend on, as that look had it; None: they
+    were never read. records_at: when they were.
+    """
+
+    look: dict[str, Any]
+    seen_at: float | None
+    key: str | None = None
+    records_at: float | None = None
+    raw: RawRun | None = None
+
+
+class Store(NamedTuple):
+    """runs: by (box, run). onbox: words of the program on each box."""
+
+    runs: dict[tuple[str, str], KeptRun]
+    onbox: dict[str, tuple[str, ...]]
+
+
+def load(folder: str) -> Store:
+    """What is kept; nothing where there is no file, or none that can be understood."""
+    try:
+        data = json.loads(read_file(os.path.join(folder, FILE)) or b"{}")
+        runs = {(one["box"], one["run"]): _run(one) for one in data.get("runs", [])}
+        onbox = {str(box): tuple(map(str, words)) for box, words in data.get("onbox", {}).items()}
+        return Store(runs, onbox)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Store({}, {})
+
+
+def _run(one: dict[str, Any]) -> KeptRun:
+    raw = one.get("raw")
+    return KeptRun(
+        look=dict(one["look"]),
+        seen_at=one.get("seen_at"),
+        key=one.get("key"),
+        records_at=one.get("records_at"),
+        raw=None if raw is None else RawRun(**{key: raw[key] for key in RawRun._fields}),
+    )
+
+
+def save(folder: str, store: Store) -> None:
+    """Raises StateNotWritten."""
+    runs = [
+        {"box": box, "run": run, **one._asdict(), "raw": one.raw._asdict() if one.raw else None}
+        for (box, run), one in sorted(store.runs.items())
+    ]
+    make_folders(folder)
+    text = json.dumps({"schema": SCHEMA, "runs": runs, "onbox": store.onbox}, separators=(",", ":"))
+    replace_file(os.path.join(folder, FILE), text.encode("ascii"), durable=False)

@@ -1,0 +1,49 @@
+"""Pieces of text as they may stand in a handbook: no secrets, no control characters, one line, bounded. Pure."""
+
+from __future__ import annotations
+
+import time
+
+from onbox.redact import one_line, redact
+
+TEXT_LIMIT = 400
+
+
+def safe(value: object, limit: int = TEXT_LIMIT) -> str:
+    """Any text from a box, a file or a person."""
+    text = " ".join(one_line(redact(str(value)[: 8 * limit])).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def safe_path(value: object) -> str:
+    """A path: nothing of it is folded together, so that it still names its file."""
+    return one_line(redact(str(value)))[:4096]
+
+
+def clock(seconds: float | None) -> str:
+    """`2026-11-21 05:03 UTC`; `never` for None."""
+    if seconds is None:
+        return "never"
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(int(seconds)))
+
+
+def clock_exact(seconds: float) -> str:
+    """`2026-11-21 05:03:17 UTC`."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(int(seconds)))
+
+
+def code(text: str) -> str:
+    """Inline code of Markdown, whatever backticks it holds."""
+    if "`" not in text:
+        return f"`{text}`"
+    longest = run = 0
+    for letter in text:
+        run = run + 1 if letter == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}"
+
+
+def cell(text: str) -> str:
+    """Text in a cell of a Markdown table."""
+    return text.replace("|", "¦")

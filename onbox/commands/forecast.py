@@ -1,0 +1,63 @@
+"""`onbox resume --dry-run`: what would happen, and nothing that does."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from onbox.chain.forecast import as_data, checkpoint_words, foretell, in_words
+from onbox.chain.plan import Action
+from onbox.commands.conflicts import difference_lines
+from onbox.contract.differences import Side, find_differences
+from onbox.contract.exits import Exit
+from onbox.redact import one_line, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onbox.chain.forecast import StageForecast
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+    from onbox.contract.runfile import FrozenStage, RunHead
+
+SHOWN = 20
+_CODES = {"refuse": Exit.CONFIG}
+
+
+def _config_changes(stages: Sequence[FrozenStage], configured: Sequence[Stage]) -> list[str]:
+    """What onbox.toml says of the frozen stages that is another thing now, as lines."""
+    now = {stage.name: stage for stage in configured}
+    frozen = [one.stage for one in stages if one.stage.name in now]
+    found = find_differences(Side({}, frozen), Side({}, [now[stage.name] for stage in frozen]))
+    return [line.strip() for line in map(redact, map(one_line, difference_lines(found)))][:SHOWN]
+
+
+def _words(stage: StageForecast, would: str) -> str:
+    return "is alive" if would == "attach" and stage.action is Action.ADOPT else stage.action.value
+
+
+def tell_forecast(
+    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], configured: Sequence[Stage], *, as_json: bool
+) -> int:
+    """Print it; 0 where `onbox resume` may be typed, 78 where it would refuse. configured: of onbox.toml now."""
+    forecast = foretell(paths, head, stages)
+    changed = _config_changes(stages, configured)
+    if as_json:
+        print(json.dumps({**as_data(head.run, head.run_id, forecast), "config_changed": changed}))
+        return _CODES.get(forecast.would, Exit.DONE)
+    lines = [f"run {os.path.basename(paths.root)}: {in_words(forecast)}"]
+    lines += [f"  {one.name:<12} {_words(one, forecast.would)}" for one in forecast.stages[:SHOWN]]
+    if len(forecast.stages) > SHOWN:
+        lines.append(f"  … and {len(forecast.stages) - SHOWN} stages more")
+    if forecast.stage is not None:
+        lines.append(f"  checkpoint   {checkpoint_words(forecast.checkpoint)}")
+    lines += [f"  MISSING      {path}, which stage {stage} had written" for stage, path in forecast.missing]
+    if forecast.missing:
+        names = dict.fromkeys(stage for stage, _ in forecast.missing)
+        lines.append("  to make it again: onbox chain " + " ".join(f"--redo {name}" for name in names))
+    lines += [f"  onbox.toml   differs from what a resume runs: {line}" for line in changed]
+    lines.append("  nothing was changed by this look")
+    for line in lines:
+        print(redact(one_line(line)))
+    return _CODES.get(forecast.would, Exit.DONE)

@@ -1,0 +1,147 @@
+"""`onbox resume --dry-run` says what a resume would do, and does none of it; a relaunch tells first what it changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.box import Box, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = """
+[run]
+name = "digits"
+[stages.train]
+cmd = "echo began >>starts; until test -e go; do sleep 0.05; done"
+artifacts = [{ glob = "ckpt/step-*" }]
+"""
+WAIT = "train=echo began >>starts; until test -e go; do sleep 0.05; done"
+
+
+def forecast(box: Box) -> dict[str, Any]:
+    done = box.onbox("resume", "--dry-run", "--json")
+    assert done.returncode in (0, 78), done.stderr
+    data: dict[str, Any] = json.loads(done.stdout)
+    return data
+
+
+def picture(folder: Path) -> str:
+    """A hash over names and contents of everything in the state directory."""
+    seen = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        seen.update(os.fsencode(path))
+        if path.is_file() and path.name != "status.json":
+            seen.update(path.read_bytes())
+    return seen.hexdigest()
+
+
+def test_each_state_has_its_word_and_nothing_changes(box: Box) -> None:
+    assert box.onbox("chain", "-d", "--launch-check", "0.1", WAIT).returncode == 0
+    wait_until((box.project / "starts").exists, "the stage to begin")
+    before = picture(box.state)
+    assert forecast(box)["would"] == "attach"
+    assert before == picture(box.state)
+    box.kill_runner()
+    before = picture(box.state)
+    said = forecast(box)
+    assert (said["would"], said["stage"]) == ("adopt", "train")
+    assert before == picture(box.state)
+    box.end_everything()
+    before = picture(box.state)
+    said = forecast(box)
+    assert (said["would"], said["resuming"]) == ("start", True)
+    assert before == picture(box.state)
+    (box.project / "go").touch()
+    assert box.onbox("resume").returncode == 0
+    assert forecast(box)["would"] == "nothing"
+    assert len((box.project / "starts").read_text().splitlines()) == 2
+
+
+def test_it_names_the_newest_whole_checkpoint(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(CONFIG)
+    ckpt = box.project / "ckpt"
+    ckpt.mkdir()
+    assert box.onbox("chain", "-d", "--launch-check", "0.1").returncode == 0
+    for step in (900, 10000, 9000):
+        with zipfile.ZipFile(ckpt / f"step-{step}.npz", "w") as file:
+            file.writestr("weights", "x" * 1000)
+    whole = (ckpt / "step-10000.npz").read_bytes()
+    (ckpt / "step-20000.npz").write_bytes(whole[: len(whole) // 2])
+    (ckpt / "step-30000").mkdir()
+    assert box.onbox("stop", "--now").returncode == 0
+    said = forecast(box)
+    assert (said["checkpoint"]["chosen"]["step"], said["checkpoint"]["chosen"]["whole"]) == (10000, True)
+    assert [one["step"] for one in said["checkpoint"]["passed_over"]] == [30000, 20000]
+    text = box.onbox("resume", "--dry-run").stdout
+    assert "step 10000, ckpt/step-10000.npz: whole" in text
+    (ckpt / "step-30000" / "metadata.json").write_text("{}")
+    assert forecast(box)["checkpoint"]["chosen"]["step"] == 30000
+
+
+def test_results_that_are_gone_are_named(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[run]\nname = "digits"\n[stages.train]\ncmd = "echo x >best.npz"\nartifacts = ["best.npz"]\n'
+    )
+    assert box.onbox("chain").returncode == 0
+    assert forecast(box)["missing"] == []
+    (box.project / "best.npz").unlink()
+    assert forecast(box)["missing"] == [{"stage": "train", "path": "best.npz"}]
+    assert "onbox chain --redo train" in box.onbox("resume", "--dry-run").stdout
+
+
+def test_results_of_another_command_refuse(box: Box) -> None:
+    assert box.onbox("chain", "train=true", "eval=false").returncode == 1
+    marker = box.state / "markers" / "train_DONE"
+    marker.write_text(json.dumps({**json.loads(marker.read_text()), "fingerprint": "0" * 16}))
+    done = box.onbox("resume", "--dry-run")
+    assert done.returncode == 78
+    assert "a word of yours" in done.stdout
+
+
+@pytest.fixture
+def repository(box: Box) -> Box:
+    for words in (
+        ["init", "-q"],
+        ["config", "user.email", "a@example.com"],
+        ["config", "user.name", "a"],
+        ["commit", "-q", "--allow-empty", "-m", "one"],
+    ):
+        subprocess.run(["git", "-C", box.project, *words], check=True)
+    return box
+
+
+def test_a_relaunch_tells_first_what_it_changes(repository: Box) -> None:
+    box = repository
+    assert box.onbox("chain", "train=exit 3").returncode == 1
+    subprocess.run(["git", "-C", box.project, "commit", "-q", "--allow-empty", "-m", "two"], check=True)
+    done = box.onbox("chain", "train=echo --token=abcdef123 && true", env={**box.env, "CUDA_VISIBLE_DEVICES": "3"})
+    assert done.returncode == 0, done.stderr
+    text, _, after = done.stdout.partition("started")
+    assert "- train cmd: exit 3" in text, "before anything starts"
+    assert "+ train cmd: echo --token=***" in text
+    assert "commit: " in text
+    assert "environment: CUDA_VISIBLE_DEVICES" in text
+    assert "abcdef123" not in done.stdout
+    assert after
+    first, second = box.events("chain_started")
+    assert "changed" not in first
+    assert [one[0] for one in second["changed"]] == ["train cmd", "commit", "environment"]
+    assert second["git"]["commit"]
+    assert second["host"]
+
+
+def test_a_resume_that_changes_nothing_says_nothing(box: Box) -> None:
+    assert box.onbox("chain", "train=test -e go").returncode == 1
+    (box.project / "go").touch()
+    done = box.onbox("resume")
+    assert done.returncode == 0
+    assert "differs" not in done.stdout
+    assert all("changed" not in one for one in box.events("chain_started"))

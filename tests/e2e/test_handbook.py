@@ -1,0 +1,237 @@
+"""The handbook's commands as a user has them: over a real sshd, with real ticks and real lies to find."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from handbook.notes import NOTES_BEGIN
+from tests.box import wait_until
+from tests.handbooked import HANDBOOK, Handbooked, handbooked
+from tests.patrolled import TRAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.box import Box
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Handbooked]:
+    yield from handbooked(tmp_path)
+
+
+def done_box(place: Handbooked) -> Box:
+    box = place.add_box("gpu1", 'owner = "ann"')
+    (box.project / "onbox.toml").write_text(
+        '[run]\nname = "digits"\n[stages.train]\ncmd = "echo x >best.npz; echo step 5/5"\nartifacts = ["best.npz"]\n'
+        '[stages.eval]\ncmd = "true --token=abcdef0123456789"\n[gates]\ndisk_free = "1MB"\n'
+    )
+    assert box.onbox("chain").returncode == 0
+    return box
+
+
+def test_a_true_page_is_proven(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    proven = place.handbook("verify")
+    assert proven.returncode == 0, proven.stdout + proven.stderr
+    assert " 0 false" in proven.stdout
+
+
+def remove_marker(box: Box, page: Path) -> None:
+    (box.state / "markers" / "eval_DONE").unlink()
+
+
+def move_log(box: Box, page: Path) -> None:
+    (box.state / "logs").rename(box.state / "logs-moved")
+
+
+def lose_results(box: Box, page: Path) -> None:
+    (box.project / "best.npz").unlink()
+
+
+def other_run(box: Box, page: Path) -> None:
+    subprocess.run(["rm", "-rf", box.state], check=True)
+    assert box.onbox("chain").returncode == 0
+
+
+def no_program(box: Box, page: Path) -> None:
+    (box.project / ".venv" / "bin" / "onbox").unlink()
+
+
+def another_command(box: Box, page: Path) -> None:
+    assert box.onbox("chain", "train=echo y >best.npz", "--redo", "train").returncode == 0
+
+
+def run_is_gone(box: Box, page: Path) -> None:
+    subprocess.run(["rm", "-rf", box.state], check=True)
+
+
+def lie_in_the_page(box: Box, page: Path) -> None:
+    page.write_text(page.read_text().replace("onbox resume -d digits", "onbox resume -d digits2"))
+
+
+def secret_in_the_page(box: Box, page: Path) -> None:
+    page.write_text(page.read_text() + "\nHF_TOKEN=abcdef0123456789\n")
+
+
+def broken_link(box: Box, page: Path) -> None:
+    page.write_text(page.read_text() + "\nsee https:///nowhere\n")
+
+
+LIES: tuple[Callable[[Box, Path], None], ...] = (
+    remove_marker, move_log, lose_results, other_run, no_program, another_command, run_is_gone, lie_in_the_page,
+    secret_in_the_page, broken_link,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.__name__)
+def test_what_became_false_is_found(place: Handbooked, lie: Callable[[Box, Path], None]) -> None:
+    box = done_box(place)
+    place.build()
+    lie(box, place.local / "HANDBOOK.md")
+    proven = place.handbook("verify")
+    assert proven.returncode == 1, proven.stdout + proven.stderr
+    assert "FALSE" in proven.stdout
+
+
+def test_an_old_page_and_a_box_that_is_gone(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    data = json.loads((place.local / "handbook.json").read_text())
+    (place.local / "handbook.json").write_text(json.dumps({**data, "good_until": "2026-01-01T00:00:00Z"}))
+    assert "FALSE      as of" in place.handbook("verify").stdout
+    place.sshd.close()
+    (place.local / "handbook.json").write_text(json.dumps(data))
+    proven = place.handbook("verify")
+    assert proven.returncode == 3, proven.stdout + proven.stderr
+    assert "UNCHECKED" in proven.stdout
+    assert "FALSE" not in proven.stdout
+
+
+def test_no_secret_gets_into_any_file(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    for path in place.local.rglob("*"):
+        if path.is_file():
+            assert "abcdef0123456789" not in path.read_text(), path
+    assert "true --token=***" in (place.local / "HANDBOOK.md").read_text()
+
+
+def test_a_tick_renews_the_page_and_keeps_the_notes(place: Handbooked) -> None:
+    box = place.add_box("gpu1")
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0
+    box.wait_for_log("step 1/100")
+    place.tick()
+    assert not (place.local / "HANDBOOK.md").exists(), "a page comes to be when somebody asks for it"
+    place.build()
+    page = place.local / "HANDBOOK.md"
+    page.write_text(page.read_text().replace(NOTES_BEGIN, f"{NOTES_BEGIN}\nask ann first"))
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    place.tick()
+    wait_until(lambda: "gpu1/digits: done" in page.read_text(), "the tick to renew the page")
+    assert "ask ann first" in page.read_text()
+    assert "train_DONE (there)" in page.read_text()
+    logbook = (place.local / "logbook" / "digits.md").read_text()
+    for text in ("- launch: chain started", "- transition: train done", "- flip: ", "→ done (done)"):
+        assert text in logbook
+    assert place.handbook("log", "verify").returncode == 0
+
+
+def test_same_facts_leave_the_files_untouched(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    files = [place.local / name for name in ("HANDBOOK.md", "handbook.json", "logbook/digits.md")]
+    before = [(file.read_bytes(), file.stat().st_mtime_ns) for file in files]
+    assert place.handbook("build").returncode == 0
+    assert before == [(file.read_bytes(), file.stat().st_mtime_ns) for file in files]
+
+
+def test_many_builders_at_once_leave_one_whole_page(place: Handbooked) -> None:
+    done_box(place)
+    expected = place.build()
+    builders = [
+        subprocess.Popen([*HANDBOOK, "build"], env=place.env, cwd=place.local, stdout=subprocess.DEVNULL)
+        for _ in range(6)
+    ]
+    assert [one.wait(60) for one in builders] == [0] * 6
+    assert (place.local / "HANDBOOK.md").read_text() == expected
+    assert not list(place.local.glob("*.tmp*"))
+    assert place.handbook("log", "verify").returncode == 0
+
+
+def test_where_page_and_world_differ_the_world_wins(place: Handbooked) -> None:
+    box = place.add_box("gpu1")
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0
+    box.wait_for_log("step 1/100")
+    place.build()
+    assert box.onbox("stop", "--now").returncode == 0
+    said = json.loads(place.handbook("resume", "--json").stdout)
+    assert said["runs"][0]["state"] == "stopped"
+    assert any("state running → stopped" in one for one in said["differs"])
+    assert {"box", "run", "state", "rule", "next_command"} <= said["runs"][0].keys()
+    assert json.loads(place.handbook("resume", "--json").stdout)["differs"] == []
+
+
+def test_what_a_person_writes_stands_in_the_record(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    written = place.handbook(
+        "log", "--kind", "decision", "--next", "seal", "keep step 5; password=hunter2 is no secret"
+    )
+    assert written.returncode == 0, written.stderr
+    shown = place.handbook("log", "show", "--kind", "decision").stdout
+    assert "keep step 5" in shown
+    assert "next: seal" in shown
+    assert "hunter2" not in shown
+    assert place.handbook("log", "--run", "other", "x").returncode == 64
+    assert place.handbook("log", "--kind", "flip", "x").returncode == 64
+    handed = place.handbook("handoff").stdout
+    assert "owner: ann" in handed
+    assert "logbook/digits.md" in handed
+
+
+def test_the_box_keeps_a_page_of_its_own(place: Handbooked) -> None:
+    """Made once there, it is renewed by what happens there, with nobody outside."""
+    box = place.add_box("gpu1")
+    settings: dict[str, Any] = {"env": {**box.env, "XDG_STATE_HOME": str(box.project / "state")}, "cwd": box.project}
+    assert box.onbox("chain", "train=true", **settings).returncode == 0
+    made = place.handbook("build", **settings)
+    assert made.returncode == 0, made.stderr
+    page = box.project / ".onbox" / "HANDBOOK.md"
+    assert "/digits: done" in page.read_text()
+    assert "patrol" not in page.read_text().split("## Boxes")[0].replace("handbook resume", "")
+    assert box.onbox("chain", "train=true", "eval=false", **settings).returncode == 1
+    wait_until(lambda: "/digits: FAILED" in page.read_text(), "the chain's end to renew the page")
+
+
+def test_without_a_page_a_chain_starts_no_builder(box: Box) -> None:
+    assert box.onbox("chain", "train=true").returncode == 0
+    time.sleep(0.5)  # nothing tells that something does not happen
+    assert not (box.project / ".onbox" / "HANDBOOK.md").exists()
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "generic"])
+def test_the_file_for_an_agents_host(place: Handbooked, host: str) -> None:
+    place.write()
+    done = place.handbook("agent", "--host", host, "--write")
+    assert done.returncode == 0, done.stderr
+    text = (place.local / done.stdout.strip()).read_text()
+    assert "handbook resume" in text
+    assert place.handbook("agent", "--host", host).stdout in text
+
+
+def test_bad_input_is_one_line(place: Handbooked, tmp_path: Path) -> None:
+    place.write()
+    wrong = (("verify",), ("build", "--folder", "/nowhere"), ("log", "x"), ("nothing",), ("agent", "--host", "other"))
+    for words in wrong:
+        done = place.handbook(*words)
+        assert done.returncode == 64, (words, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr

@@ -1,0 +1,15 @@
+"""The page in docs/ says what the code says."""
+
+from __future__ import annotations
+
+from handbook.cli import COMMAND_MODULES
+from handbook.exits import EXIT_MEANINGS
+from tests.box import REPOSITORY
+
+
+def test_exit_codes_and_commands_are_those_of_the_code() -> None:
+    text = (REPOSITORY / "docs" / "handbook.md").read_text(encoding="utf-8")
+    for code, meaning in EXIT_MEANINGS:
+        assert f"| {code} | {meaning} |" in text
+    for command in COMMAND_MODULES:
+        assert f"handbook {command}" in text
