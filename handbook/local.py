@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sentinels.claim import Standing
 
 # Of this user only, whatever terminal they have; the same on Linux and macOS.
-PS = ("ps", "-xo", "pid=,args=")
+PS = ("ps", "-xwwo", "pid=,args=")  # ww: as wide as it is, whatever COLUMNS says
 PS_SECONDS = 10.0
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10
@@ -51,7 +51,7 @@ def _sentinel(standing: Standing) -> str:
 
 
 def parse_ps(text: str) -> list[Transfer]:
-    """The transfers among the lines of `ps -xo pid=,args=`, in order of their pids. Pure."""
+    """The transfers among the lines of `ps -xwwo pid=,args=`, in order of their pids. Pure."""
     found = []
     for line in text.splitlines():
         pid, _, args = line.strip().partition(" ")
