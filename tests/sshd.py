@@ -107,9 +107,12 @@ class Sshd:
         self.process.wait()
 
     def close(self) -> None:
-        """End the server and all its sessions."""
+        """End the server and all its sessions; it is held first, or a client that comes back at once would get in."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
         self.kill_sessions()
-        self.stop()
+        self.process.kill()
+        self.process.wait()
 
     @property
     def log(self) -> str:

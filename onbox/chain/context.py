@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Context(NamedTuple):
     """The run, and the runner's hands. boot_id: None if the kernel does not tell. environ: what the runner was started
     with, copied once. life_fd: the writing end of a pipe that this process alone reads; keepers inherit it and learn
-    from it whether the runner lives.
+    from it whether the runner lives. job: `ENGINE:ID` of the job that this runner is, None outside of one.
     """
 
     paths: RunPaths
@@ -33,6 +33,7 @@ class Context(NamedTuple):
     life_fd: int
     sampler: Sampler
     progress: ProgressWatch
+    job: str | None = None
 
     def folder(self, stage: Stage) -> str:
         """Where a stage works: its cwd below the project."""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 ATTEMPT_VARIABLE = "ONBOX_ATTEMPT_ID"
 SET_PREFIX = "ONBOX_SET_"
 
+# Set by the job of an engine for the onbox that it runs: `ENGINE:ID`.
+JOB_VARIABLE = "ONBOX_JOB"
+
 # Where programs and libraries are found. Frozen into run.json, so that `onbox resume` from cron or after a reboot runs
 # the same interpreter as the shell that started the run. Nothing here is a secret.
 FROZEN_VARIABLES = (
@@ -76,7 +79,7 @@ def runner_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environ.items()
-        if name not in (ATTEMPT_VARIABLE, "ONBOX_SETS") and not name.startswith(SET_PREFIX)
+        if name not in (ATTEMPT_VARIABLE, JOB_VARIABLE, "ONBOX_SETS") and not name.startswith(SET_PREFIX)
     }
 
 

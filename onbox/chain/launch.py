@@ -171,7 +171,7 @@ def launch(
     """Start a runner for the definition, with the lock already held. announce: hears what differs from the launch
     before, ahead of anything that starts. Raises Conflicts, StateNotWritten, OSError.
     """
-    if _all_done(definition) and not wishes.accept_done and not wishes.redo:
+    if all_done(definition) and not wishes.accept_done and not wishes.redo:
         os.close(lock.lock_fd)
         return AlreadyDone(len(definition.stages))
     prepare(definition, wishes, announce)
@@ -312,7 +312,7 @@ def _conflict(
     return None
 
 
-def _all_done(definition: Definition) -> bool:
+def all_done(definition: Definition) -> bool:
     """Whether the chain has ended well with exactly these commands, and every stage's marker is still there.
 
     CHAIN_DONE is taken away when a chain starts, so it vouches for the stages' markers: they need not be read.

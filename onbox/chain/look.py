@@ -124,6 +124,7 @@ _END_STATES = {
     Event.GATE_REFUSED: RunState.FAILED,
     Event.CHAIN_STOPPED: RunState.STOPPED,
     Event.CHAIN_INTERRUPTED: RunState.INTERRUPTED,
+    Event.CHAIN_HANDED_ON: RunState.PENDING,
 }
 
 

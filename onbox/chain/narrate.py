@@ -74,6 +74,16 @@ def _chain_done(record: Record) -> tuple[str, str]:
     return "done", f"{count} of {count} stages · {_took(record)}"
 
 
+def _submitted(record: Record) -> tuple[str, str]:
+    after = f" · after {', '.join(map(str, record['after']))}" if record.get("after") else ""
+    return "submitted", f"{record.get('backend')} job {record.get('job_id')}{after}"
+
+
+def _job_ended(record: Record) -> tuple[str, str]:
+    why = f" ({record['reason']})" if record.get("reason") else ""
+    return "job ended", f"{record.get('backend')} job {record.get('job_id')}: {record.get('native_state')}{why}"
+
+
 def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
     def tell(record: Record) -> tuple[str, str]:
         return state, f"at stage {record.get('stopped_at')}: {record.get('reason')}"
@@ -105,6 +115,11 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.CHAIN_STOPPED: _chain_ended("stopped"),
     Event.CHAIN_INTERRUPTED: _chain_ended("interrupted"),
     Event.GATE_REFUSED: _chain_ended("REFUSED"),
+    Event.CHAIN_HANDED_ON: lambda r: ("handed on", f"stage {r.get('stopped_at')} is done; the next one is another job"),
+    Event.JOB_SUBMITTED: _submitted,
+    Event.JOB_REFUSED: lambda r: ("REFUSED", f"by {r.get('backend')}: {r.get('reason')}"),
+    Event.JOB_STOPPING: lambda r: ("stopping", f"{r.get('backend')} job {r.get('job_id')}"),
+    Event.JOB_ENDED: _job_ended,
     Event.NOTICES_HELD: lambda r: ("held", f"notifications: {r.get('reason')}"),
 }
 

@@ -41,9 +41,9 @@ def runner_words(run_dir: str) -> tuple[str, ...]:
     return _words("serve()", run_dir)
 
 
-def resume_words(run_dir: str) -> tuple[str, ...]:
-    """The argv with which a keeper continues the chain after its runner died."""
-    return _words("take_over()", run_dir)
+def resume_words(run_dir: str, only: str | None = None) -> tuple[str, ...]:
+    """The argv with which a keeper continues the chain after its runner died. only: as of `run_chain`."""
+    return _words("take_over()" if only is None else "stay_out()", run_dir)
 
 
 def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:
@@ -91,14 +91,28 @@ def take_over() -> int:
     return Exit.DONE
 
 
+def stay_out() -> int:
+    """A keeper found the runner of its job dead: the engine ends the job now, and whoever resumes goes on."""
+    return Exit.STOPPED
+
+
 def run_chain(
-    paths: RunPaths, lock_fd: int, *, bell_fd: int | None = None, listen: Callable[[Record], None] | None = None
+    paths: RunPaths,
+    lock_fd: int,
+    *,
+    bell_fd: int | None = None,
+    listen: Callable[[Record], None] | None = None,
+    only: str | None = None,
 ) -> int:
-    """Run the chain in this process and turn what goes wrong into a line in runner.log and an exit code."""
+    """Run the chain in this process and turn what goes wrong into a line in runner.log and an exit code.
+
+    only: bring this one stage to its end, as a job of its own; None: all.
+    """
     from onbox.chain.runner import Runner  # noqa: PLC0415 - after the process has its name: it is most of the start
 
     try:
-        runner = Runner(paths, resume_words(paths.root), listen=listen, bell_fd=bell_fd)
+        words = resume_words(paths.root, only)
+        runner = Runner(paths, words, listen=listen, bell_fd=bell_fd, only=only)
         remove_file(paths.stop_request)  # an old one; whoever reads the holder from here on may leave a new one
         write_holder(lock_fd, runner.holder())
         code = int(runner.run())

@@ -7,12 +7,16 @@ frozen: no edit of the configuration reaches a running chain. 4. Whatever happen
 from __future__ import annotations
 
 import os
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
 from onbox.chain.context import Context
+from onbox.chain.environment import JOB_VARIABLE
 from onbox.chain.handbook_hook import Renewal
 from onbox.chain.holder import Holder
+from onbox.chain.inspect_stage import look_at_stage
+from onbox.chain.plan import Action, plan_stage
 from onbox.chain.progress_watch import ProgressWatch
 from onbox.chain.recorder import Recorder
 from onbox.chain.replay import History, replay
@@ -33,15 +37,16 @@ from onbox.system.journal import Journal, read_lines
 from onbox.system.process import Identity, boot_id, look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from onbox.chain.checks import Finding
     from onbox.contract.events import Record
-    from onbox.contract.runfile import RunHead
+    from onbox.contract.runfile import FrozenStage, RunHead
     from onbox.notify.courier import Courier
 
 
 SEE_OFF_SECONDS = 0.9
+TIME_IS_OVER = "the job's time limit is near"
 
 
 class ChainEnd(NamedTuple):
@@ -73,11 +78,17 @@ class Runner:
         *,
         listen: Callable[[Record], None] | None = None,
         bell_fd: int | None = None,
+        only: str | None = None,
     ) -> None:
-        """Read the frozen definition and the journal. Raises StateNotWritten, OSError, ValueError."""
+        """Read the frozen definition and the journal. Raises StateNotWritten, OSError, ValueError.
+
+        only: the one stage to bring to its end, the others being jobs of their own; None: all.
+        """
+        self.only = only
         file = open(paths.manifest, "rb")  # noqa: SIM115 - kept open: this run's stages come from this very file
         head = parse_head(file.readline())
-        self.stages = parse_stages(file, head.stage_count)
+        self.stages: Iterator[FrozenStage] = parse_stages(file, head.stage_count)
+        self._taken = False
         self.history: History = replay(parse_events(read_lines(paths.journal)))
         self.boot = boot_id()
         entry = look_up(os.getpid())
@@ -85,6 +96,7 @@ class Runner:
         me = {**self.me._asdict(), "boot_id": self.boot, "host": os.uname().nodename}
         about = {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
         environ = dict(os.environ)
+        job = environ.pop(JOB_VARIABLE, None)
         self.courier = _courier(paths, head, environ)
         recorder = Recorder(
             paths,
@@ -96,6 +108,8 @@ class Runner:
             renewal=Renewal(head.project, paths.root, environ),
         )
         signals = Signals()
+        if job is not None:
+            signals.warned_by_signal()
         self.ctx = Context(
             paths,
             head,
@@ -107,6 +121,7 @@ class Runner:
             signals.life_fd,
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
+            job,
         )
 
     def holder(self) -> Holder:
@@ -120,8 +135,8 @@ class Runner:
         """The chain, to its end. Raises StateNotWritten when the end of a step cannot be recorded."""
         was_open, began = self.history.open, monotonic()
         self._open_chain()
-        end = ChainEnd(Exit.DONE, Event.CHAIN_DONE, RunState.DONE)
-        work = self.next_stage(chain_was_open=was_open)
+        end = self._blocked() or ChainEnd(Exit.DONE, Event.CHAIN_DONE, RunState.DONE)
+        work = None if end.reason else self.next_stage(chain_was_open=was_open)
         while work is not None:
             if self.ctx.signals.stops:
                 work.call_off()
@@ -135,6 +150,8 @@ class Runner:
                 end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
                 break
             work = following.take()
+        if end.event == Event.CHAIN_DONE and self._is_more_to_come():
+            end = ChainEnd(Exit.DONE, Event.CHAIN_HANDED_ON, RunState.PENDING, self.only)
         self._close_chain(end, monotonic() - began)
         self.ctx.sampler.close()
         return end.exit
@@ -144,8 +161,34 @@ class Runner:
         if self.courier is not None:
             self.courier.wait(SEE_OFF_SECONDS)
 
+    def _blocked(self) -> ChainEnd | None:
+        """Passes over the stages before the only one; what stands in its way, if one of them is not done."""
+        if self.only is None:
+            return None
+        seen = []
+        for frozen in self.stages:
+            if frozen.stage.name == self.only:
+                self.stages = chain([frozen], self.stages)
+                return None
+            if not self._is_done(frozen):
+                return self._conflict(f"stage {frozen.stage.name}, which comes before {self.only}, is not done")
+            seen.append(frozen.stage.name)
+        return self._conflict(f"no stage {self.only} in this run; there are: {', '.join(seen[:20])}")
+
+    def _conflict(self, reason: str) -> ChainEnd:
+        return ChainEnd(Exit.CONFIG, Event.CHAIN_FAILED, RunState.FAILED, self.only, reason)
+
+    def _is_done(self, frozen: FrozenStage) -> bool:
+        evidence = look_at_stage(self.ctx.paths, frozen, self.history, chain_open=False)
+        return plan_stage(evidence).action is Action.SKIP
+
+    def _is_more_to_come(self) -> bool:
+        return self.only is not None and not all(map(self._is_done, self.stages))
+
     def next_stage(self, *, chain_was_open: bool) -> StageRun | None:
-        frozen = next(self.stages, None)
+        if self.only is not None and self._taken:
+            return None  # what follows is another job's
+        frozen, self._taken = next(self.stages, None), True
         return None if frozen is None else StageRun(self.ctx, frozen, self.history, chain_was_open=chain_was_open)
 
     def _open_chain(self) -> None:
@@ -167,6 +210,7 @@ class Runner:
             "git": head.data.get("git"),
             **_changes(head, launch),
             "notify": [target.name for target in self.courier.targets] if self.courier else [],
+            **({} if self.ctx.job is None else {"job": self.ctx.job}),
         }
         # Not flushed by itself: the first attempt's start, or the chain's end, is flushed right after it.
         self.ctx.recorder.note(record, sync=False)
@@ -176,6 +220,8 @@ class Runner:
         if read_request(self.ctx.paths.stop_request) is not None:
             return ChainEnd(Exit.STOPPED, Event.CHAIN_STOPPED, RunState.STOPPED, stage, "stopped on request")
         reason = "the runner was asked to end by a signal (shutdown, reclaim, kill)"
+        if self.ctx.signals.time_is_over:
+            reason = TIME_IS_OVER
         return ChainEnd(Exit.STOPPED, Event.CHAIN_INTERRUPTED, RunState.INTERRUPTED, stage, reason)
 
     def _not_done(self, work: StageRun, result: StageEnd) -> ChainEnd:

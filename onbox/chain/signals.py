@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class Signals:
     """SIGTERM and SIGINT ask the runner to stop (counted: the second one means now); SIGCHLD only wakes it up.
 
-    Must be made in the main thread. SIGHUP is ignored from then on. life_fd: see `Context`; what keepers write into it
-    is read here and means nothing.
+    SIGUSR1, where `warned_by_signal` asks for it, is an engine's word that the job's time is nearly over: it stops the
+    runner, too, and `time_is_over` tells it apart. Must be made in the main thread. SIGHUP is ignored from then on.
+    life_fd: see `Context`; what keepers write into it is read here and means nothing.
     """
 
     def __init__(self) -> None:
         self.stops = 0
+        self.time_is_over = False
         self._life_fd, self.life_fd = high_pipe()
         os.set_blocking(self._life_fd, False)
         self.wake_fd, write_fd = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -32,6 +34,14 @@ class Signals:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_stop)
         signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
+
+    def warned_by_signal(self) -> None:
+        """Take SIGUSR1 for the announcement of a time limit (a job of an engine); else it ends the process."""
+        signal.signal(signal.SIGUSR1, self._on_time)
+
+    def _on_time(self, *_: object) -> None:
+        self.time_is_over = True
+        self.stops += 1
 
     def _on_stop(self, *_: object) -> None:
         self.stops += 1

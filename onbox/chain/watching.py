@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LEFTOVER_GRACE_SECONDS = 5.0
 GPU_PATIENCE_SECONDS = 5.0  # the heartbeat waits no longer for the GPUs than this
+SHARED_SIGNAL_SECONDS = 1.0  # within so long an engine's SIGTERM reaches every process of a job
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
 
 
@@ -40,7 +41,18 @@ def watch_attempt(ctx: Context, live: Live) -> Ended:
         if cause:
             return watch.end(*cause)
         watch.sleep()
-    return watch.conclude()
+    ended = watch.conclude()
+    if ended.signal == signal.SIGTERM and ctx.job is not None and _is_asked_too(ctx):
+        return ended._replace(cause="stopped", detail="asked to stop together with its runner")
+    return ended
+
+
+def _is_asked_too(ctx: Context) -> bool:
+    """Whether this runner gets the SIGTERM that ended its stage: an engine signals all processes of a job at once."""
+    deadline = monotonic() + SHARED_SIGNAL_SECONDS
+    while not ctx.signals.stops and monotonic() < deadline:
+        ctx.signals.wait(deadline)
+    return ctx.signals.stops > 0
 
 
 class _Watch:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.environment import JOB_VARIABLE
 from onbox.chain.holder import Holder
 from onbox.chain.launch import (
     AlreadyDone,
@@ -26,6 +26,7 @@ from onbox.chain.launch import (
 )
 from onbox.chain.process_main import run_chain
 from onbox.chain.slots import read_slot
+from onbox.commands.aloud import listener
 from onbox.commands.definition import check_run_name, define, refuse_renamed
 from onbox.commands.project import (
     add_config_option,
@@ -33,6 +34,7 @@ from onbox.commands.project import (
     load_project,
     load_project_to_read,
 )
+from onbox.contract.config_backends import ENGINES
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CHAIN
@@ -56,6 +58,7 @@ examples:
   onbox chain 'train=python train.py' 'eval=python eval.py'    no configuration file needed
   onbox chain -d train eval                     start, check that it runs, return
   onbox chain train eval && ./publish.sh        the exit code is the chain's result
+  onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
 runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing the terminal harms nothing.
@@ -75,6 +78,10 @@ def add(subparsers: Any) -> None:
     chain.add_argument("stages", nargs="*", metavar="STAGE", help="a stage of onbox.toml, or NAME=COMMAND")
     chain.add_argument("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
     _add_launch_options(chain)
+    chain.add_argument("--backend", choices=ENGINES, help="what runs the stages (default: [run] backend, or local)")
+    chain.add_argument(
+        "--frozen", metavar="RUN_DIR", help="with --inline: STAGE (or all) of the run frozen there, as a job does"
+    )
     chain.set_defaults(function=run_chain_command)
     resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
     resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
@@ -97,11 +104,23 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--accept-done", action="append", default=[], metavar="STAGE", help="its earlier DONE counts")
     parser.add_argument("--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE")
+    parser.add_argument(
+        "--forget-jobs", action="store_true", help="jobs that their engine has lost are over: you have looked"
+    )
     parser.add_argument("--json", action="store_true", help="journal records as JSON lines instead of narration")
 
 
 def run_chain_command(args: argparse.Namespace) -> int:
+    if args.frozen is not None:
+        from onbox.commands.frozen import run_frozen  # noqa: PLC0415 - only in a job
+
+        return run_frozen(args, listener(_teller(args)))
     project = load_project(args.config)
+    backend = args.backend or project.config.backend
+    if args.inline:
+        if args.backend not in (None, "local"):
+            raise Trouble(Exit.USAGE, "--inline runs the stages in this process, --backend hands them to another")
+        backend = "local"
     try:
         stages = stages_from_words(args.stages, project.config)
     except UsageProblem as problem:
@@ -111,7 +130,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
     paths = project.paths(args.run)
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
-    return _start(args, define(project, paths, stages))
+    return _start(args, define(project, paths, stages, backend))
 
 
 def run_resume_command(args: argparse.Namespace) -> int:
@@ -132,13 +151,17 @@ def run_resume_command(args: argparse.Namespace) -> int:
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value
-    kept = {key: value for key, value in head.data.items() if key not in ("schema", "stages")}
+    here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
+    kept = {key: value for key, value in head.data.items() if key not in here}
     return _start(args, Definition(paths, kept, stages, head.chain_fingerprint))
 
 
 def _start(args: argparse.Namespace, definition: Definition) -> int:
     paths = definition.paths
     _check_wishes(args, definition)
+    if "backend" in definition.head:
+        return _start_on_engine(args, definition)
+    _refuse_live_jobs(paths)
     try:
         lock = take_lock(paths)
     except StillAlive as alive:
@@ -178,6 +201,27 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
         _say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
         return Exit.DONE
     return _follow_launch(args, definition, started, offset)
+
+
+def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
+    from onbox.commands.backend_run import start_on_backend  # noqa: PLC0415 - only for an engine
+
+    try:
+        return start_on_backend(args, definition, _teller(args))
+    except Conflicts as conflicts:
+        from onbox.commands.conflicts import describe_conflicts  # noqa: PLC0415 - only then
+
+        raise Trouble(_conflict_code(conflicts), describe_conflicts(definition.paths, conflicts)) from conflicts
+
+
+def _refuse_live_jobs(paths: RunPaths) -> None:
+    """A run that was handed to an engine starts here only when none of its jobs can be alive, or in one of them."""
+    head = read_head(paths) if os.path.exists(paths.manifest) and JOB_VARIABLE not in os.environ else None
+    if head is None or not isinstance(head.data.get("backend"), dict):
+        return
+    from onbox.commands.backend_run import refuse_second_copy  # noqa: PLC0415 - only for an engine
+
+    refuse_second_copy(paths, head)
 
 
 def _check_wishes(args: argparse.Namespace, definition: Definition) -> None:
@@ -230,19 +274,7 @@ def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -
 
     prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
-    tell = _teller(args)
-
-    def listen(record: Record) -> None:
-        line = tell(record)
-        if line:
-            try:
-                print(line, flush=True)
-            except OSError:  # nobody hears it (`| head`, a full disk): the chain goes on silently, its result counts
-                null = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(null, sys.stdout.fileno())
-                os.close(null)
-
-    return run_chain(definition.paths, lock.lock_fd, listen=listen)
+    return run_chain(definition.paths, lock.lock_fd, listen=listener(_teller(args)))
 
 
 def _follow_launch(args: argparse.Namespace, definition: Definition, started: Launched, offset: int) -> int:

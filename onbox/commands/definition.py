@@ -45,8 +45,11 @@ def refuse_renamed(project: Project) -> None:
             )
 
 
-def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Definition:
-    """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts."""
+def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: str = "local") -> Definition:
+    """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts.
+
+    backend: the engine that the run is handed to, with its settings; "local": none.
+    """
     _refuse_crlf(project, stages)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
     fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
@@ -70,7 +73,15 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage]) -> Defini
     }
     if project.config.notify.targets:
         head["notify"] = notify_to_dict(project.config.notify)
+    if backend != "local":
+        head["backend"] = {"name": backend, **_settings(project, backend)}
     return Definition(paths, head, pairs, fingerprint)
+
+
+def _settings(project: Project, backend: str) -> dict[str, object]:
+    """Of the engine, without what stands in the stages themselves. References to secrets, never a secret."""
+    kept = {key: value for key, value in project.config.backends[backend].items() if key != "sbatch"}
+    return {**kept, "grace_seconds": project.config.settings.grace_seconds}
 
 
 def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:

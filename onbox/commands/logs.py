@@ -25,6 +25,7 @@ examples:
   onbox logs train -n 200       the last 200 lines of a stage
   onbox logs -f                 follow (ends when the stage ends)
   onbox logs train --attempt 1 --path
+  onbox logs train --job        what its job on an engine printed itself, beside the stage's own log
 """
 FOLLOW_LOOK_SECONDS = 0.2
 BLOCK_BYTES = 1 << 16
@@ -41,6 +42,7 @@ def add(subparsers: Any) -> None:
         "-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)"
     )
     parser.add_argument("-f", "--follow", action="store_true", help="go on as it grows")
+    parser.add_argument("--job", action="store_true", help="what the stage's job on an engine printed itself")
     parser.add_argument("--path", action="store_true", help="print the log's path only")
     parser.add_argument("--json", action="store_true", help="path, size and lines as one JSON object")
     parser.set_defaults(function=run)
@@ -48,6 +50,10 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
+    if args.job:
+        from onbox.commands.backend_logs import show_job_log  # noqa: PLC0415 - only for a run on an engine
+
+        return show_job_log(paths, args.stage, max(0, args.lines))
     stage = args.stage or _default_stage(paths)
     path = _log_path(paths, stage, args.attempt)
     if args.path:
@@ -71,7 +77,7 @@ def _default_stage(paths: RunPaths) -> str:
     if view is not None and view.current in logged:
         return str(view.current)
     if not logged:
-        raise Trouble(Exit.USAGE, f"no stage of {paths.root} has a log yet")
+        raise Trouble(Exit.USAGE, f"no stage of {paths.root} has a log yet; look: onbox status")
     return logged[-1]
 
 

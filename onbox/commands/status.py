@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from onbox.chain.job_view import JobView
     from onbox.contract.paths import RunPaths
 
 STATUS_EXAMPLES = """\
@@ -60,10 +61,20 @@ def _look(paths: RunPaths) -> RunView:
 
 def run_status(args: argparse.Namespace) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
-    view = _look(paths)
-    data = as_data(paths, view)
+    view, found = _with_engine(paths, _look(paths))
+    data = as_data(paths, view, found)
     print(json.dumps(data, indent=2) if args.json else _text(view, data))
     return Exit.DONE
+
+
+def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | None]:
+    """The view with the word of the engine that the run was handed to, and the jobs; None: it has none."""
+    if not isinstance(view.head.data.get("backend"), dict):
+        return view, None
+    from onbox.commands.backend_view import look_with_engine  # noqa: PLC0415 - only for a run on an engine
+
+    found = look_with_engine(paths, view)
+    return (view, None) if found is None else (found.view, found)
 
 
 def run_runs(args: argparse.Namespace) -> int:
@@ -72,7 +83,7 @@ def run_runs(args: argparse.Namespace) -> int:
     for name in run_names(project.state_dir):
         paths = project.paths(name)
         try:
-            data = as_data(paths, _look(paths))
+            data = as_data(paths, *_with_engine(paths, _look(paths)))
         except Trouble as trouble:
             data = {"run": name, "state": RunState.UNKNOWN.value, "reason": str(trouble), "stages": []}
         rows.append(data)
@@ -87,8 +98,8 @@ def run_runs(args: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
-    """The status as JSON-ready data; the text form shows a part of it."""
+def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dict[str, Any]:
+    """The status as JSON-ready data; the text form shows a part of it. found: the run's jobs; None: it has none."""
     head = view.head
     reason = (view.end or {}).get("reason") or None
     return {
@@ -118,7 +129,19 @@ def as_data(paths: RunPaths, view: RunView) -> dict[str, Any]:
         "git": head.data.get("git"),
         "notifications": _notifications(paths, view),
         "journal_damaged_lines": view.unreadable_lines,
-        "next_command": next_command(view),
+        "next_command": next_command(view) if found is None else _next_on_engine(view, found),
+        **({} if found is None else _engine_data(paths, view, found)),
+    }
+
+
+def _engine_data(paths: RunPaths, view: RunView, found: JobView) -> dict[str, Any]:
+    from onbox.commands.backend_view import engine_failure, job_line, jobs_data  # noqa: PLC0415 - as above
+
+    return {
+        "backend": view.head.data["backend"].get("name"),
+        "jobs": jobs_data(found),
+        "job_lines": [job_line(look) for look in found.looks.values()],
+        "failure": _failure(paths, view) or engine_failure(found),
     }
 
 
@@ -203,6 +226,20 @@ _NEXT_COMMANDS: dict[RunState, str | None] = {
 }
 
 
+# For a run on an engine: its runner is no process of this machine.
+_ENGINE_COMMANDS: dict[RunState, str | None] = {
+    **_NEXT_COMMANDS,
+    RunState.PENDING: "onbox status",
+    RunState.RUNNING: "onbox logs -f",
+}
+
+
+def _next_on_engine(view: RunView, found: JobView) -> str | None:
+    if view.state is RunState.PENDING and not found.is_live:
+        return "onbox resume"  # nothing waits: a submission was cut off
+    return _ENGINE_COMMANDS[view.state]
+
+
 def next_command(view: RunView) -> str | None:
     """What a person most likely types next; None when nothing is left to do."""
     if view.state is RunState.RUNNING and not view.runner_alive:
@@ -221,7 +258,9 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
         lines.append(f"  reason   {data['reason']}")
     lines += _failure_lines(data["failure"]) if data["failure"] else []
     lines += [_stage_line(stage) for stage in _shown(view.stages)]
-    lines.append(f"  runner   {_runner_text(view)}")
+    lines += [f"  job      {line}" for line in data.get("job_lines", ())]
+    if view.runner_alive or not data.get("jobs"):
+        lines.append(f"  runner   {_runner_text(view)}")
     if data["waiting_for"]:
         lines.append(f"  waiting  {data['waiting_for']}")
     if data["progress"]:

@@ -59,6 +59,8 @@ def _grace(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else args.grace
+    if _is_on_engine(paths):
+        return _stop_jobs(paths, grace)
     try:
         holder = take_lock(paths)
     except HolderUnknown as unknown:
@@ -71,6 +73,23 @@ def run(args: argparse.Namespace) -> int:
         return _stop_orphan(paths, grace)
     finally:
         os.close(holder.lock_fd)
+
+
+def _is_on_engine(paths: RunPaths) -> bool:
+    head = read_head(paths)
+    return head is not None and isinstance(head.data.get("backend"), dict)
+
+
+def _stop_jobs(paths: RunPaths, grace_seconds: float) -> int:
+    from onbox.commands.backend_stop import stop_jobs  # noqa: PLC0415 - only for a run on an engine
+
+    if not stop_jobs(paths, grace_seconds):
+        print("nothing runs")
+        return Exit.DONE
+    view = look_at_run(paths)
+    over = view is not None and view.state is RunState.DONE
+    print("the run had ended before the stop took effect: done" if over else "stopped; continue with: onbox resume")
+    return Exit.DONE
 
 
 def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
@@ -142,10 +161,10 @@ def _journal_stop(paths: RunPaths, stage: str) -> None:
     journal = Journal(paths.journal)
     journal.append(b"".join(map(render_event, records)))
     journal.close()
-    _tell(paths)
+    tell(paths)
 
 
-def _tell(paths: RunPaths) -> None:
+def tell(paths: RunPaths) -> None:
     """No runner lives that would put it into the outbox."""
     from onbox.notify.courier import Courier  # noqa: PLC0415 - only when there is no runner
 

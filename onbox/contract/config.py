@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from onbox.contract import config_values as values
 from onbox.contract.boxes import BoxSettings, PatrolSettings
+from onbox.contract.config_backends import ENGINES, IRIS_KEYS, RAY_KEYS, SLURM_KEYS, Options, read_backends
 from onbox.contract.config_boxes import BOXES_KEYS, read_boxes, read_patrol, read_ssh
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
 from onbox.contract.config_notify import NOTIFY_KEYS, TARGET_KEYS, read_notify
@@ -48,8 +49,21 @@ __all__ = [
 # Every table of the file and its keys. "*" stands for a name that the user chooses, "[]" for a list of tables.
 KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "": ("run", "stages", "gates", "notify", "triage", "progress", "boxes", "patrol", "ssh"),
-        "run": ("name", "state_dir", "env", "sample_every", "grace"),
+        "": (
+            "run",
+            "stages",
+            "gates",
+            "notify",
+            "triage",
+            "progress",
+            "boxes",
+            "patrol",
+            "ssh",
+            "slurm",
+            "ray",
+            "iris",
+        ),
+        "run": ("name", "state_dir", "env", "sample_every", "grace", "backend"),
         "stages.*": STAGE_KEYS,
         "stages.*.artifacts[]": ARTIFACT_KEYS,
         "stages.*.wait_for": WAIT_FOR_KEYS,
@@ -62,6 +76,9 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
         **BOXES_KEYS,
+        "slurm": SLURM_KEYS,
+        "ray": RAY_KEYS,
+        "iris": IRIS_KEYS,
     }
 )
 
@@ -89,6 +106,8 @@ class Config(NamedTuple):
     ssh_command: tuple[str, ...] = ("ssh",)
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
+    backend: str = "local"
+    backends: Mapping[str, Plain] = MappingProxyType({"slurm": _NOTHING, "ray": _NOTHING, "iris": _NOTHING})
 
 
 def parse_config(
@@ -106,7 +125,8 @@ def parse_config(
     triage = _read_triage(file)
     run_env = read_env(run)
     gates = read_gates(_sub_table(file, "gates"), Gates())
-    shared = Shared(run_env, gates, _retryable(known_classes, triage))
+    backends = read_backends(file)
+    shared = Shared(run_env, gates, _retryable(known_classes, triage), _options(backends["slurm"].get("sbatch")))
     config = Config(
         run_name=run.read("name", values.run_name, default_name),
         state_dir=run.read("state_dir", values.text, DEFAULT_STATE_DIR),
@@ -120,6 +140,8 @@ def parse_config(
         ssh_command=read_ssh(_sub_table(file, "ssh")),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
+        backend=run.read("backend", values.one_of(ENGINES, "a back end"), "local"),
+        backends=backends,
     )
     if errors:
         raise ConfigErrors(errors)
@@ -128,6 +150,10 @@ def parse_config(
 
 def _sub_table(file: Table, key: str) -> Table:
     return Table(file.path_of(key), file.values.get(key, {}), KNOWN_KEYS[key], file.errors)
+
+
+def _options(found: object) -> Options:
+    return found if isinstance(found, tuple) else ()
 
 
 def _read_settings(run: Table) -> RunSettings:

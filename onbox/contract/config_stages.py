@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onbox.contract import config_values as values
+from onbox.contract.config_backends import Options, merge_options, read_sbatch
 from onbox.contract.config_fields import ConfigError, Table, Unwanted, read_value, shown
 from onbox.contract.manifest import Artifact, CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
 from onbox.contract.names import log_name_clashes, stage_name_problem
@@ -31,6 +32,7 @@ STAGE_KEYS = (
     "retry",
     "done_if_log",
     "gates",
+    "sbatch",
 )
 ARTIFACT_KEYS = ("path", "glob", "min_count", "min_bytes")
 WAIT_FOR_KEYS = ("file", "log", "regex", "timeout")
@@ -45,13 +47,14 @@ RETRY_MAX = 1  # where there is a retry table without `max`
 
 
 class Shared(NamedTuple):
-    """What every stage gets: the environment of [run], the [gates], and the classes that a retry may name
-    (None: any).
+    """What every stage gets: the environment of [run], the [gates], the classes that a retry may name (None: any), and
+    the sbatch options of [slurm].
     """
 
     env: Env
     gates: Gates
     known_classes: frozenset[str] | None
+    sbatch: Options = ()
 
 
 def read_stages(value: object, shared: Shared, errors: list[ConfigError]) -> tuple[Stage, ...]:
@@ -83,6 +86,7 @@ def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
         retry=_read_retry(table, shared.known_classes),
         done_if_log=table.read("done_if_log", values.optional_regex, None),
         gates=_read_gates(table, shared.gates),
+        sbatch=merge_options(shared.sbatch, read_sbatch(table)),
     )
 
 

@@ -39,12 +39,25 @@ class Event:
     CHAIN_FAILED = "chain_failed"
     CHAIN_STOPPED = "chain_stopped"
     CHAIN_INTERRUPTED = "chain_interrupted"
+    CHAIN_HANDED_ON = "chain_handed_on"
+    JOB_SUBMITTING = "job_submitting"
+    JOB_SUBMITTED = "job_submitted"
+    JOB_REFUSED = "job_refused"
+    JOB_STOPPING = "job_stopping"
+    JOB_ENDED = "job_ended"
     NOTICES_HELD = "notices_held"
     NOTICES_WRITTEN = "notices_written"
 
 
 CHAIN_ENDS = frozenset(
-    {Event.CHAIN_DONE, Event.CHAIN_FAILED, Event.CHAIN_STOPPED, Event.CHAIN_INTERRUPTED, Event.GATE_REFUSED}
+    {
+        Event.CHAIN_DONE,
+        Event.CHAIN_FAILED,
+        Event.CHAIN_STOPPED,
+        Event.CHAIN_INTERRUPTED,
+        Event.GATE_REFUSED,
+        Event.CHAIN_HANDED_ON,  # by a job whose stage is done: the next stage is a job of its own
+    }
 )
 
 

@@ -89,7 +89,8 @@ class Stage(NamedTuple):
     """One command and the conditions around it.
 
     `cmd`: a shell line, or an argv. `env`: added to the stage's environment; a value `env:NAME` or `file:PATH` is
-    looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit.
+    looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit. sbatch:
+    (option, value) pairs for a Slurm job of this stage, value None for a flag; they have no effect elsewhere.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Stage(NamedTuple):
     retry: Retry = Retry()
     done_if_log: str | None = None
     gates: Gates = Gates()
+    sbatch: tuple[tuple[str, str | None], ...] = ()
 
 
 class RunSettings(NamedTuple):
@@ -169,6 +171,7 @@ def _gates(value: object) -> Gates:
 _FROM_PLAIN: dict[str, Callable[[Any], object]] = {
     "cmd": _cmd,
     "env": lambda value: tuple((key, item) for key, item in value),
+    "sbatch": lambda value: tuple((key, item) for key, item in value),
     "artifacts": lambda value: tuple(Artifact(**_fields(Artifact, item)) for item in value),
     "wait_for": lambda value: WaitFor(**_fields(WaitFor, value)),
     "retry": lambda value: Retry(**_fields(Retry, value)),

@@ -50,6 +50,11 @@ class RunPaths(NamedTuple):
         return f"{self.root}/logs"
 
     @property
+    def jobs(self) -> str:
+        """What belongs to jobs of an engine: the script that is handed to it, and what the jobs themselves print."""
+        return f"{self.root}/jobs"
+
+    @property
     def outbox(self) -> str:
         """Notices that are not delivered yet, one file per notice and target; dotted names are the deliverer's own."""
         return f"{self.root}/outbox"

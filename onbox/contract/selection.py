@@ -62,7 +62,8 @@ def stages_from_words(words: Sequence[str], config: Config) -> tuple[Stage, ...]
 def _defined(name: str, text: str, configured: Mapping[str, Stage], config: Config) -> Stage:
     if name in configured:
         return configured[name]._replace(cmd=text)
-    return Stage(name, text, env=config.env, gates=config.gates)
+    sbatch = config.backends["slurm"].get("sbatch")
+    return Stage(name, text, env=config.env, gates=config.gates, sbatch=sbatch if isinstance(sbatch, tuple) else ())
 
 
 def _definition_problems(name: str, text: str) -> Iterable[str]:

@@ -20,7 +20,9 @@ class RunState(str, Enum):
 
 
 class StageState(str, Enum):
-    """What a stage is. `WAITING`: on `wait_for` or on a retry's back-off; nothing of it runs."""
+    """What a stage is. `WAITING`: on `wait_for` or on a retry's back-off; nothing of it runs. `UNKNOWN`: its job's
+    engine could not be asked, or has lost it.
+    """
 
     PENDING = "pending"
     WAITING = "waiting"
@@ -29,3 +31,4 @@ class StageState(str, Enum):
     INTERRUPTED = "interrupted"
     FAILED = "failed"
     DONE = "done"
+    UNKNOWN = "unknown"

@@ -24,6 +24,8 @@ name = "@NAME@"
 #sample_every = "30s"
 # How long a stage that is stopped may take to end (SIGTERM) before it is killed (SIGKILL). Default: "30s"
 #grace = "30s"
+# Where `onbox chain` runs the stages: "local" (this machine), or an engine: "slurm", "ray", "iris". Default: "local"
+#backend = "local"
 # Added to the environment of every stage. A secret must not lie in this file: write "env:NAME" (a variable of the shell
 # that starts the chain) or "file:PATH". Default: nothing is added
 #env = { WANDB_MODE = "offline", HF_TOKEN = "file:~/.config/hf_token" }
@@ -57,6 +59,8 @@ cmd = "python train.py"
 #done_if_log = "saved .*best"
 # Gates of this stage alone: each overrides the one of [gates], and false switches it off. Default: those of [gates]
 #gates = { disk_free = "20GB", gpu = false }
+# What its job asks of Slurm: long options of sbatch, true for a flag; each overrides the one of [slurm] sbatch
+#sbatch = { partition = "gpu", gres = "gpu:1", time = "12:00:00", cpus_per_task = 8, requeue = true }
 
 [stages.eval]
 cmd = "python eval.py"
@@ -115,6 +119,34 @@ cmd = "python eval.py"
 #class = "license_busy"
 #remedy = "Wait for a free licence, then resume."
 #retry = true
+
+# The engines that can run the stages as jobs. Options of every stage's sbatch. lead: how long before the time limit a
+# job is told (default: grace and a minute; "0s": never); with requeue = true it then goes back into the queue.
+#[slurm]
+#sbatch = { account = "lab", time = "12:00:00" }
+#lead = "2m"
+
+# Ray's dashboard; token: "env:NAME" or "file:PATH" (default: as Ray's own tools find it). project, onbox: the
+# project directory and the onbox command there, where the cluster does not see this disk. What the command asks for.
+#[ray]
+#address = "http://127.0.0.1:8265"
+#token = "env:RAY_AUTH_TOKEN"
+#project = "/mnt/shared/@NAME@"
+#onbox = "onbox"
+#cpus = 1
+#gpus = 0
+#memory = "4GB"
+#resources = { accelerator = 1 }
+
+# Iris: the controller's URL, for everything that reads or stops; cluster or config, and args, for `iris job run`.
+#[iris]
+#controller = "http://127.0.0.1:10000"
+#token = "env:IRIS_TOKEN"
+#cluster = "marin"
+#config = "iris.yaml"
+#command = "iris"
+#onbox = "onbox"
+#args = ["--cpu", "4", "--memory", "16GB"]
 
 # The rest is for the local side: where runs live, and how to look at them.
 #[boxes.gpu1]

@@ -11,7 +11,7 @@ from onbox.contract.events import Event
 
 AT = "2026-11-21T05:11:20.123Z"
 SECRET = "hf_" + "a" * 24
-SILENT = {Event.ATTEMPT_ENDED, Event.NOTICES_WRITTEN}
+SILENT = {Event.ATTEMPT_ENDED, Event.NOTICES_WRITTEN, Event.JOB_SUBMITTING}
 
 TOLD: list[tuple[str, str, dict[str, Any]]] = [
     ("chain        held         notifications: cannot write x", Event.NOTICES_HELD, {"reason": "cannot write x"}),
@@ -41,6 +41,31 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         "train        STALLED      no sign of life for 30m00s",
         Event.STAGE_STALLED,
         {"stage": "train", "quiet_seconds": 1800.0},
+    ),
+    (
+        "train        submitted    slurm job 17 · after 16",
+        Event.JOB_SUBMITTED,
+        {"stage": "train", "backend": "slurm", "job_id": "17", "after": ["16"]},
+    ),
+    (
+        "train        REFUSED      by slurm: no such partition",
+        Event.JOB_REFUSED,
+        {"stage": "train", "backend": "slurm", "reason": "no such partition"},
+    ),
+    (
+        "chain        stopping     ray job digits-1",
+        Event.JOB_STOPPING,
+        {"stage": None, "backend": "ray", "job_id": "digits-1"},
+    ),
+    (
+        "train        job ended    slurm job 17: TIMEOUT (TimeLimit)",
+        Event.JOB_ENDED,
+        {"stage": "train", "backend": "slurm", "job_id": "17", "native_state": "TIMEOUT", "reason": "TimeLimit"},
+    ),
+    (
+        "chain        handed on    stage train is done; the next one is another job",
+        Event.CHAIN_HANDED_ON,
+        {"stage": "CHAIN", "stopped_at": "train"},
     ),
     ("train        moving       again", Event.STAGE_MOVING, {"stage": "train"}),
     (

@@ -31,6 +31,7 @@ WHOLE = Stage(
     retry=Retry(2, ("preempted", "network_blip"), 90.0),
     done_if_log="^saved",
     gates=Gates(Amount(5 * 10**9), Amount(percent=5.0), Amount(2 * 10**9), GpuGate(2, 500)),
+    sbatch=(("gres", "gpu:1"), ("requeue", None)),
 )
 PLAIN = Stage("train", "python train.py")
 
@@ -86,6 +87,7 @@ def test_a_stage_as_data_is_pinned() -> None:
             "memory_free": {"number": 2 * 10**9},
             "gpu": {"number": 2, "max_used_mib": 500},
         },
+        "sbatch": [["gres", "gpu:1"], ["requeue", None]],
     }
 
 

@@ -1,0 +1,94 @@
+"""Iris as a back end: its controller's RPC to look and to stop, its command to submit. The whole chain is one job."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.backends import iris_text as text
+from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.secrets import bearer, find_token
+from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.system.command import CANNOT_START, Finished, NotRun, run_command
+from onbox.system.http import NoReply, Question, Reply, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Ask = Callable[[Question, float], Reply | NoReply]
+    Run = Callable[[Sequence[str], float, str | None], Finished | NotRun]
+
+
+def _run(argv: Sequence[str], timeout_seconds: float, folder: str | None) -> Finished | NotRun:
+    return run_command(argv, timeout_seconds=timeout_seconds, folder=folder)
+
+
+class Iris:
+    """The Iris cluster whose controller answers at `controller`."""
+
+    name = "iris"
+    per_stage = False
+    forgets = False
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        *,
+        ask: Ask = ask,
+        run: Run = _run,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        if "controller" not in settings:
+            raise ValueError("set [iris] controller to the controller's URL: it is asked how jobs do")
+        self._settings, self._ask, self._run = settings, ask, run
+        self._address = str(settings["controller"]).rstrip("/")
+        self._token = find_token(settings.get("token"), os.environ if environ is None else environ)
+
+    def launch(self, order: Order) -> Submitted | Refused | Unseen:
+        answer = self._run(text.run_argv(order, self._settings), SUBMIT_SECONDS, order.folder)
+        if isinstance(answer, NotRun):
+            absent = CANNOT_START in answer.why
+            return Refused(answer.why, "not_started") if absent else Unseen(answer.why)
+        return text.read_submission(*answer)
+
+    def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
+        return {job_id: self._look(job_id) for job_id in job_ids}
+
+    def find(self, name: str) -> Maybe[str]:
+        answer = self._say("ListJobs", text.name_query(name))
+        return Unseen(answer.why) if isinstance(answer, NoReply) else text.read_found(name, *answer)
+
+    def logs(self, job_id: str, *, lines: int) -> Maybe[str]:
+        """No output says nothing: the command prints none for a job that it does not know, too."""
+        answer = self._run(text.logs_argv(job_id, self._settings, lines), QUERY_SECONDS, None)
+        if isinstance(answer, NotRun):
+            return Unseen(answer.why)
+        if answer.code != 0:
+            return Unseen(text.last_line(answer.err) or f"iris ended with {answer.code}")
+        return answer.out or Absent("no line of it is known")
+
+    def stop(self, job_id: str, *, urgent: bool) -> Done | Refused | Unseen:  # noqa: ARG002 - Iris knows one way
+        answer = self._say("TerminateJob", {"jobId": job_id})
+        if isinstance(answer, NoReply):
+            return Unseen(answer.why)
+        return Done() if answer.status == 200 else Refused(text.explain(answer.status, None))
+
+    def _look(self, job_id: str) -> Maybe[Job]:
+        answer = self._say("GetJobStatus", {"jobId": job_id})
+        if isinstance(answer, NoReply):
+            return Unseen(f"{self._address}: {answer.why}")
+        job = text.read_job(job_id, *answer)
+        if isinstance(job, Absent | Unseen) or job.state is not JobState.FAILED:
+            return job
+        tasks = self._say("ListTasks", {"jobId": job_id})
+        found = [] if isinstance(tasks, NoReply) else text.read_tasks(*tasks)
+        return text.with_tasks(job, found, text.memory_limit(answer.text))
+
+    def _say(self, method: str, body: Mapping[str, Any]) -> Reply | NoReply:
+        question = Question("POST", self._address + text.SERVICE + method, body, bearer(self._token))
+        return self._ask(question, QUERY_SECONDS)
+
+
+def make(settings: Mapping[str, Any], folder: str) -> Iris:  # noqa: ARG001 - every back end is made alike
+    """The Iris cluster of these settings. Raises ValueError where they do not suffice."""
+    return Iris(settings)

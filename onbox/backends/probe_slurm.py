@@ -1,0 +1,132 @@
+"""A look at Slurm jobs from afar: a few lines of POSIX sh, and what their output means. Pure.
+
+For whoever has one connection to a login node and wants the engine's word in it: the lines are run there with the job
+ids as positional arguments (never put into the text), print framed answers, and end whatever Slurm does. Where
+`timeout` is missing (it is everywhere but on the barest systems) the bound is the connection's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.backends import slurm_text as text
+from onbox.contract.readings import Absent, Maybe, Unseen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onbox.backends.base import Job
+
+BOUND_SECONDS = 10  # for each of the commands
+
+# Section by section: a header line, the command's own output, a footer with its exit code. 127: there is no such
+# command. Of a controller that was too slow once (124) nothing more is asked. The taste of the user's shell is taken
+# away (an empty SQUEUE_USERS would hide every job).
+SNIPPET = f"""\
+onbox_slurm() {{
+  unset SQUEUE_FORMAT SQUEUE_FORMAT2 SQUEUE_STATES SQUEUE_SORT SQUEUE_USERS SQUEUE_ACCOUNT SQUEUE_PARTITION \\
+    SQUEUE_QOS SQUEUE_LICENSES SQUEUE_NAMES SQUEUE_CLUSTERS SACCT_FORMAT SLURM_TIME_FORMAT
+  LC_ALL=C; export LC_ALL
+  onbox_ids= onbox_slow=
+  for onbox_id do
+    case $onbox_id in *[!0-9_]* | '') continue ;; esac
+    onbox_ids=$onbox_ids${{onbox_ids:+,}}$onbox_id
+  done
+  [ -n "$onbox_ids" ] || return 0
+  onbox_ask squeue squeue -h -a -t all -j "$onbox_ids" -O {text.SQUEUE_FORMAT}
+  for onbox_id do
+    case $onbox_id in *[!0-9_]* | '') continue ;; esac
+    onbox_ask "scontrol $onbox_id" scontrol show job "$onbox_id"
+  done
+  onbox_slow=
+  onbox_ask sacct sacct -n -P -X -j "$onbox_ids" -o {text.SACCT_OLD_FIELDS}
+}}
+onbox_ask() {{
+  printf '<slurm %s>\\n' "$1"
+  shift
+  if ! command -v "$1" >/dev/null 2>&1; then
+    printf '</slurm 127>\\n'
+    return 0
+  fi
+  if [ -n "$onbox_slow" ]; then
+    printf '</slurm 124>\\n'
+    return 0
+  fi
+  if command -v timeout >/dev/null 2>&1; then timeout {BOUND_SECONDS} "$@" 2>&1; else "$@" 2>&1; fi
+  onbox_code=$?
+  [ "$onbox_code" -ne 124 ] || onbox_slow=1
+  printf '\\n</slurm %s>\\n' "$onbox_code"
+}}
+onbox_slurm "$@"
+"""
+
+
+class Section(NamedTuple):
+    """What one command printed (both streams); code: its exit code, None where the output is cut off."""
+
+    output: str
+    code: int | None
+
+
+def parse_sections(output: str) -> dict[str, Section]:
+    """The sections by name: `squeue`, `sacct`, `scontrol ID`. A section without its footer has the code None."""
+    found: dict[str, Section] = {}
+    name = ""
+    lines: list[str] = []
+    for line in output.splitlines():
+        head, foot = re.fullmatch(r"<slurm ([\w ]+)>", line), re.fullmatch(r"</slurm (\d+)>", line)
+        if head:
+            name, lines = head[1], []
+            found[name] = Section("", None)
+        elif foot and name:
+            found[name] = Section("\n".join(lines), int(foot[1]))
+            name = ""
+        elif name:
+            lines.append(line)
+    return found
+
+
+def parse_probe(output: str, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
+    """The engine's word on each job, as `Backend.look` gives it. `Absent`: the controller answers and does not know
+    the job, nor does the accounting where there is one.
+    """
+    sections = parse_sections(output)
+    queue = _queue(sections.get("squeue"))
+    history = _history(sections.get("sacct"))
+    words = {job_id: _controller(job_id, queue, sections.get(f"scontrol {job_id}")) for job_id in job_ids}
+    return {job_id: text.weigh(job_id, word, history) for job_id, word in words.items()}
+
+
+def _queue(section: Section | None) -> Maybe[Mapping[str, Job]]:
+    trouble = _trouble("squeue", section)
+    if trouble is not None or section is None:
+        return trouble or Unseen("squeue was not asked")
+    return text.read_queue(text.Answer(section.code or 0, section.output, section.output if section.code else ""))
+
+
+def _controller(job_id: str, queue: Maybe[Mapping[str, Job]], section: Section | None) -> Maybe[Job]:
+    if not isinstance(queue, Absent | Unseen) and job_id in queue:
+        return queue[job_id]
+    trouble = _trouble("scontrol", section)
+    if trouble is not None or section is None:
+        return queue if isinstance(queue, Unseen) else trouble or Unseen("scontrol was not asked")
+    return text.read_one(job_id, text.Answer(section.code or 0, section.output, section.output))
+
+
+def _history(section: Section | None) -> Maybe[Mapping[str, Job]]:
+    if section is not None and section.code == 127:
+        return Absent("there is no sacct")
+    trouble = _trouble("sacct", section)
+    if trouble is not None or section is None:
+        return trouble or Unseen("sacct was not asked")
+    return text.read_history(text.Answer(section.code or 0, section.output, section.output))
+
+
+def _trouble(name: str, section: Section | None) -> Unseen | None:
+    """Why a section says nothing at all; None if it does."""
+    if section is None or section.code is None:
+        return Unseen(f"the answer of {name} is cut off" if section else f"there is no answer of {name}")
+    if section.code == 127:
+        return Unseen(f"there is no {name} where it was asked")
+    return Unseen(f"{name} did not answer within {BOUND_SECONDS} s") if section.code == 124 else None

@@ -1,0 +1,119 @@
+"""What Slurm's states and reasons mean: ordered tables. Pure.
+
+Sources: squeue(1) "JOB STATE CODES" and "JOB REASON CODES"; the exit code of an OUT_OF_MEMORY job (0:125) and
+FAILED/JobLaunchFailure for a killed batch shell were seen on Slurm 22.05.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onbox.backends.base import Job, JobState
+
+NEVER = "DependencyNeverSatisfied"
+
+
+class Row(NamedTuple):
+    """A state, with the beginning of a reason (None: any). First match wins."""
+
+    native_state: str
+    reason: str | None
+    state: JobState
+    failure_class: str | None = None
+    note: str = ""
+
+
+STATES: tuple[Row, ...] = (
+    Row("PENDING", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it will never run"),
+    Row("PENDING", "JobHeld", JobState.PENDING, None, "held: it waits until somebody releases it"),
+    Row("PENDING", "Resources", JobState.PENDING, None, "waits for free nodes"),
+    Row("PENDING", "Priority", JobState.PENDING, None, "waits: other jobs come first"),
+    Row("PENDING", "Dependency", JobState.PENDING, None, "waits for the job before it"),
+    Row("PENDING", "BeginTime", JobState.PENDING, None, "waits for its time (after a requeue about two minutes)"),
+    Row("PENDING", "ReqNodeNotAvail", JobState.PENDING, None, "waits: the nodes it needs are down or reserved"),
+    Row("PENDING", "QOS", JobState.PENDING, None, "waits: a limit of its QOS"),
+    Row("PENDING", "Assoc", JobState.PENDING, None, "waits: a limit of its account"),
+    Row("PENDING", "Partition", JobState.PENDING, None, "waits: its partition is down or its limits are exceeded"),
+    Row("PENDING", "BadConstraints", JobState.PENDING, "config_error", "no node can ever satisfy its constraints"),
+    Row("PENDING", None, JobState.PENDING),
+    Row("CONFIGURING", None, JobState.PENDING, None, "its nodes are being made ready"),
+    Row("REQUEUED", None, JobState.PENDING, None, "is put back into the queue"),
+    Row("REQUEUE_FED", None, JobState.PENDING),
+    Row("REQUEUE_HOLD", None, JobState.PENDING, None, "held after a requeue: somebody must release it"),
+    Row("RESV_DEL_HOLD", None, JobState.PENDING, None, "held: its reservation was deleted"),
+    Row("SPECIAL_EXIT", None, JobState.PENDING, None, "held after a special exit: somebody must release it"),
+    Row("RUNNING", None, JobState.RUNNING),
+    Row("RESIZING", None, JobState.RUNNING),
+    Row("SUSPENDED", None, JobState.RUNNING, None, "suspended by Slurm"),
+    Row("STOPPED", None, JobState.RUNNING, None, "frozen by a signal, its nodes kept"),
+    Row("SIGNALING", None, JobState.ENDING),
+    Row("COMPLETING", None, JobState.ENDING),
+    Row("STAGE_OUT", None, JobState.ENDING),
+    Row("COMPLETED", None, JobState.SUCCEEDED),
+    Row("CANCELLED", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it never ran"),
+    Row("CANCELLED", None, JobState.STOPPED, "user_interrupt", "cancelled"),
+    Row("REVOKED", None, JobState.STOPPED, "user_interrupt", "revoked by another cluster of the federation"),
+    Row("TIMEOUT", None, JobState.INTERRUPTED, "time_limit", "ran into its time limit"),
+    Row("DEADLINE", None, JobState.INTERRUPTED, "time_limit", "ran into its deadline"),
+    Row("PREEMPTED", None, JobState.INTERRUPTED, "preempted", "preempted"),
+    Row("NODE_FAIL", None, JobState.INTERRUPTED, "preempted", "its node was lost; its processes may still run there"),
+    Row("BOOT_FAIL", None, JobState.INTERRUPTED, "preempted", "its node could not be booted"),
+    Row("OUT_OF_MEMORY", None, JobState.FAILED, "host_oom", "a process of it was killed for memory"),
+    Row("FAILED", "JobLaunchFailure", JobState.FAILED, None, "killed, or never begun: its own output tells"),
+    Row("FAILED", None, JobState.FAILED),
+    Row("LAUNCH_FAILED", None, JobState.FAILED, "not_started", "could not be started on its node"),
+    Row("RECONFIG_FAIL", None, JobState.FAILED, "not_started", "could not be started on its node"),
+)
+
+# A state may come with flags ("RUNNING+COMPLETING", a list in JSON): the flag that decides goes first.
+_FLAGS_FIRST = ("COMPLETING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "STAGE_OUT", "SIGNALING", "RESIZING")
+
+
+def base_state(words: str) -> str:
+    """The deciding word of a state as Slurm prints it: `CANCELLED by 0`, `CANCELLED+`, `RUNNING,COMPLETING`."""
+    parts = words.strip().upper().split(" ")[0].replace("+", ",").split(",")
+    parts = [part for part in parts if part]
+    return next((flag for flag in _FLAGS_FIRST if flag in parts), parts[0] if parts else "")
+
+
+def find_row(state: str, reason: str) -> Row | None:
+    """The first row for a state and its reason; None for a state that this version does not know."""
+    for row in STATES:
+        if row.native_state == state and (row.reason is None or reason.startswith(row.reason)):
+            return row
+    return None
+
+
+def job_from(job_id: str, words: str, reason: str, exit_code: int | None, restarts: int) -> Job:
+    """A job from Slurm's words. exit_code: the shell's, as `shell_code` or `wait_code` make it."""
+    state = base_state(words)
+    reason = "" if reason in ("None", "(null)") else reason
+    row = find_row(state, reason)
+    if row is None:
+        return Job(job_id, JobState.UNKNOWN, words, reason, "a state that this version does not know", None)
+    over = row.state not in (JobState.PENDING, JobState.RUNNING, JobState.ENDING)
+    return Job(job_id, row.state, state, reason, row.note, row.failure_class, exit_code if over else None, restarts)
+
+
+OOM_CODE = 125  # what Slurm reports as the "signal" of a job with an OOM kill
+
+
+def shell_code(text: str) -> int | None:
+    """The shell's exit code from `code:signal` (scontrol, sacct): `1:0` is 1, `0:9` is 137. None: no such text.
+
+    `0:125` of an OUT_OF_MEMORY job is no signal; it becomes 137, as the kill that it stands for.
+    """
+    code, colon, signal = text.strip().partition(":")
+    if not (colon and code.isdigit() and signal.isdigit()):
+        return None
+    if int(signal) == OOM_CODE:
+        return 137
+    return 128 + int(signal) if int(signal) else int(code)
+
+
+def wait_code(status: int) -> int:
+    """The shell's exit code from a raw wait status (squeue before 23.02): 256 is 1, 9 is 137, 253 an OOM kill."""
+    low = status & 0x7F
+    if low == OOM_CODE:
+        return 137
+    return 128 + low if low else (status >> 8) & 0xFF

@@ -1,0 +1,78 @@
+"""What is handed to an engine: a frozen run's stages as orders. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from onbox.backends.base import Order
+from onbox.backends.slurm_options import with_warning
+from onbox.chain.jobs import WHOLE
+from onbox.chain.submit import Planned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
+    from onbox.contract.runfile import RunHead
+
+
+# Variables by which a job on another machine with the same disk finds what this shell would. Not the GPUs: those are
+# the engine's to give.
+HANDED_ON = ("PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH", "PYTHONPATH", "LANG", "TZ")
+
+
+def frozen_words(python: str, run_dir: str, stage: str | None) -> tuple[str, ...]:
+    """The command of a job that sees this disk: one stage of the frozen run, or (None) all of it, in its process."""
+    words = (python, "-X", "utf8", "-m", "onbox", "chain", "--inline", "--frozen", run_dir)
+    return words if stage is None else (*words, stage)
+
+
+def stage_orders(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python: str) -> list[Planned]:
+    """For an engine that joins jobs: one order for each stage, in their order."""
+    lead = (head.data.get("backend") or {}).get("lead")
+    return [
+        Planned(
+            stage.name,
+            Order(
+                name="",
+                argv=frozen_words(python, paths.root, stage.name),
+                folder=paths.root,  # not the project: python -m would find a module there that is called onbox
+                output=f"{_literal(paths.jobs)}/{_literal(stage.name)}-%j.out",
+                options=with_warning(stage.sbatch, lead_seconds=lead, grace_seconds=head.settings.grace_seconds),
+            ),
+        )
+        for stage in stages
+    ]
+
+
+def _literal(path: str) -> str:
+    """A path as part of a file name pattern of sbatch."""
+    return path.replace("%", "%%")
+
+
+def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python: str) -> Planned:
+    """For an engine that runs the chain as one job: by its frozen run where the job sees this disk, else by the
+    project that lies where it runs.
+    """
+    settings = head.data.get("backend") or {}
+    if not is_apart(settings):
+        found = dict(head.data.get("environment") or {})
+        env = tuple((name, str(found[name])) for name in HANDED_ON if name in found)
+        return Planned(WHOLE, Order("", frozen_words(python, paths.root, None), paths.root, env=env))
+    words = (*shlex.split(str(settings.get("onbox") or "onbox")), "chain", "--inline", "--run", head.run)
+    names = [_stage_word(stage, configured=head.data.get("config") is not None) for stage in stages]
+    # Iris packs the project as its workspace where the job is submitted; Ray is told where it lies there.
+    folder = head.project if settings.get("name") == "iris" else str(settings["project"])
+    return Planned(WHOLE, Order("", (*words, *names), folder))
+
+
+def is_apart(settings: Mapping[str, Any]) -> bool:
+    """Whether the jobs of a back end have another disk than this one."""
+    return settings.get("name") == "iris" or "project" in settings
+
+
+def _stage_word(stage: Stage, *, configured: bool) -> str:
+    """A stage as a word of `onbox chain`: its name where the configuration travels along, else with its command."""
+    return stage.name if configured or not isinstance(stage.cmd, str) else f"{stage.name}={stage.cmd}"

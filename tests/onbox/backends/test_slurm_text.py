@@ -1,0 +1,257 @@
+"""Slurm's answers, as captured: what each state and reason means, and what is no answer at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from onbox.backends.base import Job, JobState, Order, Refused, Submitted
+from onbox.backends.slurm_states import STATES, base_state, find_row, job_from, shell_code, wait_code
+from onbox.backends.slurm_text import (
+    Answer,
+    is_unreachable,
+    neutral_environment,
+    parse_jobcomp,
+    parse_sacct,
+    parse_scontrol,
+    parse_squeue,
+    parse_squeue_json,
+    parse_submission,
+    read_history,
+    read_one,
+    read_queue,
+    sbatch_argv,
+    submission_environment,
+    weigh,
+)
+from onbox.contract.readings import Absent, Unseen
+from onbox.triage.classes import CLASS_KEYS
+from tests.onbox.backends.cases import case
+
+DOWN = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"
+FORGOTTEN = "slurm_load_jobs error: Invalid job id specified\n"
+NO_ACCOUNTING = "Slurm accounting storage is disabled\n"
+
+
+def test_every_state_names_a_known_class() -> None:
+    assert {row.failure_class for row in STATES if row.failure_class} <= CLASS_KEYS
+
+
+def test_every_row_can_be_reached() -> None:
+    assert all(find_row(row.native_state, row.reason or "") is row for row in STATES)
+
+
+@pytest.mark.parametrize(
+    ("state", "failure_class", "words", "reason"),
+    [
+        (JobState.INTERRUPTED, "time_limit", "TIMEOUT", "TimeLimit"),
+        (JobState.FAILED, "host_oom", "OUT_OF_MEMORY", "OutOfMemory"),
+        (JobState.INTERRUPTED, "preempted", "PREEMPTED", "None"),
+        (JobState.INTERRUPTED, "preempted", "NODE_FAIL", "NodeDown"),
+        (JobState.BLOCKED, None, "PENDING", "DependencyNeverSatisfied"),
+        (JobState.BLOCKED, None, "CANCELLED", "DependencyNeverSatisfied"),
+        (JobState.PENDING, None, "PENDING", "Resources"),
+        (JobState.PENDING, None, "PENDING", "ReqNodeNotAvail, UnavailableNodes:n1"),
+        (JobState.STOPPED, "user_interrupt", "CANCELLED by 0", "None"),
+        (JobState.ENDING, None, "RUNNING,COMPLETING", "None"),
+        (JobState.UNKNOWN, None, "TELEPORTED", "None"),
+    ],
+)
+def test_words_have_one_meaning(state: JobState, failure_class: str | None, words: str, reason: str) -> None:
+    job = job_from("7", words, reason, None, 0)
+    assert (state, failure_class) == (job.state, job.failure_class)
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [("CANCELLED", "CANCELLED by 0"), ("CANCELLED", "CANCELLED+"), ("COMPLETING", "RUNNING,COMPLETING"), ("", "")],
+)
+def test_the_deciding_word_of_a_state(word: str, text: str) -> None:
+    assert word == base_state(text)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [(0, "0:0"), (1, "1:0"), (137, "137:0"), (137, "0:9"), (143, "0:15"), (137, "0:125"), (None, ""), (None, "x:y")],
+)
+def test_exit_codes_are_the_shells(code: int | None, text: str) -> None:
+    assert code == shell_code(text)
+
+
+@pytest.mark.parametrize(("code", "status"), [(0, 0), (1, 256), (137, 35072), (137, 9), (137, 253), (143, 15)])
+def test_raw_wait_statuses_become_the_shells(code: int, status: int) -> None:
+    assert code == wait_code(status)
+
+
+# -- captured answers
+
+
+def test_scontrol_tells_every_captured_end() -> None:
+    jobs = parse_scontrol(case("slurm_scontrol_failed_jobs.txt"))
+    assert _of(jobs["7"]) == (JobState.INTERRUPTED, "time_limit", 137, 1)
+    assert _of(jobs["9"]) == (JobState.INTERRUPTED, "preempted", 143, 0)
+    oom = parse_scontrol(case("slurm_scontrol_oom_cgroup.txt"))["1"]
+    assert _of(oom) == (JobState.FAILED, "host_oom", 137, 0)
+    pending = parse_scontrol(case("slurm_scontrol_show_job_pending_dep.txt"))["2"]
+    assert _of(pending) == (JobState.PENDING, None, None, 0)
+    again = parse_scontrol(case("slurm_scontrol_requeued_after_preempt.txt"))["7"]
+    assert _of(again) == (JobState.RUNNING, None, None, 1)
+
+
+def _of(job: Job) -> tuple[JobState, str | None, int | None, int]:
+    return job.state, job.failure_class, job.exit_code, job.restarts
+
+
+def test_our_own_question_to_squeue_is_understood() -> None:
+    jobs = parse_squeue(case("slurm_22.05_squeue.txt"))
+    assert len(jobs) == 8
+    assert (jobs["21"].state, jobs["21"].reason) == (JobState.STOPPED, "PartitionDown")
+
+
+def test_json_of_all_states_is_understood() -> None:
+    jobs = parse_squeue_json(json.loads(case("slurm_squeue_all_states.json")))
+    assert {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "PENDING"} <= {
+        job.native_state for job in jobs.values()
+    }
+    assert all(job.state is not JobState.UNKNOWN for job in jobs.values())
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"job_id": 3, "job_state": "FAILED", "exit_code": 256},
+        {"job_id": 3, "job_state": "FAILED", "exit_code": {"set": True, "infinite": False, "number": 256}},
+        {"job_id": 3, "job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}},
+        {"job_id": 3, "state": {"current": ["FAILED"], "reason": "None"}, "exit_code": {"return_code": 1}},
+    ],
+)
+def test_json_of_every_version_says_the_same(item: dict[str, object]) -> None:
+    assert parse_squeue_json({"jobs": [item]})["3"] == Job("3", JobState.FAILED, "FAILED", exit_code=1)
+
+
+def test_json_of_an_oom_kill_with_a_signal() -> None:
+    code = {"return_code": {"set": True, "number": 0}, "signal": {"id": {"set": True, "number": 125}}}
+    assert parse_squeue_json({"jobs": [{"job_id": 3, "job_state": ["OUT_OF_MEMORY"], "exit_code": code}]})[
+        "3"
+    ].exit_code == (137)
+
+
+def test_jobcomp_tells_the_newest_end() -> None:
+    jobs = parse_jobcomp(case("slurm_jobcomp_filetxt.txt"))
+    assert (jobs["3"].state, jobs["3"].exit_code) == (JobState.FAILED, 1)
+    assert jobs["6"].state is JobState.SUCCEEDED
+
+
+def test_sacct_with_and_without_reason_and_restarts() -> None:
+    assert parse_sacct("12|TIMEOUT|0:0|TimeLimit|2\n12.batch|CANCELLED|0:15||\n")["12"].restarts == 2
+    assert parse_sacct("12|CANCELLED by 0|0:15\n")["12"].state is JobState.STOPPED
+
+
+@pytest.mark.parametrize("text", ["", "\n", "garbage", "7", "7 RUNNI", "\x00\xff", "JobId=7 JobState=", "7||\n"])
+def test_what_is_cut_off_makes_no_job(text: str) -> None:
+    assert parse_squeue(text) == {}
+    assert parse_scontrol(text) == {}
+    assert parse_jobcomp(text) == {}
+
+
+# -- what is an answer
+
+
+def test_the_three_meanings_of_a_failed_question() -> None:
+    assert read_queue(Answer(1, "", FORGOTTEN)) == {}
+    assert isinstance(read_queue(Answer(1, "", DOWN)), Unseen)
+    assert isinstance(read_queue(Answer(1, "", "squeue: error: Invalid user: nobody")), Unseen)
+
+
+def test_rows_that_make_no_sense_are_no_answer() -> None:
+    assert isinstance(read_queue(Answer(0, "JOBID STATE\n", "")), Unseen)
+
+
+def test_only_scontrol_says_that_a_job_is_not_known() -> None:
+    assert isinstance(read_one("7", Answer(1, "", FORGOTTEN)), Absent)
+    assert isinstance(read_one("7", Answer(1, "", DOWN)), Unseen)
+    assert isinstance(read_one("7", Answer(0, "", "")), Unseen)
+
+
+def test_no_accounting_is_not_silence() -> None:
+    assert isinstance(read_history(Answer(1, "", NO_ACCOUNTING)), Absent)
+    assert isinstance(read_history(Answer(1, "", "sacct: error: slurmdbd: Connection refused")), Unseen)
+
+
+RUNNING = job_from("7", "RUNNING", "None", None, 0)
+ENDED = job_from("7", "COMPLETED", "None", 0, 0)
+NOT_KNOWN, DOWN_NOW, NO_HISTORY = Absent("not known"), Unseen("down"), Absent("no accounting")
+
+
+def test_the_controller_goes_before_the_accounting() -> None:
+    assert weigh("7", RUNNING, {"7": ENDED}) == RUNNING
+
+
+def test_the_accounting_tells_what_the_controller_forgot() -> None:
+    assert weigh("7", NOT_KNOWN, {"7": ENDED}) == ENDED
+    assert weigh("7", NOT_KNOWN, {}) == NOT_KNOWN
+    assert weigh("7", NOT_KNOWN, NO_HISTORY) == NOT_KNOWN
+
+
+def test_a_controller_that_is_down_leaves_only_ends_on_record() -> None:
+    assert weigh("7", DOWN_NOW, {"7": ENDED}) == ENDED
+    assert weigh("7", DOWN_NOW, {"7": RUNNING}) == DOWN_NOW
+    assert weigh("7", DOWN_NOW, NO_HISTORY) == DOWN_NOW
+
+
+def test_forgotten_needs_the_accountings_word_where_there_is_one() -> None:
+    assert isinstance(weigh("7", NOT_KNOWN, Unseen("slurmdbd is down")), Unseen)
+
+
+# -- submission
+
+
+def test_an_order_is_words_never_a_shell_line() -> None:
+    order = Order(
+        "digits-train-1", ("py", "$(rm -rf /)"), "/a b", "/o/%j.out", ("5", "6"), (("requeue", None), ("time", "1-0"))
+    )
+    assert sbatch_argv(order, "/job.sh") == [
+        "sbatch",
+        "--parsable",
+        "--kill-on-invalid-dep=yes",
+        "--open-mode=append",
+        "--job-name=digits-train-1",
+        "--chdir=/a b",
+        "--export=ALL",
+        "--output=/o/%j.out",
+        "--dependency=afterok:5:6",
+        "--requeue",
+        "--time=1-0",
+        "/job.sh",
+        "py",
+        "$(rm -rf /)",
+    ]
+
+
+@pytest.mark.parametrize("out", ["17\n", "17;cluster-a\n", "a site's greeting\n17\n"])
+def test_the_id_is_on_the_last_line(out: str) -> None:
+    assert parse_submission(Answer(0, out, "")) == Submitted("17")
+
+
+def test_a_refusal_is_told_from_silence() -> None:
+    no = "sbatch: error: Batch job submission failed: Requested node configuration is not available"
+    late = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
+    assert isinstance(parse_submission(Answer(1, "", no)), Refused)
+    assert isinstance(parse_submission(Answer(1, "", late)), Unseen)
+    assert isinstance(parse_submission(Answer(0, "", "")), Unseen)
+
+
+def test_words_of_an_unreachable_controller() -> None:
+    assert is_unreachable(DOWN)
+    assert not is_unreachable(FORGOTTEN)
+
+
+def test_a_submission_goes_where_it_is_looked_for() -> None:
+    env = submission_environment({"SBATCH_WAIT": "1", "SBATCH_CLUSTERS": "b", "SBATCH_ACCOUNT": "lab"}, {"A": "1"})
+    assert env == {"SBATCH_ACCOUNT": "lab", "A": "1"}
+
+
+def test_a_users_taste_is_taken_away_not_emptied() -> None:
+    env = neutral_environment({"SQUEUE_USERS": "", "SQUEUE_FORMAT": "%i", "SLURM_CONF": "/c", "LC_ALL": "de"})
+    assert env == {"SLURM_CONF": "/c", "LC_ALL": "C"}
