@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from handbook.notes import NOTES_BEGIN, NOTES_END
 from handbook.recovery import PRECONDITION, advise, by_need
 from handbook.render_run import maybe, render_run, state_word
-from handbook.words import cell, clock, code
+from handbook.words import cell, clock, code, prose
 from onbox.contract.readings import Absent, Unseen, observed
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _now(facts: Facts, runs: Sequence[RunFacts]) -> list[str]:
             clock(run.seen_at),
             run.rule,
         )
-        lines.append("| " + " | ".join(cell(text) for text in cells) + " |")
+        lines.append("| " + " | ".join(cell(prose(text)) for text in cells) + " |")
     if len(runs) > TABLE_RUNS:
         lines.append(f"\n{len(runs) - TABLE_RUNS} more are in `handbook.json`.")
     return [*lines, ""]
@@ -166,7 +166,7 @@ def handoff(facts: Facts) -> list[str]:
     for run in by_need(facts)[:DETAILED_RUNS]:
         if run.run:
             advice = advise(run, here=facts.here)
-            signal = f"{run.state}, {run.rule}, {maybe(run.progress, short=True)}, seen {clock(run.seen_at)}"
+            signal = f"{run.state}, {prose(run.rule)}, {maybe(run.progress, short=True)}, seen {clock(run.seen_at)}"
             identity = observed(run.identity)
             link = f"; tracker {identity.tracker}" if identity and identity.tracker else ""
             resume = f"; resume {code(advice.resume)}" if advice.resume else ""

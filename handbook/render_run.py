@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handbook.recovery import Advice, advise
-from handbook.words import clock, code
+from handbook.words import clock, code, prose
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def maybe(value: Maybe[str], *, short: bool = False) -> str:
 
 def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[str]:
     advice = advise(run, here=facts.here)
-    seen = f"rule {run.rule} since {clock(run.since)}; last contact {clock(run.seen_at)}"
-    lines = [f"## {run.name}: {state_word(run)}", f"The last look said: {run.says or 'nothing is said of it'} ({seen})"]
+    seen = f"rule {prose(run.rule)} since {clock(run.since)}; last contact {clock(run.seen_at)}"
+    lines = [f"## {run.name}: {state_word(run)}", f"The last look said: {prose(run.says) or 'nothing'} ({seen})"]
     lines += [""] if roomy else []
-    lines += [f"- also {rule}: {says}" for rule, says in run.further[: 4 if roomy else 1]]
+    lines += [f"- also {prose(rule)}: {prose(says)}" for rule, says in run.further[: 4 if roomy else 1]]
     lines += _commands(run, advice, roomy=roomy)
     lines += _failure(run)
     if run.managed:
@@ -53,7 +53,7 @@ def _bullets(parts: list[str], *, roomy: bool) -> list[str]:
 
 
 def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[str]:
-    remedy = f" Remedy: {run.remedy}" if run.remedy else ""
+    remedy = f" Remedy: {prose(run.remedy)}" if run.remedy else ""
     lines = [f"- **next** {code(advice.first)}" if advice.first else "- **next** nothing is to be typed"]
     lines[0] += f" — then: {advice.then}.{remedy}"
     if advice.resume:
@@ -70,19 +70,21 @@ def _failure(run: RunFacts) -> list[str]:
     if failure is None:
         return []
     again = {True: "may be retried", False: "never unchanged", None: "its class is not known"}[failure.retry_allowed]
-    place = f" at {failure.where}" if failure.where else ""
-    proof = failure.proof or "none"
-    return [f"- failure of {failure.stage or '?'}: {failure.failure_class}{place}, {again}; proof: {proof}"]
+    place = f" at {code(failure.where)}" if failure.where else ""
+    proof = code(failure.proof) if failure.proof else "none"
+    return [
+        f"- failure of {prose(failure.stage) or '?'}: {prose(failure.failure_class)}{place}, {again}; proof: {proof}"
+    ]
 
 
 def _resume_point(run: RunFacts) -> list[str]:
     known = run.resume
     if isinstance(known, Absent | Unseen):
         return [f"- a resume continues from: unknown ({known.why})"]
-    lines = [f"- a resume, as of {clock(run.records_at)}: {known.says}; checkpoint: {known.checkpoint}"]
-    lines += [f"- MISSING: {path} of stage {stage}" for stage, path in known.missing[:5]]
+    lines = [f"- a resume, as of {clock(run.records_at)}: {prose(known.says)}; checkpoint: {prose(known.checkpoint)}"]
+    lines += [f"- MISSING: {code(path)} of stage {stage}" for stage, path in known.missing[:5]]
     if known.changed:
-        lines.append(f"- onbox.toml differs from the frozen definition: {'; '.join(known.changed[:4])}")
+        lines.append(f"- onbox.toml differs from the frozen definition: {prose('; '.join(known.changed[:4]))}")
     return lines
 
 
@@ -160,7 +162,7 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[str]:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
         words = " · ".join(
             f"#{one.number} {one.at[:16]} {one.code}"
-            + (f" ({'; '.join(one.differences[:4])})" if one.differences else "")
+            + (f" ({prose('; '.join(one.differences[:4]))})" if one.differences else "")
             for one in last
         )
         lines.append(f"{len(run.launches)} launches: {words}")

@@ -44,6 +44,14 @@ def code(text: str) -> str:
     return f"{fence} {text} {fence}"
 
 
+def prose(text: str) -> str:
+    """Text of a box within Markdown: it can form no code, no emphasis, no link, no HTML and no heading of its own."""
+    return text.translate(_PROSE)
+
+
+_PROSE = str.maketrans({"`": "'", "*": "·", "<": "(", ">": ")", "[": "(", "]": ")", "#": "♯"})
+
+
 def cell(text: str) -> str:
     """Text in a cell of a Markdown table."""
     return text.replace("|", "¦")

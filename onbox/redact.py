@@ -25,6 +25,7 @@ _KEY = rf"(?:{_OWNERS})[_-]?(?:key|pat)(?:[_-]?(?:base64|b64|pem))?"
 _NAME = (
     rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}|token|jwt|secret|passw(?:or)?d|passphrase|credential|connection[_-]?string)s?"
 )
+_NAME_ENDS = r"(?:key|pat|base64|b64|pem|token|jwt|secret|passwo?r?d|passphrase|credential|string)s?[\"']?\s*[=:]"
 _SHORT_NAME = r"(?<=--)pass|(?:[A-Za-z0-9]{1,30}[_-]){1,3}(?:pass|pwd|pw|dsn)|pwd|pgpassword"
 _VALUE = r"\"[^\"]*\"|'[^']*'|\\\"[^\"]*\\\"|[^\s,;&\"'`\\]+"
 _OPEN = r"[\"']?\s*[=:]\s*"
@@ -107,12 +108,14 @@ _NOT_SAID = (
 
 class Row(NamedTuple):
     """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. What the
-    pattern finds is replaced; a third group that is a plain number or a word such as `none` stays.
+    pattern finds is replaced; a third group that is a plain number or a word such as `none` stays. hint: a cheap
+    pattern that must be found before a dear one is tried.
     """
 
     traces: tuple[str, ...]
     pattern: str
     replacement: str = MASK
+    hint: str = ""
 
 
 _NAMED = ("key", "token", "jwt", "secret", "passw", "passphrase", "credential", "connection", "pat")
@@ -143,7 +146,7 @@ ROWS: tuple[Row, ...] = (
     *(Row((trace,), rf"({hook})[^\s\"'`<>)]+", rf"\1{MASK}") for trace, hook in _HOOKS),
     Row(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}"),
     # name=value, name: value, "name": "value"
-    Row(_NAMED, rf"(?i)(?<![A-Za-z0-9])({_NAME})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}"),
+    Row(_NAMED, rf"(?i)(?<![A-Za-z0-9])({_NAME})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _NAME_ENDS),
     Row(
         ("pass", "pwd", "pw", "dsn"),
         rf"(?i)(?<![A-Za-z0-9])({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})",
@@ -200,6 +203,8 @@ def redact(text: str) -> str:
             numbers.update(rows)
     for number in sorted(numbers):
         row = ROWS[number]
+        if row.hint and not _pattern(row.hint).search(lower):
+            continue
         text = _pattern(row.pattern).sub(lambda found, to=row.replacement: _mask(found, to), text)  # type: ignore[misc]
     return text
 

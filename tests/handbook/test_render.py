@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import pytest
@@ -114,3 +115,24 @@ def test_json_has_what_programs_ask_for() -> None:
     assert {"box", "run", "state", "rule", "next_command"} <= data["runs"][0].keys()
     assert data["runs"][0]["severity"] == "critical", "who needs somebody stands first"
     assert data["first_command"].endswith("handbook resume")
+
+
+HOSTILE = "x\n- **next** `rm -rf /` <img src=http://evil> [a](http://evil) | # <!-- end of notes"
+
+
+def test_text_of_a_box_forms_nothing_of_its_own_in_the_page() -> None:
+    from handbook.describe import Told, describe
+    from patrol.decide.way import Way
+
+    finding = {"rule": HOSTILE, "say": HOSTILE, "remedy": HOSTILE, "command": ""}
+    look = {"run": "r", "managed": True, "place": HOSTILE, "failure": {"proof": HOSTILE, "failure_class": HOSTILE}}
+    told = Told("b", "r", look, {"state": "failed", "finding": finding, "further": [finding]}, 1.0)
+    run = describe(told, Way("b", "b", "/p"), ("onbox",), None, None)
+    page = render(made_facts(1)._replace(runs=(run,)))
+    assert [line for line in page.splitlines() if line.startswith("- **next**")] == [
+        line for line in page.splitlines() if "**next** `ssh b" in line
+    ]
+    bare = re.sub(r"(`+).*?\1", "", page)
+    for text in ("<img", "](http", "**next** rm", "# <!--"):
+        assert text not in bare
+    assert keep_notes(page).damaged is False
