@@ -247,6 +247,10 @@ def _remember(db: sqlite3.Connection, tick: TickNote) -> None:
         _remember_box(db, box)
     for run in tick.runs:
         _remember_run(db, run)
+    spoken_of = {run.box for run in tick.runs if not run.run}
+    for box in tick.boxes:
+        if box.box not in spoken_of:  # it answered: what was said of the box itself is over, and stays in the history
+            db.execute("DELETE FROM runs WHERE box = ? AND run = ''", (box.box,))
     _drop_old(db, tick.ended_at, [box.box for box in tick.boxes])
 
 

@@ -98,6 +98,15 @@ def test_places_of_a_box_that_was_not_reached_stay(memory: Memory) -> None:
     assert memory.recall().places == {"gpu1": {"digits": PLACE}}
 
 
+def test_what_was_said_of_a_box_is_over_when_it_answers(memory: Memory) -> None:
+    """Else a box that was away once would be called unreachable beside its own runs for ever."""
+    memory.remember(tick_note(run_note("unreachable", run="")))
+    assert [word.run for word in memory.last_words()] == [""]
+    memory.remember(tick_note(run_note(at=NOW + 60), at=NOW + 60))
+    assert [word.run for word in memory.last_words()] == ["digits"]
+    assert [flip.rule for flip in memory.flips(10)] == ["healthy", "unreachable"]
+
+
 def test_points_are_kept_per_run(memory: Memory) -> None:
     memory.remember(tick_note(run_note()))
     memory.remember(tick_note(run_note(at=NOW + 60), run_note(at=NOW + 60, run="other"), at=NOW + 60))
