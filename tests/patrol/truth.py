@@ -60,6 +60,10 @@ class Case(NamedTuple):
 
 
 OLD = 3 * 3600.0
+GROUP_KILL = KernelFault(
+    "oom", "Memory cgroup out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid")
+)
+BOX_KILL = KernelFault("oom", "Out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid"))
 HUNG = Unseen("late: it took too long on the box")
 NO_EVIDENCE = "what was not seen is no evidence against the run"
 
@@ -178,6 +182,10 @@ BOX_CASES: tuple[Case, ...] = (
     Case("no limit, the host is at 97%", "healthy", OK, RunState.RUNNING, "nothing protects the run", run(), box(memory=Memory(1, Absent("no limit"), 0, 30, 1000)), flags=("host-memory",)),
     Case("a data loader was killed for memory", "healthy", OK, RunState.RUNNING, "the counter's difference", run(), box(memory=Memory(71_000, 100_000, 4, 1, 2)), box_before=box_before(oom_kills=3), flags=("oom-kill",)),
     Case("the count of kills is of a new group", "healthy", OK, RunState.RUNNING, "a count that shrank began anew", run(), box(memory=Memory(71_000, 100_000, 1, 1, 2)), box_before=box_before(oom_kills=7)),
+    Case("a neighbour's container was killed for memory", "healthy", OK, RunState.RUNNING, "the group's own count stands still: told, and no alarm", run(), box(kernel_faults=(GROUP_KILL,)), flags=("oom-elsewhere",)),
+    Case("an OOM kill of half an hour ago, seen at the first look", "healthy", OK, RunState.RUNNING, "what was before the first look is no news", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), before=Before(), box_before=BoxBefore(), flags=("oom-elsewhere",)),
+    Case("another group's kill, and this one has no count", "healthy", OK, RunState.RUNNING, "a group without a limit is not killed for it", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(GROUP_KILL,)), flags=("oom-elsewhere",)),
+    Case("the whole box ran out of memory, and there is no count", "healthy", OK, RunState.RUNNING, "without a count the kernel's line since the last look is all there is", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), flags=("oom-kill",)),
     Case("half the time is lost to swapping", "healthy", OK, RunState.RUNNING, "pressure says what load averages do not", run(), box(pressure=Pressure(50.0, 10.0, 0.0, of_host=False)), flags=("pressure",)),
     Case("a GPU fell off the bus", "healthy", OK, RunState.RUNNING, "it spoils results before it fails", run(), box(gpus=(Gpu(0, HUNG, HUNG, HUNG, HUNG, "GPU is lost"),)), flags=("gpu-fault",)),
     Case("a new Xid 79", "healthy", OK, RunState.RUNNING, "newer than the last look", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid (PCI:0000:3b:00): 79", UPTIME - 60, 79),)), flags=("gpu-fault",)),
