@@ -6,10 +6,20 @@ from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_ALIVE, NOT_DONE
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE
 from patrol.decide.scene import RunScene
 from patrol.decide.trend import flap_percent, slow_rate
-from patrol.decide.words import ago, clean, else_known, how_far, log_command, resume_command, signals, status_command
+from patrol.decide.words import (
+    ago,
+    clean,
+    else_known,
+    how_far,
+    log_command,
+    notices_command,
+    resume_command,
+    signals,
+    status_command,
+)
 from patrol.presence import Presence
 from patrol.verdict import Severity
 
@@ -253,7 +263,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Mend the target; what waits is kept and sent later.",
-        command=lambda s: s.way.there(("onbox", "notify", "list", "--run", s.look.run)),
+        command=notices_command,
     ),
     Row(
         "files-missing", Severity.WARNING, None,
@@ -291,7 +301,9 @@ RUN_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "no-onbox", Severity.WARNING, None,
-        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False), NOT_ALIVE),
+        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False),
+         If("the interpreter that started the run was not recorded", lambda s: observed(s.look.python) is None),
+         If("its runner was not seen to live", lambda s: observed(s.look.runner_alive) is not True)),
         lambda s: "onbox is not on the PATH of a login without a terminal: the next command may not be found",
         "start-up files often set PATH for terminals only",
         remedy=lambda s: "Write the full path of onbox, or set PATH in the account's start-up file.",
