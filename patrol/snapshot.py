@@ -198,6 +198,7 @@ class RunLook(NamedTuple):
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
+    runs_left_out: how many older runs the project holds beside them.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -213,6 +214,7 @@ class BoxLook(NamedTuple):
     sections_unseen: tuple[tuple[str, str], ...] = ()
     taken_seconds: float = 0.0
     onbox_on_path: Maybe[bool] = NOT_ASKED
+    runs_left_out: int = 0
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

@@ -252,6 +252,14 @@ BOX_FLAGS: tuple[Flag, ...] = (
         command=lambda s: here("patrol", "status"),
     ),
     Flag(
+        "runs-left-out", Severity.WARNING, None,
+        (If("the project holds more runs than one look takes", lambda s: s.box.runs_left_out > 0),
+         If("all that were looked at are open", lambda s: all(observed(run.outcome) is None for run in observed(s.box.runs) or ()))),
+        lambda s: f"{s.box.runs_left_out} further runs of the project were not looked at, and may live: only the newest are",
+        "which of many runs live cannot be told without a look at each",
+        remedy=lambda s: "Give them projects of their own, or move the folders of old runs away.",
+    ),
+    Flag(
         "section-unseen", Severity.WARNING, None,
         (If("a part of the probe did not answer", lambda s: bool(_unseen(s, expected=False))),),
         lambda s: f"could not look at: {_unseen(s, expected=False)}",
