@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.contract.readings import Unseen, observed
+from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
@@ -21,6 +21,7 @@ from patrol.decide.words import (
     status_command,
 )
 from patrol.presence import Presence
+from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
 Row = Rule[RunScene]
@@ -298,6 +299,15 @@ RUN_FLAGS: tuple[Row, ...] = (
         (ALIVE, If("a signal could not be looked at, another was seen", lambda s: bool(s.unseen_signals) and bool(s.signal_ages))),
         lambda s: f"could not look at {', '.join(s.unseen_signals)}: a stall cannot be told",
         "what was not seen is never taken for health",
+    ),
+    Row(
+        "log-absent", Severity.WARNING, None,
+        (ALIVE, If("the log that is declared is not there",
+                   lambda s: not s.look.managed and isinstance(s.look.log, Absent) and s.look.log != NOT_ASKED)),
+        lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
+        "a life without the declared log is half a look, be the path wrong or the file moved away",
+        remedy=lambda s: "See where it writes; mend `log` or the run.",
+        command=lambda s: s.way.there(("ls", "-lat", "--", s.look.place.rpartition("/")[0] or "/")),
     ),
     Row(
         "no-onbox", Severity.WARNING, None,

@@ -175,6 +175,7 @@ BOX_CASES: tuple[Case, ...] = (
     Case("a file system that counts no inodes", "healthy", OK, RunState.RUNNING, "none counted is not none left", run(), box(disks=(disk(50.0, Absent("not counted")),))),
     Case("a million small files an hour, inodes full in 5 h", "healthy", OK, RunState.RUNNING, "the trend is told before the limit", run(), box(disks=(disk()._replace(inodes_free=5_000_000),)), box_before=box_before(disks=shrinking("/", 1e6, 5_000_000)), flags=("disk-trend",)),
     Case("inodes full in 1 h", "healthy", OK, RunState.RUNNING, "no later than the next tick but one", run(), box(disks=(disk()._replace(inodes_free=1_000_000),)), box_before=box_before(disks=shrinking("/", 1e6, 1_000_000)), flags=("disk-critical",)),
+    Case("nohup, and the declared log was moved away", "healthy", OK, RunState.RUNNING, "it lives, but half of the look is missing", watched(log=Absent("no such file")), flags=("log-absent",)),
     Case("forty runs live in one project", "healthy", OK, RunState.RUNNING, "eight of them may be dead, and nobody looked", run(), box(runs=(run(),), runs_left_out=8), flags=("runs-left-out",)),
     Case("forty runs, the oldest ended long ago", "healthy", OK, RunState.RUNNING, "the newest were looked at, and some of these have ended", run(), box(runs=(run(), done(outcome="chain_done")), runs_left_out=8)),
     Case("df hung", "healthy", OK, RunState.RUNNING, "the run is well, the disk unknown", run(), box(disks=HUNG, sections_unseen=(("disk", "late"),)), flags=("section-unseen",)),
