@@ -32,7 +32,10 @@ NO_ONBOX = 127
 # else the one on the PATH, of the project's own environments, of the account, or a python that has the package. Its
 # stdin is empty; it detaches by itself.
 SCRIPT = r"""
-cd "$1" || { echo "cannot enter the project"; printf '\n126\n<<<onbox resume end>>>\n'; exit; }
+case $1 in
+  '~'|'~/'*) cd "$HOME${1#?}";;
+  *) cd "$1";;
+esac || { echo "cannot enter the project"; printf '\n126\n<<<onbox resume end>>>\n'; exit; }
 set -- "$2" "$3"
 for onbox in "$(command -v onbox)" .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
   [ -n "$onbox" ] && [ -x "$onbox" ] && break
