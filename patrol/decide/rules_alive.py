@@ -313,7 +313,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         "no-onbox", Severity.WARNING, None,
         (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False),
          If("the interpreter that started the run was not recorded", lambda s: observed(s.look.python) is None),
-         If("its runner was not seen to live", lambda s: observed(s.look.runner_alive) is not True)),
+         If("its runner was not seen to live", lambda s: observed(s.look.runner_alive) is not True), NOT_DONE),
         lambda s: "onbox is not on the PATH of a login without a terminal: the next command may not be found",
         "start-up files often set PATH for terminals only",
         remedy=lambda s: "Write the full path of onbox, or set PATH in the account's start-up file.",

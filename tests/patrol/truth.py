@@ -207,6 +207,8 @@ BOX_CASES: tuple[Case, ...] = (
     Case("the transfer of the data was cut off at 7 of 10 files", "healthy", OK, RunState.RUNNING, "completeness is a count", run(counts=(FileCount("data/train", "data/train", 7, 10),)), flags=("files-missing",)),
     Case("the data's directory is not there", "healthy", OK, RunState.RUNNING, "none of ten", run(counts=(FileCount("data/train", "data/train", Absent("none"), 10),)), flags=("files-missing",)),
     Case("the files could not be counted", "healthy", OK, RunState.RUNNING, NO_EVIDENCE, run(counts=(FileCount("data/train", "data/train", HUNG, 10),))),
+    Case("done, and onbox is not on the PATH of ssh", "done", OK, RunState.DONE, "nothing has to be typed there", done(), box(onbox_on_path=False)),
+    Case("the runner is dead, and onbox lies in a virtual environment", "runner-gone", WARNING, RunState.RUNNING, "its records name the interpreter", run(runner_alive=False, python="/opt/venv/bin/python3"), box(onbox_on_path=False), resume=True),
     Case("dead, and onbox is not on the PATH of ssh", "interrupted", CRITICAL, RunState.INTERRUPTED, "the next command would not be found", dead(), box(onbox_on_path=False), before(gone_ticks=1), flags=("no-onbox",), resume=True),
 )  # fmt: skip
 
