@@ -74,6 +74,14 @@ def test_the_probe_never_takes_itself_or_an_onlooker_for_the_run(box: LocalBox, 
         onlooker.kill()
 
 
+def test_a_project_of_the_home_directory_is_looked_at_whole(box: LocalBox, tmp_path: Path) -> None:
+    (tmp_path / "digits").mkdir()
+    (tmp_path / "digits" / "train.log").write_text("step 1/9\n")
+    seen = box.look(BoxSettings("gpu1", "gpu1", project="~/digits", watches=(Watch("w", log="train.log"),)))
+    assert not {name for name, _ in seen.sections_unseen} & {"run_disk", "runs", "log.0"}
+    assert not isinstance(seen.disks, Absent | Unseen)
+
+
 def test_another_projects_run_of_the_same_script_is_no_life_of_this_one(box: LocalBox, tmp_path: Path) -> None:
     """Told by the directory that it works in, and only after a run of this project was seen; a live log is believed."""
     script = f"train-{tmp_path.name}.py"
