@@ -94,6 +94,11 @@ p_group() {
   }
 }
 p_disks() {
+  for p_file in "$@"; do
+    p_at "$p_file"
+    set -- "$@" "$p_path"
+    shift
+  done
   df -P "$@"
   p_mark inodes
   stat -f -c '%d %c' "$@"
