@@ -122,8 +122,9 @@ class Channel:
         return max(now, min(times))
 
     def close(self) -> None:
-        """End every connection; the programs on the box end with them."""
+        """End every connection, without ado; the programs on the box end with them."""
         for attempt in self.connections_open():
+            attempt.connection.kill()
             attempt.connection.close()
         self.live, self.attempts = None, []
 

@@ -81,9 +81,16 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         _json(parts.get("status", b"")),
         text["runner"], text["stage"],
         rebooted=bool(lock.get("boot_id")) and lock.get("boot_id") != text["boot"],
-        clock=float(text["now"] or 0),
+        clock=_number(text["now"]),
         trouble=trouble,
     )  # fmt: skip
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
 
 def _launch(last: Record | None) -> int | None:
