@@ -170,6 +170,15 @@ def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> N
     assert waiters.run(*slice_).returncode == 0
 
 
+def test_slices_may_name_their_targets_in_another_order(one_waiter: Waiters, tmp_path: Path) -> None:
+    """That one target was not there says nothing of the other one, which was."""
+    land(tmp_path / "OLD")
+    assert one_waiter.run("wait", "NEW", "OLD", "--timeout", "1s").returncode == 124
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "1s").returncode == 124
+    land(tmp_path / "NEW")
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "9s").returncode == 0
+
+
 def test_a_fresh_wait_forgets_the_slices_before(one_waiter: Waiters, tmp_path: Path) -> None:
     assert one_waiter.run("wait", "DONE", "--timeout", "1s").returncode == 124
     land(tmp_path / "DONE")
