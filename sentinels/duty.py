@@ -105,7 +105,7 @@ class Duty:
         self.entry = self.entry._replace(written_at=wall(), last_contact=contact, memory=memory)
 
     def _slot(self, number: int, kind: str) -> str:
-        """Where the memory of one condition is kept: by its target, since a later slice may name them in another order."""
+        """Where a condition's memory is kept: by its target; a later slice may name them in another order."""
         return f"{self._keys[number]}:{kind}"
 
     def _clear_line(self) -> None:
