@@ -123,7 +123,7 @@ class Channel:
         return max(now, min(times))
 
     def close(self) -> None:
-        """End every connection, without ado; the programs on the box end with them. How it stood is kept for the end."""
+        """End every connection, without ado; the programs on the box end with them. How it stood is kept."""
         self._closed_in_sight = self.contact.in_sight
         for attempt in self.connections_open():
             attempt.connection.kill()
