@@ -182,8 +182,8 @@ def parse_entry(ident: str, text: bytes) -> Entry | None:
             float(data["began_at"]),
             float(data["limit_seconds"]),
             float(data["written_at"]),
-            dict(data.get("last_contact") or {}),
-            dict(data.get("memory") or {}),
+            {box: None if at is None else float(at) for box, at in dict(data.get("last_contact") or {}).items()},
+            {slot: dict(kept) for slot, kept in dict(data.get("memory") or {}).items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

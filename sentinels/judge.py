@@ -285,6 +285,7 @@ class RunCondition(Condition):
         self.suspect: tuple[str, float] | None = None
         self.quiet: float | None = None
         self.parts: Mapping[str, bytes] | None = None
+        self.lived = False  # seen alive by this very wait
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path)
@@ -303,6 +304,7 @@ class RunCondition(Condition):
         judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         self.note = "" if self.companion and facts.run_id is None else judged.say
+        self.lived = self.lived or "alive" in (facts.runner, facts.stage)
         if judged.outcome is None or (self.companion and judged.outcome is Outcome.LANDED):
             self.suspect = None
             return None
@@ -311,7 +313,9 @@ class RunCondition(Condition):
         facts_for_json = {**failure_facts(facts.failed), "run_id": facts.run_id, "rule": judged.row}
         if judged.outcome is not Outcome.FAILED:
             facts_for_json = {"run_id": facts.run_id, "rule": judged.row}
-        return self._found(judged.outcome, judged.say, parse_utc(judged.at), **facts_for_json)
+        # When it went, nobody wrote down: first seen to have gone, or else the last word of its own.
+        since = self.suspect[1] if judged.outcome is Outcome.GONE and self.lived and self.suspect else None
+        return self._found(judged.outcome, judged.say, since or parse_utc(judged.at), **facts_for_json)
 
     def _proved(self, judged: Judged, clock: float) -> bool:
         """Whether the same was seen before, long enough ago."""

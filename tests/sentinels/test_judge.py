@@ -9,7 +9,7 @@ import pytest
 from sentinels.judge import Arming, Condition, make_conditions
 from sentinels.outcome import Finding, Outcome
 from sentinels.targets import parse_fail_marker, parse_logs, parse_process, parse_target
-from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember
+from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember, RunSeen
 
 ARMED = 1000.0
 NEW_ONLY = Arming()
@@ -117,6 +117,20 @@ def test_a_process_must_be_gone_for_a_while() -> None:
     found = condition.hear(PidSeen("0", None), 1003.6, ARMED)
     assert found is not None
     assert found.outcome is Outcome.GONE
+
+
+def test_a_run_has_gone_since_it_was_first_seen_so() -> None:
+    """What it wrote last may be hours old: that is no time of death."""
+    condition = one("gpu1:digits")
+    head = b'{"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": "c", "stage_count": 1, "stages": ['
+    status = b'{"stage": "train", "at": "1970-01-01T00:00:10.000Z"}'
+    alive = {"head": head, "status": status, "runner": b"alive", "stage": b"-", "now": b"1001", "boot": b"B"}
+    gone = {**alive, "runner": b"gone", "stage": b"gone"}
+    assert condition.hear(RunSeen("0", alive), 1001.0, ARMED) is None
+    assert condition.hear(RunSeen("0", gone), 1002.0, ARMED) is None
+    found = condition.hear(RunSeen("0", gone), 1004.0, ARMED)
+    assert found is not None
+    assert (found.outcome, found.since) == (Outcome.GONE, 1002.0)
 
 
 def test_a_log_is_quiet_only_when_asked_for() -> None:

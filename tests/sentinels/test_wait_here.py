@@ -259,6 +259,7 @@ def test_a_shell_goes_on_only_after_success(one_waiter: Waiters, tmp_path: Path)
         (("wait",), 64),
         (("wait", "gpu1:"), 64),
         (("wait", "A", "--timeout", "soon"), 64),
+        (("wait", "A", "--timeout", "0"), 64),
         (("wait", "A", "--stall-after", "5m"), 64),
         (("wait", "--pid", "7"), 64),
         (("wait", "gpu1:digits"), 78),
