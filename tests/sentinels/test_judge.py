@@ -8,6 +8,7 @@ import pytest
 
 from sentinels.judge import Arming, Condition, make_conditions
 from sentinels.outcome import Finding, Outcome
+from sentinels.report import warnings
 from sentinels.targets import parse_fail_marker, parse_logs, parse_process, parse_target
 from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember, RunSeen
 
@@ -141,6 +142,17 @@ def test_a_log_is_quiet_only_when_asked_for() -> None:
     stalled = hear(watchful, Quiet("0", 61.0))
     assert stalled is not None
     assert stalled.outcome is Outcome.STALLED
+
+
+def test_lines_that_came_before_the_first_look_are_not_passed_over_in_silence() -> None:
+    target = next(iter(parse_logs(["log"], ["DONE"], [])))
+    late, in_time, later = (make_conditions(target, "log", Arming())[0] for _ in range(3))
+    later.recall({"cursor": "1:2:3:4:5"})
+    for condition, clock, told in ((late, ARMED + 60, True), (in_time, ARMED + 1, False), (later, ARMED + 60, False)):
+        hear(condition, Quiet("0", 0.5), clock=clock)
+        assert bool(warnings([condition])) == told
+        hear(condition, Quiet("0", 0.5), clock=ARMED + 64)
+        assert not warnings([condition])
 
 
 def test_a_later_slice_goes_on_where_the_earlier_one_ended() -> None:
