@@ -110,7 +110,9 @@ def test_a_damaged_entry_is_written_anew(register: Register, text: bytes) -> Non
     assert register.read("abc") == entry()
 
 
-@pytest.mark.parametrize("part", [{"memory": {"a:file": 1}}, {"last_contact": {"gpu1": "x"}}])
+@pytest.mark.parametrize(
+    "part", [{"memory": {"a:file": 1}}, {"last_contact": {"gpu1": "x"}}, {"armed_at": float("inf")}]
+)
 def test_an_entry_whose_parts_are_of_another_kind_is_damaged(register: Register, part: dict[str, object]) -> None:
     claim(register, entry())
     with open(register.path("abc"), encoding="ascii") as file:
