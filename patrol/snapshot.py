@@ -63,7 +63,8 @@ class Pressure(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """One file system that a run touches. Bytes free are those for a plain user. inodes: Absent where not counted."""
+    """One file system that a run touches. Bytes free are those for a plain user, bytes_total those and what is
+    used: without what the file system keeps for root. inodes: Absent where not counted."""
 
     mount: str
     bytes_free: int

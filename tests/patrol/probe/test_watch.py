@@ -300,6 +300,13 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
     assert isinstance(box_resources.parse_disks(part(b"")), Unseen)
 
 
+def test_what_is_kept_for_root_is_not_called_used() -> None:
+    """As df itself counts: 42 of 106 are used, though the file system has 264."""
+    df = b"/dev/vda 264212084 42316700 64074212 40% /\n"
+    (disk,) = box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n")))  # type: ignore[misc]
+    assert round(100 * (1 - disk.bytes_free / disk.bytes_total)) == 40  # type: ignore[union-attr]
+
+
 def test_the_real_memory_is_that_of_this_machine(box: LocalBox) -> None:
     seen: BoxLook = box.look(BoxSettings("b", "b"))
     assert not isinstance(seen.memory, Absent | Unseen)
