@@ -230,7 +230,7 @@ def parse_disks(part: Part) -> Maybe[tuple[Disk, ...]]:
     disks: dict[str, Disk] = {}
     for at, match in enumerate(rows):
         size, used, free, mount = (*(int(word) for word in match.groups()[:3]), one_line(match[4]))
-        # What is reserved for root, or by a quota of the pool, is neither used nor free: df's own percentage leaves it out.
+        # What is kept for root is neither used nor free: df's own percentage leaves it out too.
         free = max(0, free)
         total = used + free if used >= 0 else size
         free_inodes, all_inodes = _inodes(pairs[at]) if known else (Unseen("not told"), Unseen("not told"))
