@@ -303,7 +303,7 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
 def test_what_is_kept_for_root_is_not_called_used() -> None:
     """As df itself counts: 42 of 106 are used, though the file system has 264."""
     df = b"/dev/vda 264212084 42316700 64074212 40% /\n"
-    (disk,) = box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n")))  # type: ignore[misc]
+    (disk,) = box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n")))
     assert round(100 * (1 - disk.bytes_free / disk.bytes_total)) == 40  # type: ignore[union-attr]
 
 
