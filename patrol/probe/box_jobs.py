@@ -26,10 +26,10 @@ p_jobs() {
   cd "$p_path" || return 21
   p_ids= p_count=0
   for p_file in */events.jsonl; do
-    p_lines=$(grep -s -e '"event": "job_' -e '"event": "chain_started"' -e '"event": "stage_redo"' \
-      -e '"event": "done_accepted"' "./$p_file" | tail -n 100)
+    p_lines=$(grep -s -e '"event": *"job_' -e '"event": *"chain_started"' -e '"event": *"stage_redo"' \
+      -e '"event": *"done_accepted"' "./$p_file" | tail -n 100)
     case $p_lines in
-      *'"event": "job_'*) ;;
+      *'"job_submitting"'*) ;;
       *) continue;;
     esac
     p_count=$((p_count+1))
@@ -58,7 +58,7 @@ p_jobs() {
   return 0
 }
 p_id_of() {
-  printf '%s\n' "$p_lines" | sed -n "/\"event\": \"$1\"/s/.*\"job_id\": \"\([0-9_]*\)\".*/\1/p"
+  printf '%s\n' "$p_lines" | sed -n "/\"event\": *\"$1\"/s/.*\"job_id\": *\"\([0-9_]*\)\".*/\1/p"
 }
 """
 TEXTS = (FUNCTIONS, SHELL)
