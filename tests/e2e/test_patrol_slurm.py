@@ -78,9 +78,14 @@ def said_of(place: Patrolled) -> dict[str, Any]:
 
 
 def wait_for(place: Patrolled, *rules: str) -> dict[str, Any]:
-    return wait_until(
-        lambda: said if (said := said_of(place))["rule"] in rules else None, f"one of {rules}: {said_of(place)['line']}"
-    )  # type: ignore[return-value]
+    said = said_of(place)
+
+    def fits() -> bool:
+        said.update(said_of(place))
+        return said["rule"] in rules
+
+    wait_until(fits, f"one of {rules}")
+    return said
 
 
 def test_waits_runs_and_is_done(place: Patrolled, cluster: SlurmCluster) -> None:
