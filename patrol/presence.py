@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from onbox.backends.base import JobState
 from onbox.contract.readings import Unseen, observed
 from patrol.snapshot import NOT_ASKED
 
@@ -22,30 +23,28 @@ class Presence(Enum):
     UNDECLARED = "no process was declared to look for"
 
 
-_QUEUED = ("PD", "PENDING", "CF", "CONFIGURING", "QUEUED", "REQUEUED", "RESV")
-_AT_WORK = ("R", "RUNNING", "CG", "COMPLETING")
+_AT_WORK = (JobState.RUNNING.value, JobState.ENDING.value)
 
 
 def is_queued(look: RunLook) -> bool:
     """Whether the scheduler holds the run in its queue."""
-    return _scheduler_word(look) in _QUEUED
-
-
-def _scheduler_word(look: RunLook) -> str:
-    words = (observed(look.scheduler) or "").split()
-    return words[0].strip(",:;()").upper() if words else ""
+    word = observed(look.scheduler)
+    return word is not None and word.job_state == JobState.PENDING.value
 
 
 def presence_of(look: RunLook) -> Presence:
-    """What was seen of a run's processes, with the scheduler's word: a job may run on a node that was not looked at,
-    and a queue that could not be asked proves nothing.
+    """What was seen of a run's processes, with the scheduler's word: a job runs on a node that was not looked at, so
+    that where no process was seen the scheduler decides, and one that could not be asked proves nothing.
     """
     seen = _by_processes(look)
-    if seen is not Presence.GONE:
+    if seen in (Presence.ALIVE, Presence.ORPHAN):
         return seen
-    if _scheduler_word(look) in _AT_WORK:
-        return Presence.ALIVE
-    return Presence.UNSEEN if isinstance(look.scheduler, Unseen) else Presence.GONE
+    if isinstance(look.scheduler, Unseen):
+        return Presence.UNSEEN if seen is Presence.GONE else seen
+    word = observed(look.scheduler)
+    if word is None:
+        return seen
+    return Presence.ALIVE if word.job_state in _AT_WORK else Presence.GONE
 
 
 def _by_processes(look: RunLook) -> Presence:

@@ -144,6 +144,29 @@ class FileCount(NamedTuple):
     local_count: Maybe[int]
 
 
+class Scheduler(NamedTuple):
+    """What an engine's scheduler says of a run, by the job that makes the run's state.
+
+    job_state: a word of `onbox.backends.base.JobState`; "forgotten" where the engine does not know the job any more.
+    native_state, reason: the engine's own words. rule, run_state: what `onbox.backends.judge` makes of it and of the
+    stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
+    engine's word proves one. says: all of it in words.
+    """
+
+    engine: str
+    job_id: str
+    job_state: str
+    native_state: str
+    reason: str = ""
+    note: str = ""
+    rule: str = ""
+    run_state: str = ""
+    stage: str = ""
+    failure_class: str | None = None
+    restarts: int = 0
+    says: str = ""
+
+
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
@@ -159,6 +182,7 @@ class RunLook(NamedTuple):
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
     python: the interpreter on the box that has onbox, as recorded at its start.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
+    scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -191,7 +215,7 @@ class RunLook(NamedTuple):
     counts: tuple[FileCount, ...] = ()
     undelivered: Maybe[int] = NOT_ASKED
     notify_trouble: str = ""
-    scheduler: Maybe[str] = NOT_ASKED  # the queue's word: state and reason
+    scheduler: Maybe[Scheduler] = NOT_ASKED
     expected_seconds: Maybe[float] = NOT_ASKED
     python: Maybe[str] = Absent("not recorded")
 

@@ -17,7 +17,7 @@ from onbox.system.clock import parse_utc
 from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from onbox.contract.events import Record
 
@@ -30,6 +30,8 @@ class RunFacts(NamedTuple):
     done, ended: CHAIN_DONE and CHAIN_FAILED, if they are of this very run, chain and launch. last: the journal's newest
     record about the chain's start or end. newest: its newest record. failed: the newest FAILED marker of a stage.
     runner, stage: alive, gone, or why it could not be told. rebooted: the runner signed under another boot.
+    engine: the engine that the run was handed to, whose processes are elsewhere; "" for none. What is on record of an
+    earlier launch is left out once the run was handed over again.
     """
 
     run_id: str | None
@@ -47,6 +49,7 @@ class RunFacts(NamedTuple):
     rebooted: bool
     clock: float
     trouble: str = ""
+    engine: str = ""
 
 
 def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
@@ -54,11 +57,12 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
     text = {
         name: parts.get(name, b"").decode("utf-8", "replace") for name in ("runner", "stage", "boot", "now", "unseen")
     }
-    run_id, fingerprint, count, trouble = None, "", 0, text["unseen"]
+    run_id, fingerprint, count, trouble, engine = None, "", 0, text["unseen"], ""
     if parts.get("head"):
         try:
             head = parse_head(parts["head"])
             run_id, fingerprint, count = head.run_id, head.chain_fingerprint, head.stage_count
+            engine = _engine(head.data.get("backend"))
         except Damaged as error:
             trouble = str(error)
     records = [
@@ -70,6 +74,8 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         (one for one in reversed(records) if one["event"] in CHAIN_ENDS or one["event"] == Event.CHAIN_STARTED), None
     )
     launch = _launch(last)
+    if engine and last is not None and _handed_over_since(records, last):
+        launch, last = None if launch is None else launch + 1, None
     lock = _json(parts.get("lock", b""))
     return RunFacts(
         run_id, fingerprint, count, launch,
@@ -83,7 +89,20 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         rebooted=bool(lock.get("boot_id")) and lock.get("boot_id") != text["boot"],
         clock=_number(text["now"]),
         trouble=trouble,
+        engine=engine,
     )  # fmt: skip
+
+
+def _engine(settings: object) -> str:
+    return one_line(str(settings.get("name") or ""))[:40] if isinstance(settings, dict) else ""
+
+
+def _handed_over_since(records: Sequence[Record], last: Record) -> bool:
+    """Whether a job was submitted after the chain's end: that end is then history."""
+    if last["event"] not in CHAIN_ENDS:
+        return False
+    newest = next((one for one in reversed(records) if one is last or one["event"] == Event.JOB_SUBMITTED), last)
+    return newest is not last
 
 
 def _number(text: str) -> float:
@@ -217,6 +236,14 @@ def _running(facts: RunFacts) -> Judged:
     return Judged(None, redact(one_line(" ".join([*words, str(shown or "")]).strip()))[:200])
 
 
+def _with_engine(facts: RunFacts) -> Judged:
+    if _over(facts, Event.CHAIN_INTERRUPTED):
+        say = f"interrupted; it is with {facts.engine}, which may start it again"
+    else:
+        say = f"with {facts.engine}: its processes are not to be seen from here, its records tell its end"
+    return Judged(None, say)
+
+
 def _own_stall(facts: RunFacts) -> bool:
     at = parse_utc(_since(facts.newest))
     told = facts.newest is not None and facts.newest["event"] == Event.STAGE_STALLED
@@ -244,12 +271,13 @@ ROWS: tuple[Row, ...] = (
                             _since(f.done.data if f.done else {}, "ended_at")),
         "CHAIN_DONE of this run id, chain and launch is the proof"),
     Row("failed", lambda f, t: f.ended is not None, lambda f, t: _failed(f), "CHAIN_FAILED of this very launch"),
-    Row("stopped", lambda f, t: _over(f, Event.CHAIN_STOPPED, Event.CHAIN_INTERRUPTED), lambda f, t: _stopped(f),
-        "a stop leaves no marker; it is in the journal only"),
+    Row("stopped", lambda f, t: _over(f, Event.CHAIN_STOPPED) or (_over(f, Event.CHAIN_INTERRUPTED) and not f.engine),
+        lambda f, t: _stopped(f),
+        "a stop leaves no marker; it is in the journal only. What was interrupted on an engine may be requeued"),
     Row("failed_unmarked", lambda f, t: _over(f, Event.CHAIN_FAILED, Event.GATE_REFUSED) and f.runner == "gone",
         lambda f, t: _failed(f)._replace(proof_needed=True),
         "the marker follows its journal line; if the runner went in between, the line counts"),
-    Row("done_unmarked", lambda f, t: _over(f, Event.CHAIN_DONE) and f.runner == "gone",
+    Row("done_unmarked", lambda f, t: _over(f, Event.CHAIN_DONE) and f.runner == "gone" and not f.engine,
         lambda f, t: Judged(Outcome.GONE, "the journal says done, and CHAIN_DONE never landed; look: onbox status",
                             _since(f.last), proof_needed=True),
         "only the marker proves success"),
@@ -261,6 +289,8 @@ ROWS: tuple[Row, ...] = (
     Row("adopted", lambda f, t: f.stage == "alive",
         lambda f, t: _running(f)._replace(say="the runner has gone, the stage lives and will be continued"),
         "a stage's keeper continues the chain when the stage ends"),
+    Row("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
+        "on an engine no process is visible from here, and a job may still wait: only records end the wait"),
     Row("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
         lambda f, t: Judged(None, f"whether it lives cannot be told ({one_line(f.runner + ' ' + f.stage)})"),
         "no verdict without the kernel's word"),

@@ -18,25 +18,29 @@ if TYPE_CHECKING:
 
     from onbox.backends.base import Job
 
-BOUND_SECONDS = 10  # for each of the commands
+BOUND_SECONDS = 10  # for each of the commands, if ONBOX_BOUND of the caller's shell does not say otherwise
 
 # Section by section: a header line, the command's own output, a footer with its exit code. 127: there is no such
-# command. Of a controller that was too slow once (124) nothing more is asked. The taste of the user's shell is taken
-# away (an empty SQUEUE_USERS would hide every job).
-SNIPPET = f"""\
+# command. Of a controller that was too slow once (124) nothing more is asked. `scontrol` settles only what `squeue` did
+# not show. The taste of the user's shell is taken away (an empty SQUEUE_USERS would hide every job).
+FUNCTIONS = f"""\
 onbox_slurm() {{
   unset SQUEUE_FORMAT SQUEUE_FORMAT2 SQUEUE_STATES SQUEUE_SORT SQUEUE_USERS SQUEUE_ACCOUNT SQUEUE_PARTITION \\
     SQUEUE_QOS SQUEUE_LICENSES SQUEUE_NAMES SQUEUE_CLUSTERS SACCT_FORMAT SLURM_TIME_FORMAT
   LC_ALL=C; export LC_ALL
-  onbox_ids= onbox_slow=
+  onbox_ids= onbox_slow= onbox_said=
   for onbox_id do
     case $onbox_id in *[!0-9_]* | '') continue ;; esac
     onbox_ids=$onbox_ids${{onbox_ids:+,}}$onbox_id
   done
   [ -n "$onbox_ids" ] || return 0
   onbox_ask squeue squeue -h -a -t all -j "$onbox_ids" -O {text.SQUEUE_FORMAT}
+  onbox_shown=$onbox_said
   for onbox_id do
     case $onbox_id in *[!0-9_]* | '') continue ;; esac
+    case "
+$onbox_shown" in *"
+$onbox_id "*) continue ;; esac
     onbox_ask "scontrol $onbox_id" scontrol show job "$onbox_id"
   done
   onbox_slow=
@@ -53,13 +57,17 @@ onbox_ask() {{
     printf '</slurm 124>\\n'
     return 0
   fi
-  if command -v timeout >/dev/null 2>&1; then timeout {BOUND_SECONDS} "$@" 2>&1; else "$@" 2>&1; fi
+  if command -v timeout >/dev/null 2>&1; then
+    onbox_said=$(timeout ${{ONBOX_BOUND:-{BOUND_SECONDS}}} "$@" 2>&1)
+  else
+    onbox_said=$("$@" 2>&1)
+  fi
   onbox_code=$?
   [ "$onbox_code" -ne 124 ] || onbox_slow=1
-  printf '\\n</slurm %s>\\n' "$onbox_code"
+  printf '%s\\n</slurm %s>\\n' "$onbox_said" "$onbox_code"
 }}
-onbox_slurm "$@"
 """
+SNIPPET = FUNCTIONS + 'onbox_slurm "$@"\n'
 
 
 class Section(NamedTuple):
@@ -129,4 +137,4 @@ def _trouble(name: str, section: Section | None) -> Unseen | None:
         return Unseen(f"the answer of {name} is cut off" if section else f"there is no answer of {name}")
     if section.code == 127:
         return Unseen(f"there is no {name} where it was asked")
-    return Unseen(f"{name} did not answer within {BOUND_SECONDS} s") if section.code == 124 else None
+    return Unseen(f"{name} did not answer in time") if section.code == 124 else None

@@ -1,7 +1,7 @@
 """What Slurm's states and reasons mean: ordered tables. Pure.
 
-Sources: squeue(1) "JOB STATE CODES" and "JOB REASON CODES"; the exit code of an OUT_OF_MEMORY job (0:125) and
-FAILED/JobLaunchFailure for a killed batch shell were seen on Slurm 22.05.
+Sources: squeue(1) "JOB STATE CODES" and "JOB REASON CODES"; the exit code of an OUT_OF_MEMORY job (0:125), the
+reason after `scontrol requeuehold` and FAILED/JobLaunchFailure for a killed batch shell were seen on Slurm 22.05.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Row(NamedTuple):
 STATES: tuple[Row, ...] = (
     Row("PENDING", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it will never run"),
     Row("PENDING", "JobHeld", JobState.PENDING, None, "held: it waits until somebody releases it"),
+    Row("PENDING", "job requeued in held", JobState.PENDING, None, "held after a requeue: somebody must release it"),
     Row("PENDING", "Resources", JobState.PENDING, None, "waits for free nodes"),
     Row("PENDING", "Priority", JobState.PENDING, None, "waits: other jobs come first"),
     Row("PENDING", "Dependency", JobState.PENDING, None, "waits for the job before it"),

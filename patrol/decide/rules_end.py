@@ -113,6 +113,73 @@ EVIDENCE_UNSEEN = If(
 )
 
 
+def _engine_says(word: str, *rules: str) -> If:
+    """The engine's word, weighed with the markers, makes the run this."""
+    return If(
+        f"its engine says {word}",
+        lambda scene: (engine := scene.engine) is not None and bool(engine.rule) and engine.rule in rules,
+    )
+
+
+def _outweighs(scene: RunScene) -> bool:
+    """A failure that the engine proves, or one that nobody else has put on record."""
+    engine = scene.engine
+    if engine is None or engine.run_state != RunState.FAILED.value:
+        return False
+    recorded = scene.outcome in (Event.CHAIN_FAILED, Event.GATE_REFUSED)
+    return engine.rule in ("done-but-job-not", "failed-by-engine") or not recorded
+
+
+ENGINE_FAILED = If("its engine says failed, and that is proven or nobody else has recorded an end", _outweighs)
+ENGINE_INTERRUPTED = If(
+    "its engine ended it (time limit, preemption, lost node, cancelled)",
+    lambda scene: scene.engine is not None and scene.engine.run_state == RunState.INTERRUPTED.value,
+)
+NEVER_RUNS = _engine_says("that its job can never run", "never-ran")
+FORGOTTEN = If(
+    "its engine has forgotten the job, and no stage's marker explains it",
+    lambda scene: (
+        scene.engine is not None
+        and scene.engine.rule == "forgotten"
+        and scene.engine.run_state == RunState.UNKNOWN.value
+    ),
+)
+HELD = If(
+    "its job waits for a person (held, or no node can ever satisfy it)",
+    lambda scene: (
+        scene.engine is not None and (scene.engine.note.startswith("held") or scene.engine.failure_class is not None)
+    ),
+)
+OPEN_OR_REQUEUED = If(
+    "no end record, or one that its engine's requeue has overtaken",
+    lambda scene: scene.outcome is None or (scene.engine is not None and scene.outcome == Event.CHAIN_INTERRUPTED),
+)
+
+
+def _engine_words(scene: RunScene) -> str:
+    engine = scene.engine
+    return clean(engine.says, 120) if engine is not None else ""
+
+
+def _queue_words(scene: RunScene) -> str:
+    engine = scene.engine
+    again = f" (put back into it {engine.restarts} times)" if engine is not None and engine.restarts else ""
+    return f"waits in the queue{again}: {_engine_words(scene)}"
+
+
+def _engine_remedy(scene: RunScene) -> str:
+    engine = scene.engine
+    kind = engine.failure_class if engine is not None else None
+    if kind is not None:
+        return REMEDIES.get(kind, REMEDIES["unknown"])
+    return failure_remedy(scene) if scene.failure else REMEDIES["unknown"]
+
+
+def _engine_may_resume(scene: RunScene) -> bool:
+    engine = scene.engine
+    return engine is not None and engine.failure_class in RETRYABLE and _may_resume(scene)
+
+
 def _say_dead(scene: RunScene) -> str:
     why = "the box was rebooted" if scene.rebooted else f"seen {scene.gone_looks} times"
     if not scene.rebooted and scene.gone_looks < scene.limits.gone_looks:
@@ -124,13 +191,33 @@ def _say_dead(scene: RunScene) -> str:
 def _unseen_words(scene: RunScene) -> str:
     look = scene.look
     named = {
-        "runner": look.runner_alive, "processes": look.stage_alive, "end record": look.outcome, "marker": look.done
+        "runner": look.runner_alive, "processes": look.stage_alive, "end record": look.outcome, "marker": look.done,
+        "scheduler": look.scheduler,
     }  # fmt: skip
     words = [f"{name}: {clean(value.why, 60)}" for name, value in named.items() if isinstance(value, Unseen)]
     return f"could not look ({'; '.join(words) or 'nobody looked for its processes'}); {else_known(scene)}"
 
 
 ENDED: tuple[Row, ...] = (
+    Row(
+        "failed-on-engine", Severity.CRITICAL, RunState.FAILED, (ENGINE_FAILED, NOT_ALIVE),
+        lambda s: f"{_engine_words(s)}; {how_far(s)}",
+        "a marker beside a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
+        remedy=_engine_remedy, command=log_command,
+    ),
+    Row(
+        "held", Severity.WARNING, RunState.PENDING, (QUEUED, HELD, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE),
+        _queue_words,
+        "a job that is held, or that no node can ever satisfy, never starts by itself",
+        remedy=lambda s: "Release it, or submit it with what the cluster has; a patrol changes nothing on a cluster.",
+        command=status_command,
+    ),
+    Row(
+        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE),
+        _queue_words,
+        "a queue is no failure; an empty queue is no success either",
+        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
+    ),
     Row(
         "done-acknowledged", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED, ACKNOWLEDGED),
         lambda s: "finished, and a person knows it",
@@ -168,16 +255,31 @@ ENDED: tuple[Row, ...] = (
         remedy=lambda s: REMEDIES["user_interrupt"], command=resume_command,
     ),
     Row(
+        "upstream-failed", Severity.CRITICAL, RunState.FAILED, (NEVER_RUNS, NOT_ALIVE, DONE_LOOKED, NOT_DONE),
+        lambda s: f"{_engine_words(s)}; {how_far(s)}",
+        "DependencyNeverSatisfied: the job before it did not succeed, and nothing of it will ever run",
+        remedy=lambda s: failure_remedy(s) if s.failure else "See why the stage before it failed, then resume.",
+        command=lambda s: log_command(s) if s.failure else status_command(s),
+    ),
+    Row(
+        "interrupted-by-engine", Severity.CRITICAL, RunState.INTERRUPTED,
+        (ENGINE_INTERRUPTED, NOT_ALIVE, OUTCOME_LOOKED, DONE_LOOKED, NOT_DONE),
+        lambda s: f"{_engine_words(s)}; {how_far(s)}",
+        "the engine's own word on why it ended: proof enough, no second look is needed",
+        remedy=_engine_remedy, command=resume_command, resume=_engine_may_resume,
+    ),
+    Row(
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
         lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
         remedy=lambda s: "Resume: it goes on from its newest checkpoint.", command=resume_command, resume=_may_resume,
     ),
     Row(
-        "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
-        lambda s: f"waits in the queue: {clean(observed(s.look.scheduler) or '', 80)}",
-        "a queue is no failure; an empty queue is no success either",
-        remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
+        "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
+        lambda s: f"{_engine_words(s)}; {else_known(s)}",
+        "an empty answer alone proves nothing: neither success nor failure",
+        remedy=lambda s: "Look at its log; `onbox resume` asks the engine again before anything is started.",
+        command=status_command,
     ),
     Row(
         "could-not-look", Severity.UNKNOWN, RunState.UNKNOWN, (EVIDENCE_UNSEEN,),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.readings import Maybe
     from patrol.before import Before, BoxBefore
-    from patrol.snapshot import BoxLook, Disk, Failure, KernelFault, RunLook
+    from patrol.snapshot import BoxLook, Disk, Failure, KernelFault, RunLook, Scheduler
 
 
 NO_WAY = Way("", "")
@@ -143,6 +143,11 @@ class RunScene(BoxScene):
     @cached_property
     def outcome(self) -> str | None:
         return observed(self.look.outcome)
+
+    @cached_property
+    def engine(self) -> Scheduler | None:
+        """The engine's word; None for a run that is with none, or whose engine could not be asked."""
+        return observed(self.look.scheduler)
 
     @cached_property
     def failure(self) -> Failure | None:

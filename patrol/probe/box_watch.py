@@ -234,12 +234,12 @@ def parse_count(part: Part) -> Maybe[int]:
     return Unseen(f"the files could not be counted (code {part.code})") if part.code != 0 or found is None else found
 
 
-def parse_queue(part: Part) -> Maybe[dict[str, str]]:
-    """State and reason by the job's name."""
+def parse_queue(part: Part) -> Maybe[dict[str, tuple[str, str, str]]]:
+    """Id, state and reason by the job's name."""
     if part.code == 20:
         return Absent("no squeue on the box's path")
     text = part.data.decode("utf-8", "replace")
     if part.code != 0:
         return Unseen(f"squeue: {one_line(text.strip())[:120]}")
     rows = [line.split("|", 4) for line in text.split("\n")]
-    return {row[4]: one_line(f"{row[1]} ({row[2]})") for row in rows if len(row) == 5}
+    return {row[4]: (row[0], one_line(row[1]), one_line(row[2])) for row in rows if len(row) == 5}

@@ -127,11 +127,18 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
         "run_id": one_line(head["run_id"])[:80],
         "python": _program(head.get("python")),
         "host": str(head.get("host", ""))[:253],
+        "backend": _engine(head),
         "every": _finite(every) or 30.0,
         "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         "stages": stages if len(stages) <= 200 else {name: kept for name, kept in stages.items() if kept},
         "whole": stage_count == len(stages),
     }
+
+
+def _engine(head: dict[str, Any]) -> str:
+    """The engine that the run was handed to; "" for none."""
+    backend = head.get("backend")
+    return one_line(str(backend.get("name") or ""))[:40] if isinstance(backend, dict) else ""
 
 
 _DECLARED = ("stall_after_seconds", "min_duration_seconds")

@@ -32,10 +32,12 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     state = below(box.project, state_dir)
     calls = [Call("identity")]
     if box.project is not None:
+        if box.backend == "slurm" or _is_with_slurm(places):
+            calls.append(Call("jobs", (box.project, state_dir)))  # before the markers that it is weighed with
         calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(places))))
     for at, watch in enumerate(box.watches):
         calls += _watch_calls(box, watch, at, places)
-    if box.backend == "slurm":
+    if box.backend == "slurm" and box.watches:
         calls.append(Call("queue"))
     calls += [Call("memory", (state, *_known_pids(places))), Call("disk", SAFE_PLACES)]
     touched = dict.fromkeys(path for path in (box.project, *_folders(box)) if path)
@@ -95,6 +97,11 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
             known = (place.reader.get("manifest", {}).get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
             words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
     return words
+
+
+def _is_with_slurm(places: Mapping[str, LogPlace]) -> bool:
+    """Whether an earlier look saw a run that was handed to Slurm, whatever the configuration says of the box."""
+    return any(place.reader.get("manifest", {}).get("backend") == "slurm" for place in places.values())
 
 
 def _known_pids(places: Mapping[str, LogPlace]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.redact import one_line, redact
 from patrol.before import LogPlace
-from patrol.probe import box_gpus, box_identity, box_kernel, box_resources, box_runs, box_watch
+from patrol.probe import box_gpus, box_identity, box_jobs, box_kernel, box_resources, box_runs, box_watch
 from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import BOX, plan
@@ -80,10 +80,11 @@ def read(
     identity: Identity = who.identity
     fresh = dict(places)
     about = _about_the_box(places, identity)
-    queue = seen("queue", box_watch.parse_queue) if box.backend == "slurm" else NOT_ASKED
+    queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, "queue") else NOT_ASKED
+    jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, "jobs") else NOT_ASKED
     runs, left_out = _runs(box, asked, frames, fresh, identity, unseen)
     if not isinstance(runs, Absent | Unseen):
-        runs = tuple(_with_queue(run, queue) for run in runs)
+        runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
     resources = _memory(frames)
     if isinstance(resources, Unseen):
         unseen["memory"] = resources.why
@@ -183,9 +184,22 @@ def _note(unseen: dict[str, str], label: str, value: object) -> None:
         unseen.setdefault(label, value.why)
 
 
-def _with_queue(run: RunLook, queue: Maybe[dict[str, str]]) -> RunLook:
+def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], fresh: Places) -> RunLook:
+    from patrol.probe import scheduled  # noqa: PLC0415 - loaded while the box answers
+
+    place = fresh.get(run.run)
+    known = place.reader if place is not None else {}
+    end = known.get("journal", {}).get("end") or {}
+    return scheduled.with_engine(run, jobs, known.get("manifest", {}).get("backend", ""), str(end.get("at", "")))
+
+
+def _with_queue(run: RunLook, queue: Maybe[dict[str, tuple[str, str, str]]]) -> RunLook:
     if isinstance(queue, dict):
-        return run._replace(scheduler=queue.get(run.run, Absent("no job of that name in the queue")))
+        from patrol.probe import scheduled  # noqa: PLC0415 - only for Slurm
+
+        row = queue.get(run.run)
+        word = Absent("no job of that name in the queue") if row is None else scheduled.by_name(row)
+        return run._replace(scheduler=word)
     return run if queue is NOT_ASKED else run._replace(scheduler=queue)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from onbox.backends.judge import Seen, judge_run, judge_stage
+from onbox.backends.slurm_states import job_from
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent
+from onbox.contract.states import RunState, StageState
 from onbox.logs.cursor import Cursor
 from patrol.before import Before, BoxBefore
 from patrol.decide.way import Way
@@ -20,6 +23,7 @@ from patrol.snapshot import (
     Memory,
     Pressure,
     RunLook,
+    Scheduler,
     Unreachable,
 )
 
@@ -74,6 +78,28 @@ def run(**changes: Any) -> RunLook:
 def dead(**changes: Any) -> RunLook:
     """No runner, no stage, no marker, no end record; the heartbeat is fresh enough for a race."""
     return run(runner_alive=False, stage_alive=False, heartbeat_age_seconds=40.0)._replace(**changes)
+
+
+def on_engine(
+    native_state: str, reason: str = "", *, disk: StageState = StageState.PENDING, **changes: Any
+) -> Scheduler:
+    """Slurm's word on the stage `train`, weighed as the probe weighs it. disk: what the run directory says of it.
+
+    native_state "": the controller answers and does not know the job any more.
+    """
+    job = (
+        job_from("4711", native_state, reason, None, 0)
+        if native_state
+        else Absent("Slurm does not know this job any more")
+    )
+    verdict = judge_stage(Seen("slurm", "4711", disk, job))
+    found = Scheduler(
+        "slurm", "4711", "forgotten", native_state, reason, "", verdict.rule,
+        judge_run([verdict.state], RunState.RUNNING).value, "train", verdict.failure_class, 0, verdict.text,
+    )  # fmt: skip
+    if not isinstance(job, Absent):
+        found = found._replace(job_state=job.state.value, note=job.note)
+    return found._replace(**changes)
 
 
 def done(**changes: Any) -> RunLook:

@@ -19,8 +19,9 @@ from patrol.snapshot import (
     Memory,
     Pressure,
     RunLook,
+    Scheduler,
 )
-from tests.patrol.makers import NOW, failure, log
+from tests.patrol.makers import NOW, failure, log, on_engine
 
 if TYPE_CHECKING:
     from random import Random
@@ -35,6 +36,10 @@ TEXTS = (
     "名前" * 40,
     "line\nbreak\r\ttab",
     "{say}",
+)
+SCHEDULERS = (
+    *(on_engine(word) for word in ("PENDING", "RUNNING", "COMPLETED", "OUT_OF_MEMORY", "TIMEOUT", "NO_SUCH_WORD", "")),
+    Scheduler("slurm", "1", "pending", "PENDING", TEXTS[3], TEXTS[4], "never-ran", "failed", says=TEXTS[5]),
 )
 NUMBERS = (0.0, 1.0, 29.0, 61.0, 1801.0, 1e9, -5.0, float("nan"), float("inf"))
 WHOLES = (0, 1, 2, 99, 10**15, -1)
@@ -86,7 +91,7 @@ def a_run(random: Random) -> RunLook:
         counts=(FileCount(random.choice(TEXTS), random.choice(TEXTS), maybe(random, *WHOLES), maybe(random, *WHOLES)),),
         undelivered=maybe(random, *WHOLES),
         notify_trouble=random.choice(TEXTS),
-        scheduler=maybe(random, "PENDING (Resources)", "RUNNING", "", *TEXTS),
+        scheduler=maybe(random, *SCHEDULERS),
         expected_seconds=number(),
     )  # fmt: skip
 

@@ -55,7 +55,9 @@ def assert_proven(verdict: Verdict, look: RunLook, box: BoxLook, before: Before,
         assert before.gone_ticks >= 1 or rebooted or (look.managed and heartbeat is not None and heartbeat > 0)
     if verdict.state is RunState.FAILED:
         recorded = observed(look.outcome) in ("chain_failed", "gate_refused")
-        assert recorded or (presence is Presence.GONE and observed(look.failure) is not None)
+        engine = observed(look.scheduler)
+        proven = engine is not None and (engine.run_state == "failed" or engine.rule == "never-ran")
+        assert recorded or (presence is Presence.GONE and (observed(look.failure) is not None or proven))
     if verdict.state is RunState.DONE:
         assert observed(look.done) is not None
         assert presence in (Presence.GONE, Presence.UNDECLARED)

@@ -5,11 +5,11 @@ docs/patrol-truth.md is rendered from these rows by scripts/render_patrol_docs.p
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
-from onbox.contract.states import RunState
+from onbox.contract.states import RunState, StageState
 from patrol.before import Before, BoxBefore
 from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook, Snapshot
 from patrol.verdict import Severity
@@ -28,10 +28,15 @@ from tests.patrol.makers import (
     done,
     failure,
     log,
+    on_engine,
     run,
     shrinking,
     watched,
 )
+
+if TYPE_CHECKING:
+    from onbox.contract.readings import Maybe
+    from patrol.snapshot import Scheduler
 
 OK, WARNING, CRITICAL, UNKNOWN = Severity.OK, Severity.WARNING, Severity.CRITICAL, Severity.UNKNOWN
 
@@ -76,7 +81,7 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("waits for a file of another job", "waiting", OK, RunState.RUNNING, "a bounded wait is no stall",
          run(waiting_for="file data/READY (since 2h)", log=log(OLD), artifacts=artifacts(OLD))),
     Case("waits in the Slurm queue", "capacity-wait", OK, RunState.PENDING, "a queue is no failure",
-         run(runner_alive=Absent("not started"), stage_alive=Absent("not started"), attempt=Absent("none"), scheduler="PENDING (Resources)")),
+         run(runner_alive=Absent("not started"), stage_alive=Absent("not started"), attempt=Absent("none"), scheduler=on_engine("PENDING", "Resources"))),
     Case("made, but never started", "pending", OK, RunState.PENDING, "nothing has begun that could have died",
          run(runner_alive=Absent("no status"), stage_alive=Absent("no attempt"), attempt=Absent("no attempt"), log=Absent("no log"), heartbeat_age_seconds=Absent("no status"), progress=Absent("none"), claimed_state=Absent("no status"), artifacts=Absent("none")), before=Before()),
     Case("an exception was caught and training goes on", "healthy", OK, RunState.RUNNING, "a survived exception is no failure; triage names none", run(log=log(3.0, "Traceback (most recent call last):"))),
@@ -107,8 +112,8 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("came back from one bad look", "healthy", OK, RunState.RUNNING, "one change is no flapping", run(), before=before(rules=("healthy",) * 19 + ("could-not-look",))),
     Case("the runner was killed with -9, and the stage hangs", "stalled", CRITICAL, RunState.STALLED, "the worse is said first, both are said", run(runner_alive=False, log=log(OLD), artifacts=artifacts(OLD)), flags=("runner-gone",)),
     Case("the runner died while it waited; its last words still say so", "gone", WARNING, RunState.UNKNOWN, "a dead runner's claim to wait is only a claim", dead(waiting_for="file data/READY")),
-    Case("preempted and put back into the queue", "capacity-wait", OK, RunState.PENDING, "the queue's word comes before dead", dead(scheduler="PENDING (Priority)"), before=before(gone_ticks=3)),
-    Case("runs on a compute node; the login node shows no process", "healthy", OK, RunState.RUNNING, "the scheduler saw it at work", dead(scheduler="RUNNING node-7"), before=before(gone_ticks=3)),
+    Case("preempted and put back into the queue", "capacity-wait", OK, RunState.PENDING, "the queue's word comes before dead", dead(scheduler=on_engine("PENDING", "Priority")), before=before(gone_ticks=3)),
+    Case("runs on a compute node; the login node shows no process", "healthy", OK, RunState.RUNNING, "the scheduler saw it at work", dead(scheduler=on_engine("RUNNING")), before=before(gone_ticks=3)),
     Case("runs on a compute node; squeue does not answer", "could-not-look", UNKNOWN, RunState.UNKNOWN, "a blocked query is no failure", dead(scheduler=HUNG), before=before(gone_ticks=3)),
     Case("the runner was killed with -9, the stage trains on", "runner-gone", WARNING, RunState.RUNNING, "the stage is well; a resume takes it over", run(runner_alive=False, heartbeat_age_seconds=700.0), resume=True),
     Case("the run is well, its monitor hangs", "heartbeat-stale", WARNING, RunState.RUNNING, "monitor stale, run healthy", run(heartbeat_age_seconds=61.0)),
@@ -231,10 +236,52 @@ LINK_CASES: tuple[Case, ...] = (
     Case("the box answers, its project hangs, no run known", "runs-unseen", UNKNOWN, RunState.UNKNOWN, "said of the box", None, box(runs=HUNG), name=""),
 )  # fmt: skip
 
+CONTROLLER_DOWN = Unseen("slurm job 4711: could not look: Unable to contact slurm controller")
+ELSEWHERE = Unseen("its runner is on another host, node-7")
+DISK_DONE, DISK_FAILED = StageState.DONE, StageState.FAILED
+
+
+def on_login_node(scheduler: Maybe[Scheduler], **changes: Any) -> RunLook:
+    """A run that is with Slurm, seen from where no process of it is visible."""
+    return dead(scheduler=scheduler, **changes)
+
+
+SLURM_CASES: tuple[Case, ...] = (
+    Case("runs on a node whose lock this machine can read", "healthy", OK, RunState.RUNNING, "the scheduler saw it at work", on_login_node(on_engine("RUNNING"), runner_alive=ELSEWHERE, stage_alive=ELSEWHERE)),
+    Case("its job is ending, no marker yet", "healthy", OK, RunState.RUNNING, "COMPLETING is not over", on_login_node(on_engine("COMPLETING"))),
+    Case("its last marker is there, its job has not ended", "ending", OK, RunState.RUNNING, "success is marker and COMPLETED", done(scheduler=on_engine("COMPLETING", disk=DISK_DONE), ended_age_seconds=5.0)),
+    Case("hangs on its node: log and checkpoints three hours old", "stalled", CRITICAL, RunState.STALLED, "RUNNING is no progress", on_login_node(on_engine("RUNNING"), log=log(OLD), artifacts=artifacts(OLD))),
+    Case("submitted, the cluster is full", "capacity-wait", OK, RunState.PENDING, "Resources: waits for free nodes", on_login_node(on_engine("PENDING", "Resources"), attempt=Absent("none"), log=Absent("no log"))),
+    Case("preempted, on record, and put back into the queue", "capacity-wait", OK, RunState.PENDING, "the requeue has overtaken the record", on_login_node(on_engine("PENDING", "BeginTime", restarts=1), outcome="chain_interrupted", reason="signal 15"), before=before(gone_ticks=3)),
+    Case("put back into the queue and held there", "held", WARNING, RunState.PENDING, "it does not start by itself", on_login_node(on_engine("REQUEUE_HOLD"))),
+    Case("held by a person", "held", WARNING, RunState.PENDING, "it does not start by itself", on_login_node(on_engine("PENDING", "JobHeldUser"))),
+    Case("asks for what no node has", "held", WARNING, RunState.PENDING, "BadConstraints is no capacity wait", on_login_node(on_engine("PENDING", "BadConstraints"))),
+    Case("the stage before it failed, its job can never run", "upstream-failed", CRITICAL, RunState.FAILED, "DependencyNeverSatisfied", on_login_node(on_engine("PENDING", "DependencyNeverSatisfied", stage="eval"))),
+    Case("cancelled by Slurm because the stage before it failed", "upstream-failed", CRITICAL, RunState.FAILED, "kill-on-invalid-dep", on_login_node(on_engine("CANCELLED", "DependencyNeverSatisfied", stage="eval"))),
+    Case("killed for memory beside its marker", "failed-on-engine", CRITICAL, RunState.FAILED, "OUT_OF_MEMORY outweighs CHAIN_DONE", done(scheduler=on_engine("OUT_OF_MEMORY", disk=DISK_DONE))),
+    Case("killed for memory, a class was guessed from its log", "failed-on-engine", CRITICAL, RunState.FAILED, "the engine proves the class", on_login_node(on_engine("OUT_OF_MEMORY", disk=DISK_FAILED), outcome="chain_failed", failure=failure("killed", "Killed"))),
+    Case("its job was killed, nobody wrote an end", "failed-on-engine", CRITICAL, RunState.FAILED, "FAILED without a record is an end all the same", on_login_node(on_engine("FAILED", "JobLaunchFailure"))),
+    Case("COMPLETED, but no marker", "failed-on-engine", CRITICAL, RunState.FAILED, "success is both", on_login_node(on_engine("COMPLETED"))),
+    Case("failed by its own exception on its node", "failed", CRITICAL, RunState.FAILED, "its marker knows more than FAILED", on_login_node(on_engine("FAILED", "NonZeroExitCode", disk=DISK_FAILED), outcome="chain_failed", failure=failure("code_error", "KeyError: 'lr'"))),
+    Case("ran into its time limit", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "TIMEOUT: no second look is needed", on_login_node(on_engine("TIMEOUT")), resume=True),
+    Case("preempted and not put back", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "PREEMPTED", on_login_node(on_engine("PREEMPTED"), outcome="chain_interrupted"), resume=True),
+    Case("its node was lost", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "NODE_FAIL", on_login_node(on_engine("NODE_FAIL")), resume=True),
+    Case("a person cancelled its job", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "what a person ended is not resumed by a patrol", on_login_node(on_engine("CANCELLED"))),
+    Case("a person stopped it, its jobs are cancelled", "stopped", OK, RunState.STOPPED, "the record says who", on_login_node(on_engine("CANCELLED"), outcome="chain_stopped", reason="asked to stop")),
+    Case("COMPLETED and CHAIN_DONE", "done", OK, RunState.DONE, "success is both", done(scheduler=on_engine("COMPLETED", disk=DISK_DONE))),
+    Case("done long ago, Slurm has forgotten its jobs", "done", OK, RunState.DONE, "then the marker counts", done(scheduler=on_engine("", disk=DISK_DONE))),
+    Case("Slurm has forgotten its job, no marker", "forgotten", UNKNOWN, RunState.UNKNOWN, "an empty answer alone proves nothing", on_login_node(on_engine(""), heartbeat_age_seconds=OLD), before=before(gone_ticks=5)),
+    Case("runs; the controller is down", "could-not-look", UNKNOWN, RunState.UNKNOWN, "never dead", on_login_node(CONTROLLER_DOWN, heartbeat_age_seconds=OLD), before=before(gone_ticks=5)),
+    Case("CHAIN_DONE is there; the controller is down", "could-not-look", UNKNOWN, RunState.UNKNOWN, "the job may have been killed for memory beside it", done(scheduler=CONTROLLER_DOWN)),
+    Case("failed, on record; the controller is down", "failed", CRITICAL, RunState.FAILED, "a recorded failure needs no engine", on_login_node(CONTROLLER_DOWN, outcome="chain_failed", failure=failure("code_error", "KeyError: 'lr'"))),
+    Case("runs on this very machine; the controller is down", "healthy", OK, RunState.RUNNING, "a living process is positive proof", run(scheduler=CONTROLLER_DOWN)),
+)  # fmt: skip
+
 GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
     ("Runs that live, wait, or have not begun", RUNNING_CASES),
     ("Runs that ended, or may have", END_CASES),
     ("Runs that onbox did not start", WATCHED_CASES),
+    ("Runs that are with Slurm, seen from a login node", SLURM_CASES),
     ("A healthy run on a box that is not", BOX_CASES),
     ("What could not be looked at", LINK_CASES),
 )

@@ -15,6 +15,8 @@ HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": P
 MARKER = {"schema": 1, "run_id": "R1", "stage": "CHAIN", "attempt": 2, "fingerprint": PRINT}
 STARTED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "chain_started", "launch": 2}
 STALLED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "stage_stalled", "stage": "train"}
+SUBMITTED = {"schema": 1, "at": "2026-11-21T06:00:00.000Z", "event": "job_submitted", "stage": "train", "job_id": "7"}
+ON_SLURM = json.dumps({**HEAD, "backend": {"name": "slurm"}})[:-1] + ', "stages": ['
 STALLED_AT = 1795237200.0
 
 
@@ -61,6 +63,48 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
     ("unsure", None, {"runner": "? no flock on the box"}, Terms()),
     ("unsure", None, {"runner": "gone", "stage": "? Permission denied"}, Terms()),
     ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone"}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone"}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, Terms()),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [STARTED, end("chain_interrupted")]},
+        Terms(),
+    ),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done")]}, Terms()),
+    ("stopped", Outcome.STOPPED, {"head": ON_SLURM, "journal": [STARTED, end("chain_stopped")]}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_stopped"), SUBMITTED]}, Terms()),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_failed"), SUBMITTED], "ended": MARKER},
+        Terms(),
+    ),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done"), SUBMITTED], "done": MARKER},
+        Terms(),
+    ),
+    ("landed", Outcome.LANDED, {"head": ON_SLURM, "runner": "gone", "done": MARKER}, Terms()),
+    (
+        "failed",
+        Outcome.FAILED,
+        {
+            "head": ON_SLURM,
+            "runner": "gone",
+            "journal": [end("chain_failed")],
+            "ended": {**MARKER, "stopped_at": "train"},
+        },
+        Terms(),
+    ),
+    (
+        "failed_unmarked",
+        Outcome.FAILED,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_failed")]},
+        Terms(),
+    ),
+    ("alive", None, {"head": ON_SLURM}, Terms()),
     ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, Terms()),
 )
 

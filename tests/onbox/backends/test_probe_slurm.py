@@ -75,7 +75,14 @@ def test_a_controller_that_hangs_is_asked_once(tmp_path: Path) -> None:
     _fake(tmp_path, "squeue", "exit 0")
     _fake(tmp_path, "scontrol", "exit 0")
     words = parse_probe(probe(SHELLS[0], f"{tmp_path}:{os.environ['PATH']}", "7", "8"), ["7", "8"])
-    assert words["7"] == words["8"] == Unseen("squeue did not answer within 10 s")
+    assert words["7"] == words["8"] == Unseen("squeue did not answer in time")
+
+
+def test_what_squeue_shows_is_not_asked_for_again(tmp_path: Path) -> None:
+    _fake(tmp_path, "squeue", "printf '%-24s%-24s%-200s\\n' 7 RUNNING None")
+    _fake(tmp_path, "scontrol", "exit 1")
+    sections = parse_sections(probe(SHELLS[0], f"{tmp_path}:{os.environ['PATH']}", "7", "77"))
+    assert [name for name in sections if name.startswith("scontrol")] == ["scontrol 77"]
 
 
 def _only(folder: Path, program: str) -> None:
