@@ -153,7 +153,7 @@ def test_a_run_without_jobs_is_judged_by_its_processes(one_box: LocalBox) -> Non
 
 def test_an_end_before_the_newest_submission_is_history(one_box: LocalBox) -> None:
     squeue(one_box, ("9", "PENDING", "Resources"))
-    stopped = {"event": "chain_stopped", "at": "2026-11-21T04:00:00.000Z"}
+    stopped: dict[str, object] = {"event": "chain_stopped", "at": "2026-11-21T04:00:00.000Z"}
     make_run(one_box, stopped, *submitted("train", "9"))
     run = look(one_box)
     assert isinstance(run.outcome, Absent)
