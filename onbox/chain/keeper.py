@@ -72,7 +72,9 @@ def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) 
 
     A list runs as it is. A plain line (no quotes, no variables, nothing that a shell would interpret) is split at its
     blanks. Any other line goes to `bash -eo pipefail`, so that neither `a; b` nor `a | tee log` can hide a failed
-    `a`; where there is no bash, to `sh -e`. `find` answers where a program lies (None: nowhere).
+    `a`; where there is no bash, to `sh -e`. Without `--norc` a bash that finds itself below sshd (a resume over `ssh
+    box …`) would source ~/.bashrc first, and `-e` would end the stage at its first failing line.
+    `find` answers where a program lies (None: nowhere).
     """
     if isinstance(cmd, tuple):  # through env(1) where the keeper's shell would take the first word for its own
         return ["env", *cmd] if cmd[0] in _SHELL_WORDS else list(cmd)
@@ -81,7 +83,7 @@ def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) 
         return line.split()
     bash = find("bash")
     if bash:
-        return [bash, "-eo", "pipefail", "-c", cmd]
+        return [bash, "--norc", "-eo", "pipefail", "-c", cmd]
     return ["/bin/sh", "-e", "-c", cmd]
 
 

@@ -399,3 +399,12 @@ def test_a_command_too_long_for_the_kernel_is_named(box: Box) -> None:
     (box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = ': {'x' * 200_000}'\n[stages.b]\ncmd = 'true'\n")
     assert box.onbox("chain").returncode == 1
     assert "Argument list too long" in box.marker("a_FAILED")["reason"]
+
+
+def test_a_start_over_ssh_sources_no_start_up_file(box: Box) -> None:
+    """A bash below sshd takes itself for a login and reads ~/.bashrc, also with -c: a failing line ended the stage."""
+    (box.project / ".bashrc").write_text("echo sourced; false\n")
+    env = {**box.env, "HOME": str(box.project), "SSH_CLIENT": "127.0.0.1 1 22", "SSH2_CLIENT": "1", "SHLVL": "0"}
+    done = box.onbox("chain", "train=echo 'a b' && echo c", env=env)
+    assert done.returncode == 0, done.stdout
+    assert "sourced" not in box.log()

@@ -89,7 +89,7 @@ trainé
 
 @pytest.mark.parametrize("line", [*NEEDS_A_SHELL, "prepare\ntrain", "python\ttrain.py", "", "\n"])
 def test_any_other_line_is_for_a_strict_shell(line: str) -> None:
-    assert ["/opt/bash", "-eo", "pipefail", "-c", line] == command_argv(line, lambda name: f"/opt/{name}")
+    assert ["/opt/bash", "--norc", "-eo", "pipefail", "-c", line] == command_argv(line, lambda name: f"/opt/{name}")
     assert ["/bin/sh", "-e", "-c", line] == command_argv(line, lambda _: None)
 
 
