@@ -82,12 +82,13 @@ def _counts(facts: Facts) -> str:
 
 
 def run_line(run: RunFacts) -> str:
-    """`gpu1/digits FAILED stage train 0/2: ...`"""
+    """`gpu1/digits FAILED train 0/2: ... (rule failed; also no-onbox)`"""
     stage = observed(run.stage)
     where = f" {stage} {run.stages_done}/{run.stages_total}" if stage else ""
     known = observed(run.resume)
     lost = f"; MISSING {known.missing[0][1]} of stage {known.missing[0][0]}" if known and known.missing else ""
-    return safe(f"{run.name} {state_word(run)}{where}{lost}: {run.says} (rule {run.rule})", 240)
+    also = f"; also {', '.join(rule for rule, _ in run.further[:3])}" if run.further else ""
+    return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(run.says, 150)} (rule {run.rule}{also})", 300)
 
 
 def _watch_line(facts: Facts) -> str:
