@@ -28,18 +28,25 @@ SAID_LIMIT = 300
 END_MARK = b"<<<onbox resume end>>>"
 NO_ONBOX = 127
 
-# $1: project on the box; $2: run. The program: the one on the PATH, of the project's own environments, of the account,
-# or a python that has the package. Its stdin is empty; it detaches by itself.
+# $1: project on the box; $2: run; $3: the interpreter that started the run, or empty. The program: of that interpreter,
+# else the one on the PATH, of the project's own environments, of the account, or a python that has the package. Its
+# stdin is empty; it detaches by itself.
 SCRIPT = r"""
-cd "$1" || { echo "cannot enter the project"; printf '\n126\n<<<onbox resume end>>>\n'; exit; }
-set -- "$2"
+case $1 in
+  '~'|'~/'*) cd "$HOME${1#?}";;
+  *) cd "$1";;
+esac || { echo "cannot enter the project"; printf '\n126\n<<<onbox resume end>>>\n'; exit; }
+set -- "$2" "$3"
 for onbox in "$(command -v onbox)" .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
   [ -n "$onbox" ] && [ -x "$onbox" ] && break
   onbox=
 done
-if [ -n "$onbox" ]; then "$onbox" resume -d -- "$1" 2>&1; code=$?
+if [ -n "$2" ] && "$2" -c 'import onbox' 2>/dev/null; then "$2" -m onbox resume -d -- "$1" 2>&1; code=$?
+elif [ -n "$onbox" ]; then "$onbox" resume -d -- "$1" 2>&1; code=$?
 elif python3 -c 'import onbox' 2>/dev/null; then python3 -m onbox resume -d -- "$1" 2>&1; code=$?
-else echo "no onbox on the PATH, in .venv or venv of the project, in ~/.local/bin, or in python3"; code=127
+else
+  echo "no onbox where the run was started, on the PATH, in .venv or venv of the project, in ~/.local/bin, in python3"
+  code=127
 fi
 printf '\n%s\n<<<onbox resume end>>>\n' "$code"
 """
@@ -98,9 +105,9 @@ def still_agrees(first: Verdict, second: Verdict, first_look: RunLook, second_lo
     return None
 
 
-def resume_stdin(project: str, run: str) -> bytes:
-    """What goes to the box's sh. Raises ValueError on a NUL."""
-    return script_with_values(SCRIPT, (project, run))
+def resume_stdin(project: str, run: str, python: str | None = None) -> bytes:
+    """What goes to the box's sh. python: as the run's records name it. Raises ValueError on a NUL."""
+    return script_with_values(SCRIPT, (project, run, python or ""))
 
 
 def read_resume(answer: Answer | NoAnswer) -> Done:

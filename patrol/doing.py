@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.contract.readings import observed
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol import actions, relay
@@ -104,10 +105,11 @@ def _agreed(run: Judged, second: BoxJudged | None) -> actions.Refused | None:
 
 
 def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Done:
+    python = observed(run.look.python) if run.look else None
     if judged.box.project is None:
         return actions.Done("failed", "the box's configuration names no project")
     try:
-        stdin = actions.resume_stdin(judged.box.project, run.verdict.run)
+        stdin = actions.resume_stdin(judged.box.project, run.verdict.run, python)
     except ValueError as error:
         return actions.Done("failed", str(error))
     target = target_of(settings, judged.box)

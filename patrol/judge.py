@@ -89,6 +89,8 @@ def _looks(snapshot: Snapshot) -> tuple[RunLook, ...]:
 
 def _known_runs(box: str, snapshot: Snapshot, frame: Frame, seen: set[str]) -> list[str]:
     """Runs of earlier ticks that were not seen now and are not forgotten yet."""
+    if isinstance(snapshot, BoxLook) and snapshot.runs_left_out:
+        return []  # which of them are only left out is not known
     reached = isinstance(snapshot, BoxLook) and not isinstance(snapshot.runs, Unseen)
     limit = FORGET_VANISHED_SECONDS if reached else FORGET_UNREACHED_SECONDS
     return sorted(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook, Snapshot
     from patrol.verdict import Verdict
 
+RATE_SECONDS = 30.0  # looks of cron are at least a minute apart
 MANY, SOME, RULES, DISK_POINTS, RUNS = 64, 16, 21, 256, 32
 T = TypeVar("T")
 
@@ -46,15 +47,18 @@ def rate_now(before: Before, look: RunLook, box: BoxLook | None, now: float) -> 
     """Steps per second since the newest step in memory; None: cannot be said.
 
     Where the counter stands still, the most that can have been made: its smallest step over the time, if even that is
-    below the last rate. Time is the box's uptime within one boot: no clock that somebody sets.
+    below the last rate. Time is the box's uptime within one boot: no clock that somebody sets. Looks that follow each
+    other within RATE_SECONDS say nothing: a log grows in pieces. Nor does one at a run that is gone.
     """
+    if presence_of(look) is Presence.GONE or 0 <= now - (before.last_seen_at or 0.0) < RATE_SECONDS:
+        return None
     progress = observed(look.progress)
     current = progress.current if progress else None
     if current is None or not math.isfinite(current) or not before.steps or before.attempt != attempt_id(look):
         return None
     at, last = before.steps[-1]
     seconds = _elapsed(before, box, now - at)
-    if seconds <= 0 or current < last:
+    if seconds < RATE_SECONDS or current < last:
         return None
     if current > last:
         return (current - last) / seconds
@@ -82,7 +86,6 @@ def fold(before: Before, look: RunLook | None, verdict: Verdict, now: float, box
     mine = applicable(before, look)
     mine = _judged(mine, verdict)
     mine = mine._replace(
-        last_seen_at=now,
         run_id=observed(look.run_id) or mine.run_id,
         gone_ticks=_gone_ticks(mine, look),
         known_rule=verdict.finding.rule if verdict.state is not RunState.UNKNOWN else mine.known_rule,
@@ -91,7 +94,8 @@ def fold(before: Before, look: RunLook | None, verdict: Verdict, now: float, box
         durations=_durations(mine, look),
         was_flapping=any(finding.rule == "flapping" for finding in (verdict.finding, *verdict.further)),
     )
-    return _with_box(_with_progress(_with_notices(mine, look), look, box, now), box)
+    mine = _with_progress(_with_notices(mine, look), look, box, now)  # asks when the run was seen last
+    return _with_box(mine._replace(last_seen_at=now), box)
 
 
 def _judged(before: Before, verdict: Verdict) -> Before:
@@ -148,6 +152,8 @@ def _with_progress(before: Before, look: RunLook, box: BoxLook | None, now: floa
         before = before._replace(steps=(), rates=(), losses=())
     elif before.attempt != attempt:
         before = before._replace(steps=())
+    if presence_of(look) is Presence.GONE:  # what it makes after a restart is not measured from before
+        return before._replace(steps=(), attempt=attempt)
     rate = rate_now(before._replace(attempt=attempt), look, box, now)
     rates = before.rates if rate is None else _newest((*before.rates, rate), MANY)
     losses = before.losses

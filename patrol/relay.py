@@ -46,6 +46,9 @@ files=$1 bytes=$2; shift 2
 run=0
 for root; do
   count=0
+  case $root in
+    '~/'*) root=$HOME${root#?};;
+  esac
   for file in "$root"/outbox/[0-9]*-*.json; do
     name=${file##*/}
     [ -f "$file" ] && [ ! -e "$root/sent/$name" ] && [ ! -e "$root/dead/$name" ] || continue

@@ -177,15 +177,19 @@ def _sign(reading: object) -> str:
     return _NO_VALUE if isinstance(reading, Absent) else _UNKNOWN
 
 
-def details(verdict: Verdict, look: RunLook | None, now: float) -> list[str]:
+def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Finding] | None = None) -> list[str]:
     """The lines below the one line: for each thing that is wrong what, since when, the proving line, the remedy, and
-    what to type. [] where nothing is wrong.
+    what to type. [] where nothing is wrong. told: what the runs of a box have in common is told below the first one.
     """
     lines: list[str] = []
     for finding in (verdict.finding, *verdict.further):
         if finding.severity is Severity.OK:
             continue
         first = finding is verdict.finding
+        if told is not None and not first:
+            if finding in told:
+                continue
+            told.add(finding)
         lines.append(f"  {finding.severity.name.lower()}  {finding.rule}: {clean(finding.say, 300)}")
         lines += [f"    since   {_since(verdict, now)}"] if first else []
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []

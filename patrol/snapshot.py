@@ -63,7 +63,8 @@ class Pressure(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """One file system that a run touches. Bytes free are those for a plain user. inodes: Absent where not counted."""
+    """One file system that a run touches. Bytes free are those for a plain user, bytes_total those and what is
+    used: without what the file system keeps for root. inodes: Absent where not counted."""
 
     mount: str
     bytes_free: int
@@ -156,6 +157,7 @@ class RunLook(NamedTuple):
     this attempt's log that matches done_regex; the value says which. reason: of the end, in words.
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
+    python: the interpreter on the box that has onbox, as recorded at its start.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
@@ -191,11 +193,13 @@ class RunLook(NamedTuple):
     notify_trouble: str = ""
     scheduler: Maybe[str] = NOT_ASKED  # the queue's word: state and reason
     expected_seconds: Maybe[float] = NOT_ASKED
+    python: Maybe[str] = Absent("not recorded")
 
 
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
+    runs_left_out: how many older runs the project holds beside them.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -211,6 +215,7 @@ class BoxLook(NamedTuple):
     sections_unseen: tuple[tuple[str, str], ...] = ()
     taken_seconds: float = 0.0
     onbox_on_path: Maybe[bool] = NOT_ASKED
+    runs_left_out: int = 0
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

@@ -74,6 +74,7 @@ class Channel:
         self.looked = False  # all items at least once
         self.engine = os.environ.get(ENGINE_VARIABLE, "any")
         self.lasting = False
+        self._closed_in_sight = False
 
     # -- what the loop calls
 
@@ -122,7 +123,8 @@ class Channel:
         return max(now, min(times))
 
     def close(self) -> None:
-        """End every connection, without ado; the programs on the box end with them."""
+        """End every connection, without ado; the programs on the box end with them. How it stood is kept."""
+        self._closed_in_sight = self.contact.in_sight
         for attempt in self.connections_open():
             attempt.connection.kill()
             attempt.connection.close()
@@ -131,7 +133,7 @@ class Channel:
     @property
     def contact(self) -> Contact:
         fresh = self.last_heard_at is not None and (
-            self.live is not None or (self.pace.short_poll is not None and not self.failures)
+            self.live is not None or self._closed_in_sight or (self.pace.short_poll is not None and not self.failures)
         )
         return Contact(fresh, self.last_heard_at, self.reason, self.detail, self.connections, self.drops)
 

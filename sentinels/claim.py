@@ -28,6 +28,7 @@ CONTINUE_SECONDS = 900.0  # a wait that ran out of its time is continued by one 
 LOCK_SECONDS = 5.0
 YIELD_SECONDS = 0.9  # for the old waiter to end by itself
 FORCE_SECONDS = 1.0
+MOST_SECONDS = 1e11  # more is no time of this world, and no calendar has it
 OVERDUE_SECONDS = 30.0  # a waiter that is so long over its limit is frozen
 _LOOK_SECONDS = 0.01
 
@@ -65,7 +66,9 @@ def ident_of(keys: Iterable[str]) -> str:
 
 def register_folder(environment: Mapping[str, str]) -> str:
     """Where the register lies; one for all projects of a user."""
-    home = environment.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    home = environment.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(home):  # by its specification a relative one does not count
+        home = os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(home, "onbox", "sentinels")
 
 
@@ -178,15 +181,23 @@ def parse_entry(ident: str, text: bytes) -> Entry | None:
             tuple(map(str, data["texts"])),
             Waiter(int(who["pid"]), str(who["start"]), None if who.get("boot") is None else str(who["boot"])),
             str(data["state"]),
-            float(data["armed_at"]),
-            float(data["began_at"]),
-            float(data["limit_seconds"]),
-            float(data["written_at"]),
-            dict(data.get("last_contact") or {}),
-            dict(data.get("memory") or {}),
+            _seconds(data["armed_at"]),
+            _seconds(data["began_at"]),
+            _seconds(data["limit_seconds"]),
+            _seconds(data["written_at"]),
+            {box: None if at is None else _seconds(at) for box, at in dict(data.get("last_contact") or {}).items()},
+            {slot: dict(kept) for slot, kept in dict(data.get("memory") or {}).items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _seconds(value: object) -> float:
+    """Seconds that can be a time or a limit. Raises ValueError, TypeError."""
+    seconds = float(value)  # type: ignore[arg-type]
+    if not abs(seconds) < MOST_SECONDS:
+        raise ValueError(f"{seconds} is no time")
+    return seconds
 
 
 def claim(register: Register, entry: Entry) -> Entry | None:

@@ -35,6 +35,7 @@ class Duty:
         # One look ends nobody's wait.
         self.register: Register | None = None if plan.once else Register(register_folder(os.environ))
         now = wall()
+        self._keys = [ident_of([place.key]) for place in places]
         ident = ident_of(place.key for place in places)
         self.entry = Entry(ident, plan.texts, this_waiter(), "waiting", now, now, plan.limit_seconds, now, {}, {})
         earlier = None
@@ -54,7 +55,7 @@ class Duty:
         """Let the conditions go on where the earlier slice ended."""
         for channel in channels:
             for number, condition in channel.items.values():
-                condition.recall(self.entry.memory.get(_slot(number, condition.kind), {}))
+                condition.recall(self.entry.memory.get(self._slot(number, condition.kind), {}))
 
     def watch(self, wait: Wait) -> Finding:
         """Run the wait, and leave the register as it is to be left, however it ends."""
@@ -97,20 +98,20 @@ class Duty:
     def _note(self, wait: Wait) -> None:
         contact = {channel.target.box: channel.last_heard_at for channel in wait.channels}
         memory = {
-            _slot(number, condition.kind): condition.memory()
+            self._slot(number, condition.kind): condition.memory()
             for channel in wait.channels
             for number, condition in channel.items.values()
         }
         self.entry = self.entry._replace(written_at=wall(), last_contact=contact, memory=memory)
 
+    def _slot(self, number: int, kind: str) -> str:
+        """Where a condition's memory is kept: by its target; a later slice may name them in another order."""
+        return f"{self._keys[number]}:{kind}"
+
     def _clear_line(self) -> None:
         if self._on_terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-
-def _slot(number: int, kind: str) -> str:
-    return f"{number}:{kind}"
 
 
 def _warn(text: str) -> None:

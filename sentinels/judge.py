@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CLOCK_GRAIN_SECONDS = 0.02  # a file's times lag behind the clock by up to a tick of the kernel
+BLIND_SECONDS = 3.0  # of a log, before the first look; so long a login is nothing unusual
 PROOF_SECONDS = 1.5  # between the two looks that prove that something has gone
 
 
@@ -178,6 +179,7 @@ class LogCondition(Condition):
     def __init__(self, target: Target, path: str, arming: Arming) -> None:
         super().__init__(target, path, arming)
         self.cursor = "0:0:0:0:0" if arming.existing else ""
+        self.looked_before = arming.existing  # else the first look tells where its new lines begin
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         patterns = self.target.regex, self.target.fail_regex
@@ -187,7 +189,7 @@ class LogCondition(Condition):
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, NotThere):
-            self.note = "no log there yet"
+            self.note, self.looked_before = "no log there yet", True
         elif isinstance(message, Remember):
             self.cursor = message.known
         elif isinstance(message, LineSeen):
@@ -196,18 +198,30 @@ class LogCondition(Condition):
             word = "fail line" if message.failed else "line"
             return self._found(outcome, f"{word} in {self.path}: {line}", clock, log=self.path, line=line)
         elif isinstance(message, Quiet):
-            self.note = f"log written {format_duration(message.seconds)} ago"
+            self.note = self._blind(clock - armed_clock, message.seconds) or (
+                f"log written {format_duration(message.seconds)} ago"
+            )
+            self.looked_before = True
             limit = self.arming.stall_after_seconds
             if limit is not None and message.seconds >= limit:
                 say = f"nothing was written to {self.path} for {format_duration(message.seconds)}"
                 return self._found(Outcome.STALLED, say, clock - message.seconds, log=self.path)
         return None
 
+    def _blind(self, waited_seconds: float, quiet_seconds: float) -> str:
+        """What is to be said of lines that came before the first look: old and new ones look alike."""
+        if self.looked_before or not quiet_seconds < waited_seconds or waited_seconds < BLIND_SECONDS:
+            return ""
+        return (
+            f"lines of the first {format_duration(waited_seconds)} do not count, the box was not in sight (--existing)"
+        )
+
     def memory(self) -> dict[str, Any]:
         return {"cursor": self.cursor}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         self.cursor = str(memory.get("cursor") or self.cursor)
+        self.looked_before = self.looked_before or bool(self.cursor)
 
 
 class ArtifactCondition(Condition):
@@ -285,6 +299,7 @@ class RunCondition(Condition):
         self.suspect: tuple[str, float] | None = None
         self.quiet: float | None = None
         self.parts: Mapping[str, bytes] | None = None
+        self.lived = False  # seen alive by this very wait
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path)
@@ -303,6 +318,7 @@ class RunCondition(Condition):
         judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         self.note = "" if self.companion and facts.run_id is None else judged.say
+        self.lived = self.lived or "alive" in (facts.runner, facts.stage)
         if judged.outcome is None or (self.companion and judged.outcome is Outcome.LANDED):
             self.suspect = None
             return None
@@ -311,7 +327,9 @@ class RunCondition(Condition):
         facts_for_json = {**failure_facts(facts.failed), "run_id": facts.run_id, "rule": judged.row}
         if judged.outcome is not Outcome.FAILED:
             facts_for_json = {"run_id": facts.run_id, "rule": judged.row}
-        return self._found(judged.outcome, judged.say, parse_utc(judged.at), **facts_for_json)
+        # When it went, nobody wrote down: first seen to have gone, or else the last word of its own.
+        since = self.suspect[1] if judged.outcome is Outcome.GONE and self.lived and self.suspect else None
+        return self._found(judged.outcome, judged.say, since or parse_utc(judged.at), **facts_for_json)
 
     def _proved(self, judged: Judged, clock: float) -> bool:
         """Whether the same was seen before, long enough ago."""

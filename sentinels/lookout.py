@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 
-from sentinels.lookout_items import ArtifactItem, FileItem, LogItem, PidItem, boot_id
+from sentinels.lookout_items import ArtifactItem, FileItem, LogItem, PidItem, boot_id, why
 from sentinels.lookout_run import RunItem
 
 LINE = 3  # descriptor on which the other side speaks
@@ -45,12 +45,23 @@ def look_all(items, now, *, beats):
     """Every line that there is to say; beats: with what is told with a heartbeat only."""
     said = []
     for item in items:
-        said += item.look(now)
+        said += looked(item, item.look, now)
     if beats:
         for item in items:
             if hasattr(item, "beat"):
-                said += item.beat(now)
+                said += looked(item, item.beat, now)
         said.append("beat %.3f" % now)
+    return said
+
+
+def looked(item, look, now):
+    """What one item has to say; one that cannot be looked at (a stale mount) must not blind the others."""
+    try:
+        said, trouble = look(now), ""
+    except OSError as error:
+        trouble = item.UNSEEN % (item.ident, why(error))
+        said = [] if trouble == getattr(item, "trouble", "") else [trouble]
+    item.trouble = trouble
     return said
 
 

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import stat
 import zlib
 
 CONTENT_LIMIT = 4096
@@ -60,6 +61,8 @@ def why(error):
 class FileItem:
     """A marker: that it is there, which one it is, and what it holds. Known: the stamp that was told before."""
 
+    UNSEEN = "file %s unseen %s"
+
     def __init__(self, ident, path, known):
         self.ident, self.path, self.known = ident, full_path(path), known or None
 
@@ -100,6 +103,8 @@ class FileItem:
 class LogItem:
     """Lines of a log that came after the cursor. Cursor: device:inode:offset:size of the piece before:its checksum."""
 
+    UNSEEN = "log %s unseen %s"
+
     def __init__(self, ident, path, cursor, regex, fail_regex):
         self.ident, self.path = ident, full_path(path)
         self.done = re.compile(regex.encode("utf-8", "surrogateescape")) if regex else None
@@ -107,7 +112,7 @@ class LogItem:
         self.fd, self.where, self.offset, self.rest, self.grew_at = -1, (0, 0), 0, b"", 0.0
         self.wanted = self._parse(cursor)
         self.told = cursor
-        self.first = True
+        self.first, self.odd = True, False
         self.mtime = None
 
     @staticmethod
@@ -135,11 +140,21 @@ class LogItem:
             self._leave()
             self.first = False
             return said + self._cursor_line()
-        self.mtime = seen.st_mtime
+        if not stat.S_ISREG(seen.st_mode):
+            return said + self._not_a_file()
+        self.mtime, self.odd = seen.st_mtime, False
         if self.fd < 0 or (seen.st_dev, seen.st_ino) != self.where:
             self._leave()
             said += self._enter(now)
         self.first = False
+        return said
+
+    def _not_a_file(self):
+        """A folder or a pipe has the name; a log that takes its place will be new."""
+        self._leave()
+        self.wanted, self.first, self.mtime = self.wanted or (0, 0, 0, 0, 0), False, None
+        said = [] if self.odd else ["log %s unseen %s" % (self.ident, hex_of("not a regular file"))]
+        self.odd = True
         return said
 
     def beat(self, now):
@@ -261,6 +276,8 @@ class ArtifactItem:
     Known: `stamp of a file:seconds it was stable` from an earlier connection, so that a lost link costs no time.
     """
 
+    UNSEEN = "artifact %s unseen %s"
+
     def __init__(self, ident, pattern, min_bytes, stable, since, known):
         self.ident, self.pattern = ident, full_path(pattern)
         self.min_bytes, self.stable = int(min_bytes), float(stable)
@@ -325,6 +342,8 @@ def boot_id():
 
 class PidItem:
     """A process, known by pid and start time. Known: `start time:boot id` from an earlier connection."""
+
+    UNSEEN = "pid %s unseen %s"
 
     def __init__(self, ident, pid, known):
         self.ident, self.pid, self.known = ident, int(pid), known

@@ -25,6 +25,7 @@ PART_LIMIT = 1 << 15
 class RunItem:
     """A run directory: what its records say, and whether runner and stage live. Told when any of it changed."""
 
+    UNSEEN = "run %s unseen=%s"
     FAST = ("markers/CHAIN_DONE", "markers/CHAIN_FAILED", "events.jsonl", "run.json")
 
     def __init__(self, ident, root):

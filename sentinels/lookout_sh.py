@@ -107,12 +107,15 @@ piece_sum() { # FILE OFFSET: checksum of up to 256 bytes before it
 }
 fresh() { tail -c "+$((offset + 1))" "$1" | head -c "$2" | tr '\r' '\n'; } # FILE BYTES: from the offset on
 match_log() { # FILE BYTES ID ERE FAIL_ERE: the first line from the offset on that a pattern finds is told
+  first=
   for word in fail match; do
     if [ $word = fail ]; then pattern=$5; else pattern=$4; fi
     [ -n "$pattern" ] && [ "$2" -gt 0 ] || continue
-    line=$(fresh "$1" "$2" | grep -E -a -m 1 -e "$pattern" | head -c 1000)
-    [ -z "$line" ] || { say "log $3 $word $(hex_of "$line")"; return; }
+    line=$(fresh "$1" "$2" | grep -n -E -a -m 1 -e "$pattern" | head -c 1000)
+    [ -n "$line" ] && { [ -z "$first" ] || [ "${line%%:*}" -lt "$first" ]; } || continue
+    first=${line%%:*} found=$word text=${line#*:}
   done
+  [ -z "$first" ] || say "log $3 $found $(hex_of "$text")"
 }
 look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   if { [ -n "$5" ] && [ -z "$7" ]; } || { [ -n "$6" ] && [ -z "$8" ]; }; then
@@ -127,6 +130,12 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
     [ "$was" = absent ] || say "log $2 absent"
     [ -n "$4" ] || eval "b$1=0:0:0:0:0"
     eval "state$1=absent"
+    return 0
+  fi
+  if [ ! -f "$3" ]; then
+    [ "$was" = odd ] || say "log $2 unseen $(hex_of 'not a regular file')"
+    [ -n "$4" ] || eval "b$1=0:0:0:0:0"
+    eval "state$1=odd"
     return 0
   fi
   [ "$is" != "$was" ] || [ -n "$rest" ] || return 0
@@ -255,7 +264,7 @@ beat_all() {
     i=$((i + 1))
     eval "kind=\$kind$i id=\$id$i path=\$path$i b=\$b$i"
     case $kind in
-      log) [ -z "$b" ] || say "log $id cursor $b"; quiet "$id" "$path" ;;
+      log) [ -z "$b" ] || say "log $id cursor $b"; [ ! -f "$path" ] || quiet "$id" "$path" ;;
       run) quiet "$id" "$path/events.jsonl" "$path"/logs/*.log ;;
     esac
   done

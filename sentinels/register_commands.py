@@ -81,8 +81,11 @@ def _is_named(standing: Standing, names: list[str]) -> bool:
 def run_reap(_args: argparse.Namespace) -> int:
     """Clear entries whose process has gone and files that are no entries; end waiters that are frozen."""
     register, standings = _standings()
-    code = _end(register, [one for one in standings if one.word in ("dead", "frozen")])
-    for ident in register.damaged():
+    chosen, damaged = [one for one in standings if one.word in ("dead", "frozen")], register.damaged()
+    if not chosen and not damaged:
+        print("nothing to clear")
+    code = _end(register, chosen)
+    for ident in damaged:
         register.remove(ident)
         print(f"{ident}  damaged, removed")
     return code

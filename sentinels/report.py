@@ -91,6 +91,7 @@ def warnings(conditions: Sequence[Any]) -> list[str]:
         "the marker there is of",
         "there is no such run",
         "cannot be looked at",
+        "lines of the first",
         "the run cannot",
     )
     return [f"{one_line(c.target.text)}: {c.note}" for c in conditions if c.note.startswith(shown)]

@@ -169,7 +169,7 @@ def why_failed(data: Mapping[str, Any]) -> str:
         "; ".join(findings),
         data.get("proof") or data.get("last_line"),
     ]
-    text = " · ".join(one_line(str(part))[:300] for part in parts if part)
+    text = " · ".join(dict.fromkeys(one_line(str(part))[:300] for part in parts if part))  # the reason may be a finding
     remedy = f" · remedy: {one_line(str(data['remedy']))[:300]}" if data.get("remedy") else ""
     return redact(text + remedy)
 
@@ -231,6 +231,9 @@ ROWS: tuple[Row, ...] = (
     Row("unseen", lambda f, t: bool(f.trouble),
         lambda f, t: Judged(None, f"the run cannot be looked at: {one_line(f.trouble)}"),
         "what could not be looked at proves nothing"),
+    Row("vanished", lambda f, t: f.run_id is None and t.bound is not None,
+        lambda f, t: Judged(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away"),
+        "a folder that is not there is no proof: it may be a mount"),
     Row("no_run", lambda f, t: f.run_id is None, lambda f, t: Judged(None, "there is no such run yet"),
         "a run may be waited for before it begins"),
     Row("replaced", lambda f, t: t.bound is not None and f.run_id != t.bound,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import name_problem
@@ -143,23 +144,44 @@ def read_seconds(option: str, text: str, *, least: float = 0.0) -> float:
     return seconds
 
 
+# One piece of a pattern: an escape, a set, a counted repeat, or anything else.
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.DOTALL)
+_ERE_OF_PIECE = {
+    r"\d": "[0-9]",
+    r"\D": "[^0-9]",
+    r"\s": "[[:space:]]",
+    r"\S": "[^[:space:]]",
+    r"\w": "[A-Za-z0-9_]",
+    r"\W": "[^A-Za-z0-9_]",
+    r"\b": r"\b",
+    r"\B": r"\B",
+    r"\t": "\t",
+    "{": "[{]",  # as a repeat it is a piece of its own
+}
+
+
 def ere_of(regex: str) -> str | None:
     """The same pattern for `grep -E`, for a box without python; None: it cannot be said there.
 
-    Only what reads differently is changed: \\d and \\D, \\s, \\w; what POSIX has no word for (look-around, lazy
-    repeats, named groups, back references by name) gives None.
+    What POSIX has no word for (look-around, lazy repeats, named groups, characters by number) gives None: a grep would
+    read it as something else and find other lines.
     """
-    if re.search(r"\(\?|[*+?}][?+]|\\[AZzpPkQE0-9]", regex):
-        return None
-    found = {
-        r"\d": "[0-9]",
-        r"\D": "[^0-9]",
-        r"\s": "[[:space:]]",
-        r"\S": "[^[:space:]]",
-        r"\w": "[A-Za-z0-9_]",
-        r"\W": "[^A-Za-z0-9_]",
-    }
-    parts = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[]+|.", regex, re.DOTALL)
-    if any(part.startswith("[") and "\\" in part for part in parts):
-        return None
-    return "".join(found.get(part, part) for part in parts)
+    pieces = _PIECE.findall(regex)
+    for piece, after in pairwise(pieces):
+        repeats = piece in ("*", "+", "?") or (len(piece) > 1 and piece[0] == "{")
+        if (repeats and after in ("?", "+")) or (piece + after in ("(?", "{,")):
+            return None
+    parts = [_ere_of_piece(piece) for piece in pieces]
+    return None if None in parts else "".join(part for part in parts if part is not None)
+
+
+def _ere_of_piece(piece: str) -> str | None:
+    if piece in _ERE_OF_PIECE:
+        return _ERE_OF_PIECE[piece]
+    if piece[0] == "[" and len(piece) > 1:
+        return None if "\\" in piece or re.search(r"\[[:.=]", piece[1:]) else piece
+    if piece[0] == "\\":
+        if piece[1:].isalnum():
+            return None
+        return piece if piece[1] in ".[](){}*+?|^$\\" else piece[1]
+    return piece

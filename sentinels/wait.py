@@ -140,12 +140,29 @@ class Wait:
 
     def _end(self) -> Finding | None:
         for channel in self.channels:
-            if channel.lasting:
-                return self._unreachable(channel)
-        for number in self.plan.watchers:
-            if number in self.findings:
-                return self.findings[number]
-        return combine(self.findings, len(self.plan.texts) - len(self.plan.watchers), want_any=self.plan.want_any)
+            if channel.lasting and not self._done(channel):
+                unreachable = self._unreachable(channel)
+                if not self.plan.want_any or self.plan.watchers & self._numbers(channel):
+                    return unreachable
+                self._give_up(channel, unreachable)  # another box may still land
+        against = [self.findings[at] for at in sorted(self.plan.watchers & self.findings.keys())]
+        failed = next((one for one in against if one.outcome is Outcome.FAILED), None)
+        if failed is not None:
+            return failed
+        wanted = {at: one for at, one in self.findings.items() if at not in self.plan.watchers}
+        end = combine(wanted, len(self.plan.texts) - len(self.plan.watchers), want_any=self.plan.want_any)
+        if end is not None or not against:
+            return end
+        # "No marker landed" is a word about all boxes: none of it while one is out of sight.
+        return against[0] if all(channel.contact.in_sight for channel in self._open_channels()) else None
+
+    def _give_up(self, channel: Channel, unreachable: Finding) -> None:
+        """Nothing more will come from this box; its targets are told as unreachable, the others are waited for."""
+        for number, condition in channel.items.values():
+            if number not in channel.finished:
+                self.findings.setdefault(number, unreachable._replace(target=condition.target.text))
+                condition.note = f"cannot be looked at: {channel.why_unreachable()}"
+        channel.finished |= self._numbers(channel)
 
     def _sleep(self, deadline: float) -> None:
         """Until something comes in or is due."""
@@ -155,7 +172,11 @@ class Wait:
         self._selector.select(max(0.0, due - now))
 
     def _done(self, channel: Channel) -> bool:
-        return {number for number, _ in channel.items.values()} <= channel.finished
+        return self._numbers(channel) <= channel.finished
+
+    @staticmethod
+    def _numbers(channel: Channel) -> set[int]:
+        return {number for number, _ in channel.items.values()}
 
     def _watch_connections(self) -> None:
         """Let the selector know of new connections and forget ended ones."""
@@ -186,7 +207,7 @@ class Wait:
         seen = f"; last seen: {'; '.join(notes)}" if notes else ""
         within = "now" if self.plan.once else f"within {format_duration(self.plan.limit_seconds)}"
         say = f"nothing {within}{seen}"
-        return Finding(Outcome.TIMED_OUT, ", ".join(texts), say, wall())
+        return Finding(Outcome.TIMED_OUT, ", ".join(texts), say)
 
     def _unreachable(self, channel: Channel) -> Finding:
         texts = [
@@ -194,7 +215,7 @@ class Wait:
         ]
         contact = channel.contact
         where = "this machine's own look" if channel.target.box == LOCAL else channel.target.box
-        why = channel.why_unreachable() or "no answer yet"
+        why = channel.why_unreachable() or "its login has not answered so far"
         say = f"{where}: {why}; {last_contact(contact, wall())}; of the run nothing is known"
         detail: Mapping[str, Any] = {"box": channel.target.box, "reason": contact.reason or "late_login"}
         return Finding(Outcome.UNREACHABLE, ", ".join(dict.fromkeys(texts)), say, contact.last_heard_at, detail)

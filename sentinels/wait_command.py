@@ -75,7 +75,7 @@ def read_terms(args: argparse.Namespace, targets: list[Target]) -> tuple[Plan, A
     """Under which terms it is waited. Raises BadTarget."""
     plan = Plan(
         tuple(target.text for target in targets),
-        read_seconds("--timeout", args.timeout),
+        read_seconds("--timeout", args.timeout, least=1),
         want_any=args.any,
         once=args.once,
         watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),

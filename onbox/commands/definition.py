@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from typing import TYPE_CHECKING
 
 from onbox import __version__
@@ -67,6 +68,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         "boot_id": boot_id(),
         "kernel": os.uname().release,
         "onbox": __version__,
+        "python": sys.executable or None,
         "environment": {name: os.environ[name] for name in FROZEN_VARIABLES if name in os.environ},
         "progress": dict(project.config.progress),
         "triage": [dict(row) for row in project.config.triage],

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from patrol.discover import Found
     from patrol.settings import Settings
+    from patrol.verdict import Finding
 
 EXAMPLES = """\
 examples:
@@ -150,8 +151,9 @@ def _first_look(settings: Settings, name: str) -> int:
     wishes = Wishes(choose_boxes(settings, [name]), asked_by_name=True, act=False)
 
     def show(judged: Any) -> None:
+        told: set[Finding] = set()
         for one in judged.runs:
-            for line in (one.line, *details(one.verdict, one.look, judged.snapshot.at)):
+            for line in (one.line, *details(one.verdict, one.look, judged.snapshot.at, told)):
                 output.print(line)
 
     try:

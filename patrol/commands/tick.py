@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from patrol.judge import BoxJudged
     from patrol.settings import Settings
     from patrol.tick import Ticked
+    from patrol.verdict import Finding
 
 HANDBOOK = "HANDBOOK.md"
 EXAMPLES = """\
@@ -73,10 +74,11 @@ def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
     from patrol.report import details  # noqa: PLC0415 - loaded while the boxes answered
 
     lines: list[str] = []
+    told: set[Finding] = set()
     for one in judged.runs:
         lines.append(one.line)
         silent = quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
-        lines += [] if silent else details(one.verdict, one.look, judged.snapshot.at)
+        lines += [] if silent else details(one.verdict, one.look, judged.snapshot.at, told)
     return lines
 
 

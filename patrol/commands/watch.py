@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from patrol.judge import BoxJudged
     from patrol.kept import Past
     from patrol.settings import Settings
+    from patrol.verdict import Finding
 
 EXAMPLES = """\
 examples:
@@ -93,5 +94,10 @@ def _texts(judged: list[BoxJudged], settings: Settings, *, live: bool, as_json: 
         return lines
     width = shutil.get_terminal_size().columns
     head = f"{time.strftime('%Y-%m-%d %H:%M:%S')}  every {every:g} s, Ctrl-C ends it · {settings.config_path or ''}"
-    below = [line for box in judged for run in box.runs for line in details(run.verdict, run.look, wall())]
+    below = [line for box in judged for line in _details(box)]
     return [CLEAR + "\n".join(line[:width] for line in [head, "", *lines, "", *below])]
+
+
+def _details(box: BoxJudged) -> list[str]:
+    told: set[Finding] = set()
+    return [line for run in box.runs for line in details(run.verdict, run.look, wall(), told)]

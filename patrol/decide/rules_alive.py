@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from onbox.contract.readings import Unseen, observed
+from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_ALIVE, NOT_DONE
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE
 from patrol.decide.scene import RunScene
 from patrol.decide.trend import flap_percent, slow_rate
-from patrol.decide.words import ago, clean, else_known, how_far, log_command, resume_command, signals, status_command
+from patrol.decide.words import (
+    ago,
+    clean,
+    else_known,
+    how_far,
+    log_command,
+    notices_command,
+    resume_command,
+    signals,
+    status_command,
+)
 from patrol.presence import Presence
+from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
 Row = Rule[RunScene]
@@ -253,7 +264,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Mend the target; what waits is kept and sent later.",
-        command=lambda s: s.way.there(("onbox", "notify", "list", s.look.run)),
+        command=notices_command,
     ),
     Row(
         "files-missing", Severity.WARNING, None,
@@ -290,8 +301,19 @@ RUN_FLAGS: tuple[Row, ...] = (
         "what was not seen is never taken for health",
     ),
     Row(
+        "log-absent", Severity.WARNING, None,
+        (ALIVE, If("the log that is declared is not there",
+                   lambda s: not s.look.managed and isinstance(s.look.log, Absent) and s.look.log != NOT_ASKED)),
+        lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
+        "a life without the declared log is half a look, be the path wrong or the file moved away",
+        remedy=lambda s: "See where it writes; mend `log` or the run.",
+        command=lambda s: s.way.there(("ls", "-lat", "--", s.look.place.rpartition("/")[0] or "/")),
+    ),
+    Row(
         "no-onbox", Severity.WARNING, None,
-        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False), NOT_ALIVE, NOT_DONE),
+        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False),
+         If("the interpreter that started the run was not recorded", lambda s: observed(s.look.python) is None),
+         If("its runner was not seen to live", lambda s: observed(s.look.runner_alive) is not True), NOT_DONE),
         lambda s: "onbox is not on the PATH of a login without a terminal: the next command may not be found",
         "start-up files often set PATH for terminals only",
         remedy=lambda s: "Write the full path of onbox, or set PATH in the account's start-up file.",

@@ -134,6 +134,16 @@ def _oom_lines(scene: BoxScene) -> list[str]:
     return [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "oom"]
 
 
+def _whole_box_killed(scene: BoxScene) -> bool:
+    """The kernel says since the last look that the whole box ran out of memory, and no count tells whose kill it was.
+
+    A kill for a group's limit is some group's own; where ours has a limit, it has a count.
+    """
+    if scene.box_before.kernel_seconds is None or scene.oom_kills is not None:
+        return False
+    return any(not line.startswith("Memory cgroup") for line in _oom_lines(scene))
+
+
 def _unseen(scene: BoxScene, *, expected: bool) -> str:
     words = [
         f"{clean(name, 20)} ({clean(why, 50)})"
@@ -177,10 +187,18 @@ BOX_FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "oom-kill", Severity.WARNING, None,
-        (If("the group's oom_kill count grew, or the kernel wrote of a kill", lambda s: s.new_oom_kills > 0 or bool(_oom_lines(s))),),
+        (If("the group's oom_kill count grew, or without a count the kernel wrote that the whole box ran out of memory",
+            lambda s: s.new_oom_kills > 0 or _whole_box_killed(s)),),
         lambda s: (f"{s.new_oom_kills} processes killed for memory since the last look" if s.new_oom_kills else "the kernel killed for memory") + "".join(f"; {line}" for line in _oom_lines(s)[:1]),
-        "the counter is the authority, as a difference within one boot",
+        "the counter is the authority, as a difference within one boot; the kernel's log is every neighbour's, too",
         remedy=lambda s: "Fewer workers or more memory (look at the cgroup's limit, not the host's).",
+    ),
+    Flag(
+        "oom-elsewhere", Severity.OK, None,
+        (If("the kernel wrote of a kill for memory", lambda s: bool(_oom_lines(s))),
+         If("nothing shows that it was in this group", lambda s: not s.new_oom_kills and not _whole_box_killed(s))),
+        lambda s: f"the kernel killed for memory, by nothing seen here: {_oom_lines(s)[0]}",
+        "another container's kill, or one from before the first look, is no news of this run",
     ),
     Flag(
         "memory-pressure", Severity.WARNING, None,
@@ -232,6 +250,14 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "the monitor's own gap is told, and never taken for a run's",
         remedy=lambda s: "Was this machine asleep? See that its cron runs.",
         command=lambda s: here("patrol", "status"),
+    ),
+    Flag(
+        "runs-left-out", Severity.WARNING, None,
+        (If("the project holds more runs than one look takes", lambda s: s.box.runs_left_out > 0),
+         If("all that were looked at are open", lambda s: all(observed(run.outcome) is None for run in observed(s.box.runs) or ()))),
+        lambda s: f"{s.box.runs_left_out} further runs of the project were not looked at, and may live: only the newest are",
+        "which of many runs live cannot be told without a look at each",
+        remedy=lambda s: "Give them projects of their own, or move the folders of old runs away.",
     ),
     Flag(
         "section-unseen", Severity.WARNING, None,

@@ -62,10 +62,15 @@ class BoxScene:
         return None if free is None else 100.0 - free
 
     @cached_property
+    def oom_kills(self) -> int | None:
+        """The kernel's own count for the group; None: it has none, or it was not seen."""
+        memory = observed(self.box.memory)
+        return observed(memory.oom_kills_total) if memory else None
+
+    @cached_property
     def new_oom_kills(self) -> int:
         """Kills since the last look; 0 at the first one, after a reboot, and in a new group (the count shrank)."""
-        memory = observed(self.box.memory)
-        total = observed(memory.oom_kills_total) if memory else None
+        total = self.oom_kills
         if total is None or self.box_before.oom_kills is None or self.rebooted:
             return 0
         return max(0, total - self.box_before.oom_kills)

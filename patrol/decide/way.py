@@ -24,17 +24,22 @@ class Way(NamedTuple):
     def there(self, *commands: Sequence[str]) -> str:
         """Commands joined with `&&`, run in the project's directory on the box."""
         steps = [("cd", _path(self.project)), *commands] if self.project else list(commands)
-        line = " && ".join(shlex.join(words) for words in steps)
+        line = " && ".join(" ".join(map(_quoted, words)) for words in steps)
         return line if self.host is None else f"{shlex.join([*self.ssh_command, self.host])} {shlex.quote(line)}"
 
     def copy(self, local: str, remote: str) -> str:
         """Send what is missing below `remote`; goes on where it was cut off."""
-        target = remote if remote.startswith("/") or not self.project else f"{self.project.rstrip('/')}/{remote}"
+        absolute = remote.startswith("/") or _is_of_home(remote) or not self.project
+        target = remote if absolute else f"{(self.project or '').rstrip('/')}/{remote}"
+        if _is_of_home(target) and self.host is not None:
+            target = target[2:] or "."  # rsync begins at home, and passes a ~ on as it is
         words = ["rsync", "-as", "--partial"]
         if self.host is not None and self.ssh_command != ("ssh",):
             words += ["-e", shlex.join(self.ssh_command)]
         end = _path(target).rstrip("/") + "/"
-        return shlex.join([*words, _here(local).rstrip("/") + "/", end if self.host is None else f"{self.host}:{end}"])
+        return " ".join(
+            map(_quoted, [*words, _here(local).rstrip("/") + "/", end if self.host is None else f"{self.host}:{end}"])
+        )
 
 
 def way_to(box: BoxSettings, ssh_command: tuple[str, ...] = ("ssh",)) -> Way:
@@ -45,6 +50,17 @@ def way_to(box: BoxSettings, ssh_command: tuple[str, ...] = ("ssh",)) -> Way:
 def here(*words: str) -> str:
     """A command of this machine."""
     return shlex.join(words)
+
+
+def _is_of_home(path: str) -> bool:
+    return path == "~" or path.startswith("~/")
+
+
+def _quoted(word: str) -> str:
+    """For a POSIX shell; a path of the home directory is one only with its `~` outside of the quotes."""
+    if not _is_of_home(word):
+        return shlex.quote(word)
+    return word[:2] + (shlex.quote(word[2:]) if word[2:] else "")
 
 
 def _path(path: str) -> str:

@@ -95,17 +95,31 @@ def last_known(scene: LinkScene) -> str:
     )
 
 
+def onbox_words(scene: RunScene) -> tuple[str, ...]:
+    """The words before a subcommand of onbox: where a login does not find it, the interpreter that started the run."""
+    python = observed(scene.look.python)
+    return (python, "-m", "onbox") if python and observed(scene.box.onbox_on_path) is False else ("onbox",)
+
+
 def resume_command(scene: RunScene) -> str:
-    return scene.way.there(("onbox", "resume", "-d", scene.look.run)) if scene.look.managed else log_command(scene)
+    return _of_run(scene, "resume", "-d", scene.look.run) if scene.look.managed else log_command(scene)
 
 
 def status_command(scene: RunScene) -> str:
-    return scene.way.there(("onbox", "status", scene.look.run)) if scene.look.managed else log_command(scene)
+    return _of_run(scene, "status", scene.look.run) if scene.look.managed else log_command(scene)
+
+
+def notices_command(scene: RunScene) -> str:
+    return _of_run(scene, "notify", "list", scene.look.run)
 
 
 def log_command(scene: RunScene) -> str:
     if scene.look.managed:
-        return scene.way.there(("onbox", "logs", "--run", scene.look.run))
+        return _of_run(scene, "logs", "--run", scene.look.run)
     log = observed(scene.look.log)
     path = log.path if log else scene.look.place
     return scene.way.there(("tail", "-n", "50", "--", path)) if path else ""
+
+
+def _of_run(scene: RunScene, *words: str) -> str:
+    return scene.way.there((*onbox_words(scene), *words))

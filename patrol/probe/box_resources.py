@@ -94,6 +94,11 @@ p_group() {
   }
 }
 p_disks() {
+  for p_file in "$@"; do
+    p_at "$p_file"
+    set -- "$@" "$p_path"
+    shift
+  done
   df -P "$@"
   p_mark inodes
   stat -f -c '%d %c' "$@"
@@ -224,7 +229,10 @@ def parse_disks(part: Part) -> Maybe[tuple[Disk, ...]]:
     known = len(pairs) == len(rows)
     disks: dict[str, Disk] = {}
     for at, match in enumerate(rows):
-        total, _, free, mount = (*(int(word) for word in match.groups()[:3]), one_line(match[4]))
+        size, used, free, mount = (*(int(word) for word in match.groups()[:3]), one_line(match[4]))
+        # What is kept for root is neither used nor free: df's own percentage leaves it out too.
+        free = max(0, free)
+        total = used + free if used >= 0 else size
         free_inodes, all_inodes = _inodes(pairs[at]) if known else (Unseen("not told"), Unseen("not told"))
         if total > 0:
             disks[mount] = Disk(mount, free * 1024, total * 1024, free_inodes, all_inodes)

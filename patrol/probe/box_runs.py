@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # p_runs PROJECT STATE_DIR CAP [NAME MANIFEST JOURNAL_INODE JOURNAL_OFFSET LOG INODE OFFSET CHECKSUM MTIME]...
 # Names of stages are plain ASCII words by contract, so their unquoted lists are safe; other files are left out.
+# Of more than 32 runs those whose status was written last: one that lives writes it again and again.
 # A slot that its keeper holds open needs no further proof; else its later lines are read. When run.json has changed,
 # journal and log are begun anew: it may be another run.
 SHELL = r"""
@@ -32,13 +33,25 @@ p_runs() {
     p_locks="$p_locks $p_line"
   done </proc/locks
   for p_run in */run.json; do
-    [ -e "./$p_run" ] || continue
-    p_run=${p_run%/*} p_count=$((p_count+1))
-    [ $p_count -le 32 ] && cd "./$p_run" || continue
-    p_one "$@"
-    cd ..
+    [ -e "./$p_run" ] && p_count=$((p_count+1))
   done
+  if [ $p_count -le 32 ]; then
+    for p_run in */run.json; do
+      p_enter "$@"
+    done
+  else
+    ls -dt ./*/status.json | head -n 32 | while IFS= read -r p_run; do
+      p_run=${p_run#./}
+      p_enter "$@" </dev/null
+    done
+  fi
   p_mark "count $p_count"
+}
+p_enter() {
+  p_run=${p_run%/*}
+  [ -e "./$p_run/run.json" ] && cd "./$p_run" || return
+  p_one "$@"
+  cd ..
 }
 p_newest() {
   p_new=
@@ -187,7 +200,7 @@ class RawRun(NamedTuple):
 
 
 class RawRuns(NamedTuple):
-    """runs: at most 32; there_are: how many there are."""
+    """runs: at most 32, of more the newest; there_are: how many there are."""
 
     runs: tuple[RawRun, ...]
     there_are: int

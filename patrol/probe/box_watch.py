@@ -19,7 +19,7 @@ PROCESSES_LIMIT = 40
 
 # p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
 # Whoever descends from this login, or is above it, is none of the run's; what only looks at or edits files is sorted
-# out by who reads the answer.
+# out by who reads the answer. After each its working directory, which tells two runs of one script apart.
 PROCESSES = r"""
 p_parent() {
   read -r p_line </proc/$1/stat || return
@@ -38,6 +38,8 @@ p_is_ours() {
   done
   return 1
 }
+p_newline='
+'
 p_processes() {
   grep -E -e "$1" </dev/null
   [ $? -lt 2 ] || return 20
@@ -58,7 +60,14 @@ p_processes() {
           if [ "$p_pid" ] && ! p_is_ours $p_pid && read -r p_line </proc/$p_pid/stat; then
             p_found=$((p_found+1))
             set -- ${p_line##*') '}
-            [ $p_found -gt 40 ] || printf '%s %s %s %.160s\n' $p_pid $1 ${20} "$p_text"
+            if [ $p_found -le 40 ]; then
+              printf '%s %s %s %.160s\n' $p_pid $1 ${20} "$p_text"
+              p_text=$(readlink /proc/$p_pid/cwd)
+              case $p_text in
+                *"$p_newline"*) ;;
+                *) printf '=%s\n' "$p_text";;
+              esac
+            fi
           fi
           p_pid=;;
       esac
@@ -130,11 +139,12 @@ SHELLS = frozenset("sh bash dash zsh fish ksh csh tcsh ash".split())
 
 
 class Found(NamedTuple):
-    """A process of the run."""
+    """A process of the run. folder: its working directory; "": not known."""
 
     pid: int
     start_ticks: int
     words: str
+    folder: str = ""
 
 
 def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
@@ -143,14 +153,22 @@ def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
         return Unseen("the pattern is none for the box's grep -E")
     if part.code != 0:
         return Unseen(f"the processes could not be looked at (code {part.code})")
-    found = []
+    found: list[Found] = []
+    last = False  # whether the line before told of a process that counts
     for line in part.data.decode("utf-8", "replace").split("\n"):
+        if line.startswith("="):
+            if last:
+                found[-1] = found[-1]._replace(folder=line[1:])
+            last = False
+            continue
+        last = False
         words = line.split(" ", 3)
         if len(words) != 4 or words[1] in "ZX" or is_onlooker(words[3]):
             continue
         pid, ticks = count(words[0]), count(words[2])
         if pid is not None and ticks is not None:
             found.append(Found(pid, ticks, one_line(words[3]).strip()))
+            last = True
     return tuple(found[:PROCESSES_LIMIT])
 
 

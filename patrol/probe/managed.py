@@ -77,6 +77,7 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=int(fold["retries"]),
         failure=_failure(raw, manifest),
+        python=manifest.get("python") or Absent("not recorded"),
         log=log,
         undelivered=raw.waiting_count,
         notify_trouble=one_line(redact(str(fields.get("notify_trouble") or "")))[:TEXT_LIMIT],
@@ -124,6 +125,7 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
     return {
         "id": stat.identity if stat is not None else "0",
         "run_id": one_line(head["run_id"])[:80],
+        "python": _program(head.get("python")),
         "host": str(head.get("host", ""))[:253],
         "every": _finite(every) or 30.0,
         "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
@@ -133,6 +135,13 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
 
 
 _DECLARED = ("stall_after_seconds", "min_duration_seconds")
+
+
+def _program(path: object) -> str:
+    """An absolute path that may stand in a command and be shown as it is; "" for anything else."""
+    if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
+        return ""
+    return path if path == one_line(redact(path)) else ""
 
 
 def _loads(text: bytes) -> Any:

@@ -81,7 +81,7 @@ def read(
     fresh = dict(places)
     about = _about_the_box(places, identity)
     queue = seen("queue", box_watch.parse_queue) if box.backend == "slurm" else NOT_ASKED
-    runs = _runs(box, asked, frames, fresh, identity, unseen)
+    runs, left_out = _runs(box, asked, frames, fresh, identity, unseen)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_queue(run, queue) for run in runs)
     resources = _memory(frames)
@@ -110,6 +110,7 @@ def read(
         kernel_faults=faults,
         sections_unseen=tuple(unseen.items()),
         onbox_on_path=who.onbox_on_path,
+        runs_left_out=left_out,
     ), fresh
 
 
@@ -136,12 +137,16 @@ def _about_the_box(places: Mapping[str, LogPlace], identity: Identity) -> dict[s
 
 def _runs(
     box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, identity: Identity, unseen: dict[str, str]
-) -> Maybe[tuple[RunLook, ...]]:
-    """Managed and watched runs. Where the project could not be looked at, the watched ones are there all the same."""
+) -> tuple[Maybe[tuple[RunLook, ...]], int]:
+    """Managed and watched runs, and how many more managed ones there are.
+
+    Where the project could not be looked at, the watched ones are there all the same.
+    """
     from patrol.probe import managed, watched  # noqa: PLC0415 - 0.1 s, loaded while the box answers
 
     looks: list[RunLook] = []
     why: Unseen | None = None
+    left_out = 0
     if box.project is not None:
         part = frames.part("runs")
         raw = part if isinstance(part, Unseen) else box_runs.parse(part)
@@ -156,7 +161,7 @@ def _runs(
                 for name in [name for name, place in fresh.items() if "journal" in place.reader and name not in names]:
                     del fresh[name]
             else:
-                unseen["runs"] = f"{raw.there_are - len(raw.runs)} more runs were left out"
+                left_out = raw.there_are - len(raw.runs)
         else:
             why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
             unseen["runs"] = why.why
@@ -170,7 +175,7 @@ def _runs(
             _note(unseen, f"artifacts.{at}.done", frames.part(f"artifacts.{at}.done"))
         for label in ("log", "processes", "session", "artifacts"):
             _note(unseen, f"{label}.{at}", {"log": look.log, "artifacts": look.artifacts}.get(label))
-    return why if why is not None and not looks else tuple(looks)
+    return why if why is not None and not looks else tuple(looks), left_out
 
 
 def _note(unseen: dict[str, str], label: str, value: object) -> None:

@@ -17,16 +17,18 @@ from patrol.probe.plan import below, cursor_of
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from onbox.contract.boxes import BoxSettings, Watch
     from onbox.contract.readings import Maybe
     from patrol.probe.box_logs import News
+    from patrol.probe.box_watch import Found
     from patrol.probe.frames import Frames
     from patrol.snapshot import Artifacts, LogLook
 
 DONE_LINE_LIMIT = 2000
 DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
+QUIET_SECONDS = 120.0
 NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
 
 
@@ -35,15 +37,17 @@ def look_at(
 ) -> tuple[RunLook, LogPlace | None]:
     """The run of the box's watch number `at`, and its place for the next look (None: there is nothing to keep)."""
     path = below(box.project, watch.log) if watch.log is not None else ""
-    alive, processes = _alive(watch, at, frames)
     news = _news(frames, at, place, path) if watch.log is not None else NOT_ASKED
+    project = box.project or ""
+    alive, found = _alive(watch, at, frames, lambda all_: _own(all_, project, place, quiet=_is_quiet(news, clock)))
+    processes = [f"{process.pid}:{process.start_ticks}" for process in found]
     log: Maybe[LogLook]
     if isinstance(news, Absent | Unseen):
         log, place = news, place if isinstance(news, Unseen) or not path else None
     else:
         place = log_memory.follow(place, path, news, new_attempt=_is_new_attempt(place, processes))
         log = log_memory.look(place, news, clock)
-    place = _remember(place, processes)
+    place = _remember(place, processes, at_home=any(works_in(process, project) for process in found))
     look = RunLook(
         run=watch.name,
         managed=False,
@@ -87,20 +91,22 @@ def _news(frames: Frames, at: int, place: LogPlace | None, path: str) -> Maybe[N
     return parse_log(part.blocks, part.code, known)
 
 
-def _alive(watch: Watch, at: int, frames: Frames) -> tuple[Maybe[bool], list[str]]:
-    """Whether any sign of life was seen; the processes, as `pid:start`. Unseen if one of the ways to see one could not
+def _alive(
+    watch: Watch, at: int, frames: Frames, own: Callable[[tuple[Found, ...]], tuple[Found, ...]]
+) -> tuple[Maybe[bool], tuple[Found, ...]]:
+    """Whether any sign of life was seen; the run's own processes. Unseen if one of the ways to see one could not
     be gone and the others show nothing.
     """
     seen: list[Maybe[bool]] = []
-    processes: list[str] = []
+    processes: tuple[Found, ...] = ()
     if watch.process is not None:
         part = frames.part(f"processes.{at}")
         found = part if isinstance(part, Unseen) else parse_processes(part)
         if isinstance(found, Absent | Unseen):
             seen.append(found)
         else:
-            processes = [f"{process.pid}:{process.start_ticks}" for process in found]
-            seen.append(bool(found))
+            processes = own(found)
+            seen.append(bool(processes))
     if watch.session is not None:
         part = frames.part(f"session.{at}")
         session = part if isinstance(part, Unseen) else parse_session(part, watch.session)
@@ -112,18 +118,47 @@ def _alive(watch: Watch, at: int, frames: Frames) -> tuple[Maybe[bool], list[str
     return next((way for way in seen if isinstance(way, Unseen)), False), processes
 
 
+def works_in(process: Found, project: str) -> bool:
+    """Whether it works in the project's directory or names it. Where home directories lie is not known here."""
+    at_home = project.startswith("~")
+    inside = (f"/{project.partition('/')[2]}" if at_home else project).rstrip("/") + "/"
+    if len(inside) < 2:
+        return False
+    folder = f"{process.folder}/"
+    return inside in process.words or (inside in folder if at_home else folder.startswith(inside))
+
+
+def _own(found: tuple[Found, ...], project: str, place: LogPlace | None, *, quiet: bool) -> tuple[Found, ...]:
+    """Those of this run, where another project's run has the same command line.
+
+    Those in the project's directory, if there are any. One that works elsewhere counts until one was seen in the
+    project; from then on it is another run's, unless the log shows that somebody writes.
+    """
+    inside = tuple(process for process in found if works_in(process, project))
+    if inside or place is None or not place.reader.get("at_home") or not quiet:
+        return inside or found
+    return tuple(process for process in found if not process.folder)
+
+
+def _is_quiet(news: Maybe[News], clock: float) -> bool:
+    """Whether nobody has just written the log; true where there is none."""
+    return isinstance(news, Absent | Unseen) or clock - news.mtime > QUIET_SECONDS
+
+
 def _is_new_attempt(place: LogPlace | None, processes: list[str]) -> bool:
     """Whether none of the run's processes is one of those that were seen last. Not known while there are none."""
     known = place.reader.get("processes") if place is not None else None
     return bool(processes) and bool(known) and not set(processes) & set(map(str, known or ()))
 
 
-def _remember(place: LogPlace | None, processes: list[str]) -> LogPlace | None:
+def _remember(place: LogPlace | None, processes: list[str], *, at_home: bool) -> LogPlace | None:
     """Keep who the run's processes are: to see a new attempt, and to look at their control group next time."""
     if not processes:
         return place
     if place is None:
         place = LogPlace("", (0, 0, 0, ""), {})
+    if at_home:
+        place.reader["at_home"] = True
     place.reader.update(processes=processes, pids=[int(word.partition(":")[0]) for word in processes[:2]])
     return place
 

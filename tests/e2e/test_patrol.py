@@ -364,6 +364,21 @@ def test_a_dead_run_is_resumed_where_it_is_allowed(place: Patrolled) -> None:
     box.end_everything()
 
 
+def test_what_is_to_be_typed_works_where_a_login_finds_no_onbox(place: Patrolled) -> None:
+    """An environment that only a terminal activates: the run's own records know the interpreter."""
+    if subprocess.run([sys.executable, "-c", "import onbox"], cwd="/", env={}, check=False).returncode:
+        pytest.skip("needs an installed onbox")
+    start_chain(place.add_box("gpu1"), f"train={python('raise ValueError(1)')}")
+    dead = running(place.add_box("gpu2", RECOVER))
+    place.boxes["gpu1"].wait_for_marker("CHAIN_FAILED")
+    command = place.tick()["gpu1/digits"]["next_command"]
+    pasted = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (pasted.returncode, "ValueError: 1" in pasted.stdout) == (0, True), (command, pasted.stderr)
+    dead.end_everything()
+    lines = [place.patrol("tick", "--quiet", "gpu2").stdout for _ in range(3)]
+    assert sum("resumed by this patrol" in text for text in lines) == 1, "\n".join(lines)
+
+
 def test_two_ticks_and_a_person_start_one_process(place: Patrolled) -> None:
     onbox_on_the_box(place)
     box = place.add_box("gpu1", RECOVER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -303,6 +304,33 @@ def test_any_ends_with_the_first(sshd: Sshd, waiters: Waiters, tmp_path: Path) -
     wait_until(lambda: sshd.logins() == 2, "both boxes to be reached")
     land(tmp_path / "B")
     assert waiters.end(waiter)["target"] == words[1]
+
+
+def test_a_box_that_refuses_us_keeps_no_other_from_landing(one_waiter: Waiters, sshd: Sshd, tmp_path: Path) -> None:
+    one_waiter.env["ONBOX_SSH_COMMAND"] = shlex.join(sshd.ssh(extra="Host gpu2\n  User no-such-account"))
+    targets = (f"gpu2:{tmp_path}/A", f"gpu1:{tmp_path}/B")
+    waiter = one_waiter.start("wait", *targets, "--any", "--json", "--timeout", "30s")
+    wait_until(lambda: "Invalid user" in sshd.log, "the login to be refused")
+    wait_for_lookout(sshd)
+    land(tmp_path / "B")
+    end = one_waiter.end(waiter)
+    assert (end["target"], waiter.returncode) == (targets[1], 0)
+    assert [row["outcome"] for row in end["targets"]] == ["unreachable", "landed"]
+    assert [row["in_sight"] for row in end["boxes"]] == [False, True]
+    assert one_waiter.run("wait", *targets, "--all", "--timeout", "30s").returncode == 69  # they cannot all land
+
+
+def test_no_process_is_told_as_gone_while_the_markers_box_is_out_of_sight(
+    one_waiter: Waiters, sshd: Sshd, tmp_path: Path
+) -> None:
+    """ "No marker landed" can only be said of a box that was looked at."""
+    nobody = Link(None, "closing")
+    one_waiter.env["ONBOX_SSH_COMMAND"] = shlex.join(sshd.ssh({"gpu2": nobody.port}))
+    with subprocess.Popen(["true"]) as job:
+        pass
+    ended = one_waiter.run("wait", f"gpu2:{tmp_path}/DONE", "--pid", f"gpu1:{job.pid}", "--timeout", "5s")
+    nobody.close()
+    assert ended.returncode == 69, ended.stdout
 
 
 def test_a_hundred_waiters_at_once_all_get_through(tmp_path: Path) -> None:

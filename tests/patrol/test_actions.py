@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import subprocess
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState
-from patrol.actions import Planned, Refused, plan_resume, read_resume, still_agrees
+from patrol import actions
+from patrol.actions import Planned, Refused, plan_resume, read_resume, resume_stdin, still_agrees
 from patrol.kept import Act
 from patrol.snapshot import Failure, RunLook
 from patrol.ssh import Answer, NoAnswer
 from patrol.verdict import Finding, Severity, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOW = 1_790_000_000.0
 
@@ -38,6 +43,23 @@ def act(age: float, subject: str = "", run: str = "digits") -> Act:
 
 def plan(of: Verdict, at: RunLook, *past: Act, per_day: int = 3) -> Planned | Refused:
     return plan_resume(of, at, past, NOW, per_day)
+
+
+def test_a_project_of_the_home_directory_is_resumed_there(tmp_path: Path) -> None:
+    program = tmp_path / "digits" / "venv" / "bin" / "onbox"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "$PWD $*"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-s"],
+        input=resume_stdin("~/digits", "r 1", "/no/such/python"),
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        check=True,
+    )
+    output = done.stdout.partition(actions.END_MARK)[0]
+    found = read_resume(Answer(output, 0, 1.0, 0.5))
+    assert found == ("resumed", f"{tmp_path}/digits resume -d -- r 1")
 
 
 def test_a_proven_death_may_be_resumed() -> None:

@@ -12,7 +12,7 @@ from patrol.before import Before, BoxBefore
 from patrol.decide.decide import decide_run, decide_unreachable_run
 from patrol.recall import acknowledgement, fold, fold_box, rate_now
 from patrol.snapshot import BoxLook, Gpu, Identity, RunLook
-from tests.patrol.makers import HEALTHY_PROGRESS, NOW, TICK, UPTIME, away, box, dead, disk, done, failure, run
+from tests.patrol.makers import HEALTHY_PROGRESS, NOW, TICK, UPTIME, away, box, dead, disk, done, failure, run, watched
 
 if TYPE_CHECKING:
     from patrol.verdict import Verdict
@@ -141,6 +141,24 @@ def test_a_restart_from_a_checkpoint_is_no_negative_pace() -> None:
     patrol.tick(at_step(3200, attempt=2))
     assert len(patrol.before.rates) == 1
     assert patrol.before.rates[0] == pytest.approx(200 / TICK)
+
+
+def test_looks_that_follow_each_other_by_hand_are_no_collapse() -> None:
+    patrol = Patrol()
+    for tick in range(12):
+        patrol.tick(at_step(200.0 * tick))
+    found = {patrol.tick(at_step(2200.0 + 10 * (tick // 8)), after=10.0).finding.rule for tick in range(40)}
+    assert found == {"healthy"}
+
+
+def test_the_time_while_a_run_was_dead_is_no_slow_pace() -> None:
+    patrol, end = Patrol(), HEALTHY_PROGRESS._replace(current=2200.0)
+    for tick in range(12):
+        patrol.tick(watched(progress=HEALTHY_PROGRESS._replace(current=200.0 * tick)))
+    for _ in range(6):
+        patrol.tick(watched(stage_alive=False, progress=end))
+    again = [patrol.tick(watched(progress=end._replace(current=2000.0 + 200 * tick))) for tick in range(1, 5)]
+    assert [verdict.finding.rule for verdict in again] == ["healthy"] * 4
 
 
 def test_pace_of_another_stage_is_no_baseline() -> None:

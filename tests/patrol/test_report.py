@@ -15,7 +15,7 @@ from patrol.before import Before
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
 from patrol.report import details, explanation, line
 from patrol.report_forms import Entry, document, nagios, worst
-from patrol.verdict import Severity, Verdict
+from patrol.verdict import Finding, Severity, Verdict
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -174,6 +174,14 @@ def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
     assert words == ["critical", "since", "proof", "remedy", "next"]
     assert "OSError: No space left on device  [train.1.log:900]" in text[2]
     assert text[4] == "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'"
+
+
+def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
+    full = box(disks=(disk(99.0),))
+    told: set[Finding] = set()
+    texts = ["\n".join(details(decided(look, full), look, NOW, told)) for look in (run(), run(run="other"))]
+    assert "disk-critical" in texts[0]
+    assert texts[1] == ""
 
 
 def test_a_command_that_cannot_be_shown_is_not_changed() -> None:

@@ -51,6 +51,19 @@ def test_a_relative_project_that_looks_like_an_option_is_a_directory(tmp_path: P
     assert result.stdout.strip() == str(tmp_path / "-P")
 
 
+def test_a_project_of_the_home_directory_is_entered(tmp_path: Path, ssh: str) -> None:
+    project = tmp_path / "my $project"
+    project.mkdir()
+    (project / "log").write_text("yes")
+    way = Way("gpu1", "gpu1", "~/my $project", (ssh,))
+    command = way.there(("cat", "--", "log", "~/my $project/log"))
+    env = {**os.environ, "HOME": str(tmp_path)}
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=env, timeout=20, check=False)
+    assert result.stdout == "yesyes", command
+    assert way.copy("data", "data").endswith("'gpu1:my $project/data/'")
+    assert way.copy("data", "~").endswith(" gpu1:./")
+
+
 def test_the_command_of_the_plain_case_reads_well() -> None:
     way = way_to(BoxSettings("gpu1", "gpu1", "/root/digits"))
     assert way.there(("onbox", "resume", "-d", "digits")) == "ssh gpu1 'cd /root/digits && onbox resume -d digits'"

@@ -60,6 +60,10 @@ class Case(NamedTuple):
 
 
 OLD = 3 * 3600.0
+GROUP_KILL = KernelFault(
+    "oom", "Memory cgroup out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid")
+)
+BOX_KILL = KernelFault("oom", "Out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid"))
 HUNG = Unseen("late: it took too long on the box")
 NO_EVIDENCE = "what was not seen is no evidence against the run"
 
@@ -172,6 +176,9 @@ BOX_CASES: tuple[Case, ...] = (
     Case("a file system that counts no inodes", "healthy", OK, RunState.RUNNING, "none counted is not none left", run(), box(disks=(disk(50.0, Absent("not counted")),))),
     Case("a million small files an hour, inodes full in 5 h", "healthy", OK, RunState.RUNNING, "the trend is told before the limit", run(), box(disks=(disk()._replace(inodes_free=5_000_000),)), box_before=box_before(disks=shrinking("/", 1e6, 5_000_000)), flags=("disk-trend",)),
     Case("inodes full in 1 h", "healthy", OK, RunState.RUNNING, "no later than the next tick but one", run(), box(disks=(disk()._replace(inodes_free=1_000_000),)), box_before=box_before(disks=shrinking("/", 1e6, 1_000_000)), flags=("disk-critical",)),
+    Case("nohup, and the declared log was moved away", "healthy", OK, RunState.RUNNING, "it lives, but half of the look is missing", watched(log=Absent("no such file")), flags=("log-absent",)),
+    Case("forty runs live in one project", "healthy", OK, RunState.RUNNING, "eight of them may be dead, and nobody looked", run(), box(runs=(run(),), runs_left_out=8), flags=("runs-left-out",)),
+    Case("forty runs, the oldest ended long ago", "healthy", OK, RunState.RUNNING, "the newest were looked at, and some of these have ended", run(), box(runs=(run(), done(outcome="chain_done")), runs_left_out=8)),
     Case("df hung", "healthy", OK, RunState.RUNNING, "the run is well, the disk unknown", run(), box(disks=HUNG, sections_unseen=(("disk", "late"),)), flags=("section-unseen",)),
     Case("memory at 90.0% of the limit", "healthy", OK, RunState.RUNNING, "above 90%, not at", run(), box(memory=Memory(90_000, 100_000, 0, 1, 2))),
     Case("memory at 90.1% of the limit", "healthy", OK, RunState.RUNNING, "the boundary", run(), box(memory=Memory(90_100, 100_000, 0, 1, 2)), flags=("memory-pressure",)),
@@ -179,6 +186,10 @@ BOX_CASES: tuple[Case, ...] = (
     Case("no limit, the host is at 97%", "healthy", OK, RunState.RUNNING, "nothing protects the run", run(), box(memory=Memory(1, Absent("no limit"), 0, 30, 1000)), flags=("host-memory",)),
     Case("a data loader was killed for memory", "healthy", OK, RunState.RUNNING, "the counter's difference", run(), box(memory=Memory(71_000, 100_000, 4, 1, 2)), box_before=box_before(oom_kills=3), flags=("oom-kill",)),
     Case("the count of kills is of a new group", "healthy", OK, RunState.RUNNING, "a count that shrank began anew", run(), box(memory=Memory(71_000, 100_000, 1, 1, 2)), box_before=box_before(oom_kills=7)),
+    Case("a neighbour's container was killed for memory", "healthy", OK, RunState.RUNNING, "the group's own count stands still: told, and no alarm", run(), box(kernel_faults=(GROUP_KILL,)), flags=("oom-elsewhere",)),
+    Case("an OOM kill of half an hour ago, seen at the first look", "healthy", OK, RunState.RUNNING, "what was before the first look is no news", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), before=Before(), box_before=BoxBefore(), flags=("oom-elsewhere",)),
+    Case("another group's kill, and this one has no count", "healthy", OK, RunState.RUNNING, "a group without a limit is not killed for it", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(GROUP_KILL,)), flags=("oom-elsewhere",)),
+    Case("the whole box ran out of memory, and there is no count", "healthy", OK, RunState.RUNNING, "without a count the kernel's line since the last look is all there is", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), flags=("oom-kill",)),
     Case("half the time is lost to swapping", "healthy", OK, RunState.RUNNING, "pressure says what load averages do not", run(), box(pressure=Pressure(50.0, 10.0, 0.0, of_host=False)), flags=("pressure",)),
     Case("a GPU fell off the bus", "healthy", OK, RunState.RUNNING, "it spoils results before it fails", run(), box(gpus=(Gpu(0, HUNG, HUNG, HUNG, HUNG, "GPU is lost"),)), flags=("gpu-fault",)),
     Case("a new Xid 79", "healthy", OK, RunState.RUNNING, "newer than the last look", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid (PCI:0000:3b:00): 79", UPTIME - 60, 79),)), flags=("gpu-fault",)),
@@ -197,6 +208,8 @@ BOX_CASES: tuple[Case, ...] = (
     Case("the transfer of the data was cut off at 7 of 10 files", "healthy", OK, RunState.RUNNING, "completeness is a count", run(counts=(FileCount("data/train", "data/train", 7, 10),)), flags=("files-missing",)),
     Case("the data's directory is not there", "healthy", OK, RunState.RUNNING, "none of ten", run(counts=(FileCount("data/train", "data/train", Absent("none"), 10),)), flags=("files-missing",)),
     Case("the files could not be counted", "healthy", OK, RunState.RUNNING, NO_EVIDENCE, run(counts=(FileCount("data/train", "data/train", HUNG, 10),))),
+    Case("done, and onbox is not on the PATH of ssh", "done", OK, RunState.DONE, "nothing has to be typed there", done(), box(onbox_on_path=False)),
+    Case("the runner is dead, and onbox lies in a virtual environment", "runner-gone", WARNING, RunState.RUNNING, "its records name the interpreter", run(runner_alive=False, python="/opt/venv/bin/python3"), box(onbox_on_path=False), resume=True),
     Case("dead, and onbox is not on the PATH of ssh", "interrupted", CRITICAL, RunState.INTERRUPTED, "the next command would not be found", dead(), box(onbox_on_path=False), before(gone_ticks=1), flags=("no-onbox",), resume=True),
 )  # fmt: skip
 

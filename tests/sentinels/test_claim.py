@@ -110,6 +110,16 @@ def test_a_damaged_entry_is_written_anew(register: Register, text: bytes) -> Non
     assert register.read("abc") == entry()
 
 
+@pytest.mark.parametrize(
+    "part", [{"memory": {"a:file": 1}}, {"last_contact": {"gpu1": "x"}}, {"armed_at": float("inf")}]
+)
+def test_an_entry_whose_parts_are_of_another_kind_is_damaged(register: Register, part: dict[str, object]) -> None:
+    claim(register, entry())
+    with open(register.path("abc"), encoding="ascii") as file:
+        data = json.load(file)
+    assert parse_entry("abc", json.dumps({**data, **part}).encode()) is None
+
+
 def test_the_superseded_leaves_the_new_entry_alone(register: Register) -> None:
     mine, newer = entry(), entry(Waiter(1, "1", None))  # no process of this boot
     claim(register, mine)

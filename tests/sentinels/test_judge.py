@@ -8,8 +8,9 @@ import pytest
 
 from sentinels.judge import Arming, Condition, make_conditions
 from sentinels.outcome import Finding, Outcome
+from sentinels.report import warnings
 from sentinels.targets import parse_fail_marker, parse_logs, parse_process, parse_target
-from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember
+from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember, RunSeen
 
 ARMED = 1000.0
 NEW_ONLY = Arming()
@@ -119,6 +120,20 @@ def test_a_process_must_be_gone_for_a_while() -> None:
     assert found.outcome is Outcome.GONE
 
 
+def test_a_run_has_gone_since_it_was_first_seen_so() -> None:
+    """What it wrote last may be hours old: that is no time of death."""
+    condition = one("gpu1:digits")
+    head = b'{"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": "c", "stage_count": 1, "stages": ['
+    status = b'{"stage": "train", "at": "1970-01-01T00:00:10.000Z"}'
+    alive = {"head": head, "status": status, "runner": b"alive", "stage": b"-", "now": b"1001", "boot": b"B"}
+    gone = {**alive, "runner": b"gone", "stage": b"gone"}
+    assert condition.hear(RunSeen("0", alive), 1001.0, ARMED) is None
+    assert condition.hear(RunSeen("0", gone), 1002.0, ARMED) is None
+    found = condition.hear(RunSeen("0", gone), 1004.0, ARMED)
+    assert found is not None
+    assert (found.outcome, found.since) == (Outcome.GONE, 1002.0)
+
+
 def test_a_log_is_quiet_only_when_asked_for() -> None:
     target = next(iter(parse_logs(["log"], ["DONE"], [])))
     patient, watchful = (make_conditions(target, "log", Arming(stall_after_seconds=limit))[0] for limit in (None, 60.0))
@@ -127,6 +142,17 @@ def test_a_log_is_quiet_only_when_asked_for() -> None:
     stalled = hear(watchful, Quiet("0", 61.0))
     assert stalled is not None
     assert stalled.outcome is Outcome.STALLED
+
+
+def test_lines_that_came_before_the_first_look_are_not_passed_over_in_silence() -> None:
+    target = next(iter(parse_logs(["log"], ["DONE"], [])))
+    late, in_time, later = (make_conditions(target, "log", Arming())[0] for _ in range(3))
+    later.recall({"cursor": "1:2:3:4:5"})
+    for condition, clock, told in ((late, ARMED + 60, True), (in_time, ARMED + 1, False), (later, ARMED + 60, False)):
+        hear(condition, Quiet("0", 0.5), clock=clock)
+        assert bool(warnings([condition])) == told
+        hear(condition, Quiet("0", 0.5), clock=ARMED + 64)
+        assert not warnings([condition])
 
 
 def test_a_later_slice_goes_on_where_the_earlier_one_ended() -> None:

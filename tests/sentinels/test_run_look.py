@@ -41,6 +41,7 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
     ("unseen", None, {"unseen": "Permission denied"}, Terms()),
     ("unseen", None, {"head": "garbage"}, Terms()),
     ("no_run", None, {"head": "", "runner": "gone", "stage": "gone"}, Terms()),
+    ("vanished", None, {"head": "", "runner": "gone", "stage": "gone"}, Terms(bound="R1")),
     ("replaced", Outcome.SUPERSEDED, {}, Terms(bound="R0")),
     ("landed", Outcome.LANDED, {"done": MARKER}, Terms(bound="R1")),
     ("failed", Outcome.FAILED, {"ended": {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}}, Terms()),
@@ -96,6 +97,13 @@ def test_a_failure_tells_class_remedy_and_proof_without_secrets() -> None:
     assert "remedy: use less" in say
     assert "abcdefgh12345678" not in say
     assert "\x1b" not in say
+
+
+def test_a_reason_that_is_the_finding_is_told_once() -> None:
+    finding = {"gate": "exit_code", "seen": "3", "wanted": "0"}
+    own = {"stage": "train", "reason": "exit_code: 3, wanted 0", "findings": [finding]}
+    ended = {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}
+    assert judge_run(facts_of(parts(ended=ended, failed=own)), Terms()).say.count("exit_code") == 1
 
 
 def test_a_reboot_is_named() -> None:

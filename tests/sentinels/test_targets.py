@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+
 import pytest
 
 from sentinels.targets import (
@@ -88,7 +92,57 @@ def test_places_split_only_at_a_box(text: str) -> None:
         (r"(?i)done", None),
         (r"a.*?b", None),
         (r"[\d]", None),
+        (r"\x41", None),
+        (r"\\+?", None),
     ],
 )
 def test_patterns_are_told_to_a_box_without_python(regex: str, ere: str | None) -> None:
     assert ere_of(regex) == ere
+
+
+LINES = (
+    "a\tb",
+    "atb",
+    "a<b",
+    "a b",
+    "<b>",
+    '{"loss": 1}',
+    "a{2}",
+    "aa",
+    "50%",
+    "x-y",
+    "a.b",
+    "axb",
+    "a]b",
+    "50\\",
+    "+",
+    "",
+)
+
+
+@pytest.mark.parametrize(
+    "regex",
+    [
+        r"a\tb",
+        r"\<b",
+        r"a\ b",
+        '{"loss"',
+        r"a\{2\}",
+        "a{2}",
+        r"\d+%",
+        r"x\-y",
+        r"a\.b",
+        r"a[].]b",
+        r"\ba",
+        r"0\\",
+        r"^\+?$",
+    ],
+)
+def test_grep_finds_the_same_lines_as_python(regex: str) -> None:
+    ere = ere_of(regex)
+    assert ere is not None
+    words = ["grep", "-E", "-e", ere]
+    text, env = "".join(f"{line}\n" for line in LINES), {**os.environ, "LC_ALL": "C"}
+    found = subprocess.run(words, check=False, input=text, capture_output=True, text=True, env=env)
+    assert found.stdout.splitlines() == [line for line in LINES if re.search(regex, line)]
+    assert not found.stderr

@@ -101,6 +101,28 @@ def test_a_rotated_log_is_followed(waiters: Waiters, tmp_path: Path, how: str) -
     assert waiters.end(waiter)["outcome"] == "landed"
 
 
+def test_the_first_of_two_lines_tells(waiters: Waiters, tmp_path: Path) -> None:
+    """Also when both came in one write: a trouble after the work was done does not undo it."""
+    log = tmp_path / "log"
+    for text, outcome in (("DONE\nTraceback\n", "landed"), ("Traceback\nDONE\n", "failed")):
+        log.write_text("begin\n")
+        waiter = armed(waiters, "--log", "log", "--regex", "DONE", "--fail-regex", "^Traceback", *LIMIT)
+        with log.open("a") as file:
+            file.write(text)
+        assert waiters.end(waiter)["outcome"] == outcome
+
+
+def test_what_is_no_log_is_told_and_keeps_no_other_target_from_landing(waiters: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    waiter = armed(waiters, "DONE", "--any", "--log", "log", "--regex", "DONE", *LIMIT)
+    time.sleep(1)  # long enough for a program on the box that ends with it to be lost
+    land(tmp_path / "DONE")
+    out, err = waiter.communicate(timeout=20)
+    end = json.loads(out)
+    assert (end["outcome"], end["boxes"][0]["drops"]) == ("landed", 0)
+    assert "log: cannot be looked at: not a regular file" in err
+
+
 def test_old_lines_in_a_copy_do_not_fire(waiters: Waiters, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("DONE\n" * 100)
@@ -168,6 +190,15 @@ def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> N
     with log.open("a") as file:
         file.write("DONE\n")
     assert waiters.run(*slice_).returncode == 0
+
+
+def test_slices_may_name_their_targets_in_another_order(one_waiter: Waiters, tmp_path: Path) -> None:
+    """That one target was not there says nothing of the other one, which was."""
+    land(tmp_path / "OLD")
+    assert one_waiter.run("wait", "NEW", "OLD", "--timeout", "1s").returncode == 124
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "1s").returncode == 124
+    land(tmp_path / "NEW")
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "9s").returncode == 0
 
 
 def test_a_fresh_wait_forgets_the_slices_before(one_waiter: Waiters, tmp_path: Path) -> None:
@@ -250,6 +281,7 @@ def test_a_shell_goes_on_only_after_success(one_waiter: Waiters, tmp_path: Path)
         (("wait",), 64),
         (("wait", "gpu1:"), 64),
         (("wait", "A", "--timeout", "soon"), 64),
+        (("wait", "A", "--timeout", "0"), 64),
         (("wait", "A", "--stall-after", "5m"), 64),
         (("wait", "--pid", "7"), 64),
         (("wait", "gpu1:digits"), 78),

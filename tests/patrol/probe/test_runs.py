@@ -171,6 +171,20 @@ def test_a_lock_on_the_same_inode_of_another_disk_is_not_ours() -> None:
     assert [held(0xFE00, "flock1"), held(0xFE00, "flock0"), held(0xFE00, "flock127")] == [True, False, None]
 
 
+def test_of_many_runs_the_newest_are_looked_at(box: LocalBox, tmp_path: Path) -> None:
+    for number in range(40):
+        folder = tmp_path / "p" / ".onbox" / f"run {number:02}"
+        folder.mkdir(parents=True)
+        for name in ("run.json", "status.json"):
+            (folder / name).write_text("{}")
+        os.utime(folder / "status.json", (1_700_000_000 + 60 * (number * 7 % 40),) * 2)
+    seen = box.look(BoxSettings("gpu1", "gpu1", project=str(tmp_path / "p")))
+    assert not isinstance(seen.runs, Absent | Unseen)
+    newest = {f"run {number:02}" for number in range(40) if number * 7 % 40 >= 8}
+    assert ({run.run for run in seen.runs}, seen.runs_left_out) == (newest, 8)
+    assert "runs" not in dict(seen.sections_unseen)
+
+
 def test_no_project_is_unseen_and_no_run_is_none(box: LocalBox, tmp_path: Path) -> None:
     seen = box.look(BoxSettings("gpu1", "gpu1", project=str(tmp_path / "nowhere")))
     assert isinstance(seen.runs, Unseen)

@@ -74,6 +74,42 @@ def test_the_probe_never_takes_itself_or_an_onlooker_for_the_run(box: LocalBox, 
         onlooker.kill()
 
 
+def test_a_project_of_the_home_directory_is_looked_at_whole(box: LocalBox, tmp_path: Path) -> None:
+    (tmp_path / "digits").mkdir()
+    (tmp_path / "digits" / "train.log").write_text("step 1/9\n")
+    seen = box.look(BoxSettings("gpu1", "gpu1", project="~/digits", watches=(Watch("w", log="train.log"),)))
+    assert not {name for name, _ in seen.sections_unseen} & {"run_disk", "runs", "log.0"}
+    assert not isinstance(seen.disks, Absent | Unseen)
+
+
+def test_another_projects_run_of_the_same_script_is_no_life_of_this_one(box: LocalBox, tmp_path: Path) -> None:
+    """Told by the directory that it works in, and only after a run of this project was seen; a live log is believed."""
+    script = f"train-{tmp_path.name}.py"
+    folders = [tmp_path / "a 'b'", tmp_path / "other"]
+    jobs = []
+    for folder in folders:
+        folder.mkdir()
+        (folder / script).write_text("import sys\nsys.stdin.read()\n")
+        words = [sys.executable, script]
+        jobs.append(subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE))
+    watch, log = Watch("w", process=script, log="train.log"), folders[0] / "train.log"
+    log.write_text("step 1/9\n")
+    try:
+        wait_until(lambda: run_of(box, watch, project=str(folders[0])).stage_alive is True, "it to be seen")
+        assert box.places["w"].reader["pids"] == [jobs[0].pid]
+        jobs[0].kill()
+        jobs[0].wait()
+        assert run_of(box, watch, project=str(folders[0])).stage_alive is True, "its log was written just now"
+        os.utime(log, (log.stat().st_mtime - 600,) * 2)
+        assert run_of(box, watch, project=str(folders[0])).stage_alive is False
+        box.places.clear()
+        assert run_of(box, watch, project=str(folders[0])).stage_alive is True, "it may have been started elsewhere"
+    finally:
+        for job in jobs:
+            job.kill()
+            job.communicate()
+
+
 def test_a_pattern_that_grep_refuses_is_unseen(box: LocalBox) -> None:
     assert isinstance(run_of(box, Watch("w", process="train(.py")).stage_alive, Unseen)
 
@@ -262,6 +298,13 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
         ("/btrfs", 51200, NOT_COUNTED, NOT_COUNTED),
     ]
     assert isinstance(box_resources.parse_disks(part(b"")), Unseen)
+
+
+def test_what_is_kept_for_root_is_not_called_used() -> None:
+    """As df itself counts: 42 of 106 are used, though the file system has 264."""
+    df = b"/dev/vda 264212084 42316700 64074212 40% /\n"
+    (disk,) = box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n")))  # type: ignore[misc]
+    assert round(100 * (1 - disk.bytes_free / disk.bytes_total)) == 40  # type: ignore[union-attr]
 
 
 def test_the_real_memory_is_that_of_this_machine(box: LocalBox) -> None:
