@@ -173,7 +173,7 @@ RULES: tuple[Row, ...] = (
     ),
     Row(
         "interrupted", lambda run: run.state == "interrupted", resume,
-        "it goes on from its newest whole checkpoint; look again in a minute",
+        "the stage starts again with ONBOX_RESUME=1; look again in a minute",
         "no process, no verdict: it ended without being asked",
     ),
     Row(
