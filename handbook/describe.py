@@ -21,6 +21,7 @@ from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.progress import Progress, render_progress
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
+from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], re
         project=safe_path(head.project),
         stages=stages,
         markers=_markers(place, record),
-        launches=tuple(_launch(one) for one in record.launches),
+        launches=_launches(record),
         identity=_identity(record, safe(tracker or "", 200)),
         resume=_resume(record),
         notify=_notify(head.data.get("notify")),
@@ -207,15 +208,38 @@ def _marker(path: str, means: str, record: RunRecord) -> MarkerFacts:
     return MarkerFacts(safe_path(path), safe(means, 160), marker is not None, safe(note, 160))
 
 
-def _launch(record: Mapping[str, Any]) -> LaunchFacts:
-    git = record.get("git")
-    changed = [one for one in _sequence(record.get("changed")) if isinstance(one, list) and len(one) == 3]
+def _launches(record: RunRecord) -> tuple[LaunchFacts, ...]:
+    """Every launch. A first one is recorded before its code was looked at: then it had the code that the launch after
+    it compared itself with, and without one that of run.json.
+    """
+    assert record.head is not None
+    code = _code(record.head.data.get("git"))
+    found: list[LaunchFacts] = []
+    for one in reversed(record.launches):
+        looked = one.get("git") != NOT_LOOKED_YET
+        code = _code(one.get("git")) if looked else code
+        found.append(_launch(one, code))
+        before = [before for what, before, _ in _changes(one) if what == "commit"]
+        code = safe(before[0], 80) if before else code if looked else "not recorded"
+    return tuple(reversed(found))
+
+
+def _code(git: Any) -> str:
+    return safe(commit_text(git), 80) if isinstance(git, dict) else "not recorded"
+
+
+def _changes(record: Mapping[str, Any]) -> list[list[str]]:
+    changed = _sequence(record.get("changed"))
+    return [[str(text) for text in one] for one in changed if isinstance(one, list) and len(one) == 3]
+
+
+def _launch(record: Mapping[str, Any], code: str) -> LaunchFacts:
     return LaunchFacts(
         number=int(_number(record.get("launch")) or 0),
         at=safe(record.get("at", ""), 40),
         host=safe(record.get("host", "not recorded"), 120),
-        code=safe(commit_text(git), 80) if isinstance(git, dict) else "not recorded",
-        differences=tuple(difference_line(*map(str, one)) for one in changed),
+        code=code,
+        differences=tuple(difference_line(*one) for one in _changes(record)),
     )
 
 

@@ -122,7 +122,7 @@ def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> 
     changed = record.get("changed")
     lines = [difference_line(*map(str, one)) for one in changed or () if isinstance(one, list) and len(one) == 3]
     said = (narrate(dict(record)) or "")[9:]
-    git = record.get("git")
+    code = next((one.code for one in run.launches if launched and one.number == number), "")
     return make_entry(
         "launch" if launched else "transition",
         safe(" ".join(said.split()) or record["event"]),
@@ -132,6 +132,6 @@ def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> 
         attempt=number if isinstance(number, int) and 0 <= number < 10**9 else 0,
         text="\n".join(f"differs from the launch before: {line}" for line in lines),
         source=safe(f"journal {run_id} {record.get('at')} {record['event']} {record.get('stage') or ''}".strip(), 200),
-        evidence=safe(f"commit {git['commit']}") if isinstance(git, dict) and "commit" in git else "",
+        evidence=f"code {code}" if code else "",
         status=safe(record.get("remedy") or ""),
     )

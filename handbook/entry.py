@@ -72,7 +72,8 @@ class Damage(NamedTuple):
 
 class Logbook(NamedTuple):
     """A file taken apart. head: the text above the entries. whole_bytes: up to the end of the last whole entry; what
-    follows is torn (an append that was cut off). last_hash: what the next entry stands after.
+    follows is torn (an append that was cut off). last_hash: what the next entry stands after. hashes: each entry's own,
+    as written.
     """
 
     head: str
@@ -80,6 +81,7 @@ class Logbook(NamedTuple):
     damages: tuple[Damage, ...]
     whole_bytes: int
     last_hash: str
+    hashes: tuple[str, ...] = ()
 
 
 def digest(text: str) -> str:
@@ -144,10 +146,19 @@ def make_entry(
     return entry._replace(**fields)
 
 
-def place(entry: Entry, book: Logbook) -> Entry:
-    """The entry as the next one of a logbook."""
-    seq = book.entries[-1].seq + 1 if book.entries else 1
-    return entry._replace(seq=seq, after=book.last_hash)
+def place(entry: Entry, book: Logbook, known: tuple[int, str] | None = None) -> Entry:
+    """The entry as the next one of a logbook. known: number and hash of the newest entry that was ever written here:
+    where that one is gone, the new entry still follows it, so that the gap is found for ever.
+    """
+    seq, after = (book.entries[-1].seq, book.last_hash) if book.entries else (0, book.last_hash)
+    if known is not None and lacks(book, known):
+        seq, after = max(seq, known[0]), known[1]
+    return entry._replace(seq=seq + 1, after=after)
+
+
+def lacks(book: Logbook, known: tuple[int, str]) -> bool:
+    """Whether an entry that was written is not there any more, as it was written."""
+    return known not in zip((entry.seq for entry in book.entries), book.hashes, strict=True)
 
 
 # -- reading it back
@@ -158,6 +169,7 @@ def parse_logbook(text: str) -> Logbook:
     head, lines = _split_head(text)
     damages: list[Damage] = []
     entries: list[Entry] = []
+    hashes: list[str] = []
     last = digest(head)
     at_line, whole = head.count("\n") + 1, len(head.encode("utf-8", "surrogateescape"))
     for block, start in _blocks(lines, at_line):
@@ -168,12 +180,11 @@ def parse_logbook(text: str) -> Logbook:
             entry, body, own = parsed
             damages += _check(entry, body, own, last, entries, start)
             entries.append(entry)
+            hashes.append(own)
             last = own
         whole += sum(len(line.encode("utf-8", "surrogateescape")) + 1 for line in block)
-    torn_bytes = len(text.encode("utf-8", "surrogateescape")) - whole
-    if torn_bytes < 0:
-        whole = len(text.encode("utf-8", "surrogateescape"))
-    return Logbook(head, tuple(entries), tuple(damages), whole, last)
+    whole = min(whole, len(text.encode("utf-8", "surrogateescape")))
+    return Logbook(head, tuple(entries), tuple(damages), whole, last, tuple(hashes))
 
 
 def _split_head(text: str) -> tuple[str, list[str]]:
@@ -186,11 +197,13 @@ def _split_head(text: str) -> tuple[str, list[str]]:
 
 
 def _blocks(lines: list[str], at_line: int) -> Iterator[tuple[list[str], int]]:
-    """Each whole entry's lines, with the blank line behind it; a torn end is left out."""
+    """Each whole entry's lines, with the blank line behind it; a torn end is left out. At the end of the file that
+    blank line may be missing: editors and commit hooks take it away.
+    """
     start = 0
     for number, line in enumerate(lines):
-        if _END.fullmatch(line) and number + 1 < len(lines) and lines[number + 1] == "":
-            yield lines[start : number + 2], at_line + start
+        if _END.fullmatch(line) and (number + 1 == len(lines) or lines[number + 1] == ""):
+            yield [*lines[start : number + 1], ""], at_line + start
             start = number + 2
         elif number > start and _HEADING.fullmatch(line):
             yield lines[start:number], at_line + start

@@ -172,6 +172,8 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
     kept = store.runs.get((word.box, word.run), KeptRun({}, None))
     before = remembered.past.runs.get((word.box, word.run))
     seen_at = kept.seen_at if kept.seen_at is not None else (before.last_seen_at if before else None)
+    if not word.run:  # of the box itself
+        seen_at = remembered.past.boxes.get(word.box, BoxBefore()).last_reached_at
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
     onbox = store.onbox.get(word.box) or ("onbox",)

@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from handbook.entry import Damage, Entry, Logbook, parse_logbook, place, render_entry, render_head
+from handbook.entry import Damage, Entry, Logbook, lacks, parse_logbook, place, render_entry, render_head
 from handbook.publish import wait_for_lock
 from onbox.system.files import StateNotWritten, make_folders, pwrite_all, read_file, replace_file, sync_folder
 
@@ -51,8 +51,7 @@ class Book:
         if torn:
             found.append(Damage(text.count("\n") + 1, f"{torn} bytes of an append that was cut off"))
         known = self._known_head()
-        last = book.entries[-1].seq if book.entries else 0
-        if known is not None and (last < known[0] or (last == known[0] and book.last_hash != known[1])):
+        if known is not None and lacks(book, known):
             found.append(Damage(text.count("\n") + 1, f"entry {known[0]} was written here and is not there any more"))
         return found
 
@@ -78,15 +77,19 @@ class Book:
             with suppress(OSError):
                 sync_folder(os.path.dirname(self.path))
             book = parse_logbook(head)
+        elif book.entries and not text.encode("utf-8", "surrogateescape")[: book.whole_bytes].endswith(b"\n\n"):
+            self._write(fd, "\n", book.whole_bytes)
+            book = book._replace(whole_bytes=book.whole_bytes + 1)
+        newest = self._known_head()
         known = {entry.source for entry in book.entries if entry.source}
         written = []
         for entry in new:
             if entry.source and entry.source in known:
                 continue
-            placed = place(entry, book)
+            placed = place(entry, book, newest)
             line = render_entry(placed)
             self._write(fd, line, book.whole_bytes)
-            book = parse_again(book, placed, line)
+            book, newest = parse_again(book, placed, line), None
             known.add(placed.source)
             written.append(placed)
         if written:
@@ -132,6 +135,7 @@ def parse_again(book: Logbook, placed: Entry, text: str) -> Logbook:
         entries=(*book.entries, placed),
         whole_bytes=book.whole_bytes + len(text.encode("utf-8", "surrogateescape")),
         last_hash=own,
+        hashes=(*book.hashes, own),
     )
 
 

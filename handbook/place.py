@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from handbook.gather import Place
 from onbox.commands.project import run_names
 from onbox.contract.boxes import BoxSettings
+from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
+from onbox.errors import Trouble
 from patrol.configured import load_settings
 from patrol.memory import FILE as MEMORY_FILE
 
@@ -26,6 +28,12 @@ def find_place(args: argparse.Namespace, environ: Mapping[str, str]) -> Place:
     settings = load_settings(args, environ)
     title = os.path.basename(settings.folder) or settings.config.run_name
     if args.here or _is_box(settings):
+        if not os.path.isdir(_state_dir(settings)):
+            raise Trouble(
+                Exit.USAGE,
+                f"{settings.folder}: no box is configured here and no run was started here; go to the directory of "
+                "onbox.toml, or: patrol add HOST",
+            )
         return Place(_as_box(settings), title, here=True)
     return Place(settings, title)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from handbook.scrub import scrub_lines
 from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
@@ -135,11 +136,11 @@ def parse(output: bytes, mark: str) -> BoxRecords:
             current[kind] = text
     runs = {
         name: RawRun(
-            one.get("manifest", ""),
-            one.get("launches", ""),
-            one.get("events", ""),
-            one["markers"],
-            one.get("forecast", ""),
+            scrub_lines(one.get("manifest", "")),
+            scrub_lines(one.get("launches", "")),
+            scrub_lines(one.get("events", "")),
+            {marker: scrub_lines(text) for marker, text in one["markers"].items()},
+            scrub_lines(one.get("forecast", "")),
         )
         for name, one in found.items()
     }

@@ -116,6 +116,11 @@ RULES: tuple[Row, ...] = (
         "its directory is not there any more",
     ),
     Row(
+        "no-run-seen", lambda run: not run.run, _given,
+        "no run was seen there, so none is continued; `onbox chain` starts one in its project, `patrol add HOST` adds a box",
+        "it speaks of the box, and of no run",
+    ),
+    Row(
         "not-onboxs-own", lambda run: not run.managed, _given,
         "onbox did not start it, so it cannot resume it: the way is the one it was started with",
         "only a run with a lock of its own can be resumed without a second launch",
@@ -168,7 +173,7 @@ RULES: tuple[Row, ...] = (
     ),
     Row(
         "interrupted", lambda run: run.state == "interrupted", resume,
-        "it goes on from its newest whole checkpoint; look again in a minute",
+        "the stage starts again with ONBOX_RESUME=1; look again in a minute",
         "no process, no verdict: it ended without being asked",
     ),
     Row(

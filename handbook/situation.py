@@ -61,8 +61,9 @@ def situation(facts: Facts, changed: list[str], trouble: str) -> list[str]:
     lines = [f"{facts.title}: {_counts(facts)}; looked {clock(facts.as_of)}"]
     lines += [f"could not look: {trouble}; what follows is older"] if trouble else []
     if changed:
-        more = f" (and {len(changed) - 2} more)" if len(changed) > 2 else ""
-        lines += [f"differs from the handbook: {one}" for one in changed[:2]]
+        told = changed[: 1 if trouble else 2]  # with a trouble there is no room for both
+        more = f" (and {len(changed) - len(told)} more)" if len(changed) > len(told) else ""
+        lines += [f"differs from the handbook: {one}" for one in told]
         lines[-1] += more
     tail = [_watch_line(facts), *_next_lines(facts, runs)]
     room = LINES - len(lines) - len(tail)
@@ -82,12 +83,13 @@ def _counts(facts: Facts) -> str:
 
 
 def run_line(run: RunFacts) -> str:
-    """`gpu1/digits FAILED stage train 0/2: ...`"""
+    """`gpu1/digits FAILED train 0/2: ... (rule failed; also no-onbox)`"""
     stage = observed(run.stage)
     where = f" {stage} {run.stages_done}/{run.stages_total}" if stage else ""
     known = observed(run.resume)
     lost = f"; MISSING {known.missing[0][1]} of stage {known.missing[0][0]}" if known and known.missing else ""
-    return safe(f"{run.name} {state_word(run)}{where}{lost}: {run.says} (rule {run.rule})", 240)
+    also = f"; also {', '.join(rule for rule, _ in run.further[:3])}" if run.further else ""
+    return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(run.says, 150)} (rule {run.rule}{also})", 300)
 
 
 def _watch_line(facts: Facts) -> str:
@@ -108,6 +110,9 @@ def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
         return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
     advice = advise(runs[0], here=facts.here)
     lines = [f"then: {advice.then}", f"next: {advice.first or 'nothing is to be typed'}"]
+    if advice.first and advice.first == advice.resume:
+        known = observed(runs[0].resume)
+        lines.insert(0, safe(f"checkpoint: {known.checkpoint if known else 'unknown'}", 240))
     if runs[0].remedy:
         lines.insert(0, safe(f"remedy: {runs[0].remedy}", 240))
     return lines

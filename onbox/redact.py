@@ -157,6 +157,12 @@ ROWS: tuple[Row, ...] = (
     Row(("--",), rf"(?i)(--(?:{_NAME}|(?:[a-z]+-)?pass))(\s+)(?!-)(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)", rf"\1\2{MASK}"),
     Row(("-e ", "--env", "setenv"), rf"(?i)((?:-e|--env|setenv)\s+{_NAME})(\s+)(?!-)({_VALUE})", rf"\1\2{MASK}"),
     Row(("-u", "user"), r"((?:^|\s)(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']+:)[^\s\"'`]+", rf"\1{MASK}"),
+    # the same with curl's short options in one word, and with no blank behind them: -su user:password, -uuser:password
+    Row(
+        ("curl",),
+        r"(\bcurl\b[^\n|;&]{0,300}?\s-[A-Za-z#0-9]{0,12}[uU][ \t]{0,4}[\"']?[^\s:\"'/-][^\s:\"'/]{0,80}:)[^\s\"'`]+",
+        rf"\1{MASK}",
+    ),
     Row(
         (" -p",),
         r"(\b(?:sshpass|docker login|podman login|registry login|mysql|mariadb)\b[^\n]{0,80}?\s-p\s?)[^\s\"'`-][^\s\"'`]*",

@@ -15,6 +15,7 @@ from onbox.commands.project import Project, run_names
 from onbox.contract.config import run_name_from
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.targets import notify_to_dict
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
@@ -71,7 +72,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         "environment": {name: os.environ[name] for name in FROZEN_VARIABLES if name in os.environ},
         "progress": dict(project.config.progress),
         "triage": [dict(row) for row in project.config.triage],
-        "git": {"unknown": "not looked yet"},
+        "git": dict(NOT_LOOKED_YET),
     }
     if project.config.notify.targets:
         head["notify"] = notify_to_dict(project.config.notify)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
+# The code of a run whose first stage starts just now: it is looked at meanwhile.
+NOT_LOOKED_YET = {"unknown": "not looked yet"}
+
 
 class Damaged(ValueError):
     """A run.json that is none: edited by hand, or cut off. The text says what is wrong with it."""

@@ -235,3 +235,20 @@ def test_bad_input_is_one_line(place: Handbooked, tmp_path: Path) -> None:
         done = place.handbook(*words)
         assert done.returncode == 64, (words, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
+
+
+def test_a_box_without_a_run_and_a_directory_without_a_box_are_called_so(place: Handbooked, tmp_path: Path) -> None:
+    box = place.add_box("gpu1")
+    place.write()
+    said = place.handbook("resume").stdout
+    assert "no run was seen there" in said
+    assert "onbox did not start it" not in said
+    assert "| never |" not in (place.local / "HANDBOOK.md").read_text(), "it was reached just now"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for word in ("build", "resume", "verify", "handoff"):
+        done = place.handbook(word, cwd=elsewhere)
+        assert done.returncode == 64, done.stderr
+        assert "patrol add HOST" in done.stderr
+    assert not list(elsewhere.iterdir())
+    assert box.project.exists()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from handbook.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
-from handbook.logbook import Book, find_books
+from handbook.logbook import HEADS, Book, find_books
 from onbox.system.files import StateNotWritten
 from tests.box import REPOSITORY
 
@@ -92,7 +92,7 @@ def test_any_lost_added_or_moved_line_is_found(tmp_path: Path) -> None:
             [*lines[:number], "- added: line\n", *lines[number:]],
             lines[:number] + lines[number : number + 2][::-1] + lines[number + 2 :],
         ):
-            if changed != lines:
+            if "".join(changed) != text.removesuffix("\n") and changed != lines:
                 with open(made.path, "w", encoding="utf-8") as file:
                     file.write("".join(changed))
                 assert made.damages(), f"line {number}: {lines[number]!r}"
@@ -108,6 +108,27 @@ def test_lost_and_reordered_entries_are_found(tmp_path: Path) -> None:
     os.unlink(made.path)
     assert made.damages(), "a logbook that is gone was there"
     assert [one.run for one in find_books(os.fspath(tmp_path), made.state)] == ["digits"]
+
+
+def test_a_loss_is_found_after_further_entries_too(tmp_path: Path) -> None:
+    made, text = filled(tmp_path, 4)
+    for kept in (text[: text.rindex("### ")], text[: text.index("### ")], ""):
+        with open(made.path, "w", encoding="utf-8") as file:
+            file.write(kept)
+        for number in range(2):  # the patrol appends by itself at every tick
+            made.append([entry(f"later {number}")], [("DRI", "ann")])
+        assert made.damages(), "what was cut off at the end is forgotten"
+        assert made.read().entries[-1].seq > 4, "a number that was given is given again"
+
+
+def test_a_tool_that_trims_the_end_of_files_costs_no_entry(tmp_path: Path) -> None:
+    made, text = filled(tmp_path, 2)
+    with open(made.path, "w", encoding="utf-8") as file:
+        file.write(text.rstrip("\n") + "\n")
+    assert made.damages() == []
+    assert not made.append([entry("after")]).torn
+    assert made.damages() == []
+    assert [one.text for one in made.read().entries] == ["text 0", "text 1", "after"]
 
 
 def test_nothing_that_was_written_is_ever_rewritten(tmp_path: Path) -> None:
@@ -128,9 +149,10 @@ def test_an_entry_from_a_source_is_made_once(tmp_path: Path) -> None:
 def test_an_append_that_was_cut_off_is_put_aside_and_never_merged(tmp_path: Path) -> None:
     made, text = filled(tmp_path, 2)
     whole = render_entry(place(entry("lost"), parse_logbook(text)))
-    for cut in range(1, len(whole.encode()), 7):
+    for cut in (*range(1, len(whole.encode()) - 1, 7), len(whole.encode()) - 2):
         with open(made.path, "wb") as file:
             file.write(text.encode() + whole.encode()[:cut])
+        os.unlink(tmp_path / "state" / HEADS)  # the earlier round's `after` was taken away by this test, not lost
         assert made.damages()
         written = made.append([entry("after")])
         assert written.torn

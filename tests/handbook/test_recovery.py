@@ -20,6 +20,8 @@ def test_names_are_unique_and_the_last_row_takes_all() -> None:
     ("row", "command", "changes"),
     [
         ("box-not-there", "patrol check gpu0", {"rule": "unreachable", "state": "unknown"}),
+        ("no-run-seen", "", {"run": "", "managed": False, "state": "pending", "rule": "no-runs", "command": ""}),
+        ("not-onboxs-own", "", {"managed": False, "command": ""}),
         ("done", "onbox status digits", {"state": "done", "rule": "done"}),
         ("no-room", "df -h . && df -i .", {"state": "failed", "failure_class": "disk_full"}),
         ("no-room", "df -h . && df -i .", {"state": "interrupted", "failure_class": "inode_exhausted"}),

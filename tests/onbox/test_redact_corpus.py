@@ -89,6 +89,7 @@ def argv() -> Iterator[Case]:
             yield Case("argv", secret, shape.format(flag, secret))
     for shape in (
         "curl -u bot:{} https://host/x", "docker run -e WANDB_API_KEY={} img", "iris job run -e WANDB_API_KEY {} -- python t.py",
+        "curl -su bot:{} https://host/x", "curl -fsSLu 'bot:{}' https://host/x", "curl -ubot:{} https://host/x", "curl -sS -ubot:{} https://host/x",
         "sshpass -p {} ssh box", "wandb login {}", "docker login -u me -p {} ghcr.io", "python t.py --token '{}'",
     ):  # fmt: skip
         secret = hexa(40)
