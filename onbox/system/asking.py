@@ -59,7 +59,10 @@ class Asker:
             return
         try:
             os.write(self._to_child, question + b"\n")  # a pipe takes 64 KiB at once, and the child had read the rest
-        except (BrokenPipeError, BlockingIOError):
+        except BrokenPipeError:  # it ended before it could be asked
+            self._broken()
+            return
+        except BlockingIOError:
             self._reap()
             return
         self._received, self._asked_at = b"", monotonic()

@@ -114,6 +114,16 @@ def test_an_end_is_told_with_its_code(make: Callable[..., Asker]) -> None:
     assert "exit code 3" in str(asker.answer(BOUND_SECONDS))
 
 
+def test_an_end_before_the_question_could_be_put_is_told_too(make: Callable[..., Asker]) -> None:
+    before = children()
+    asker = make("input()\nprint('one', flush=True)\nraise SystemExit(3)")
+    asker.ask()
+    assert asker.answer(BOUND_SECONDS) == b"one"
+    wait_until(lambda: not children() - before, "its end")
+    asker.ask()
+    assert "exit code 3" in str(asker.answer(BOUND_SECONDS))
+
+
 def test_a_program_that_is_not_there_is_a_silence(make: Callable[..., Asker]) -> None:
     asker = Asker(("/no/such/program",), name="the card")
     asker.ask()
