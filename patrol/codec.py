@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import plain
+from onbox.redact import redact
 from patrol.before import Before, BoxBefore, LogPlace
 
 if TYPE_CHECKING:
@@ -38,7 +39,12 @@ def _deep_tuple(value: Any) -> Any:
 
 
 def place_to_text(place: LogPlace) -> str:
-    data = place._asdict() | {"held": b64encode(place.held).decode("ascii")}
+    """What the log's lines hold of secrets stays out of the store."""
+    reader = dict(place.reader)
+    if isinstance(reader.get("window"), str):
+        reader["window"] = redact(reader["window"])
+    held = redact(place.held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    data = place._asdict() | {"reader": reader, "held": b64encode(held).decode("ascii")}
     return json.dumps({"schema": SCHEMA, **data}, separators=(",", ":"))
 
 

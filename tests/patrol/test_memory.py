@@ -75,6 +75,19 @@ def test_what_was_remembered_is_recalled(memory: Memory) -> None:
     assert memory.notes == []
 
 
+def test_no_secret_of_a_log_is_kept(memory: Memory) -> None:
+    """The window of lines that triage reads again at the next look."""
+    place = PLACE._replace(
+        reader={"window": "step 1\nHF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz01234567\n"}, held=b"https://me:hunter22@host/"
+    )
+    note = tick_note(run_note())
+    memory.remember(note._replace(boxes=(note.boxes[0]._replace(places={"digits": place}),)))
+    kept = memory.recall().places["gpu1"]["digits"]
+    assert "step 1" in kept.reader["window"]
+    assert "abcdefghij" not in kept.reader["window"]
+    assert b"hunter22" not in kept.held
+
+
 def test_nothing_is_readable_for_others(memory: Memory) -> None:
     memory.remember(tick_note(run_note()))
     assert stat.S_IMODE(os.stat(memory.path).st_mode) == 0o600
