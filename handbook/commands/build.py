@@ -10,7 +10,7 @@ from handbook.commands.options import add_options, look_now
 from handbook.diary import enter_what_happened
 from handbook.gather import gather
 from handbook.place import find_place, home_of
-from handbook.publish import publish
+from handbook.publish import publish, wait_for_lock
 from handbook.render import title_line
 from handbook.render_json import render_json
 from onbox.contract.exits import Exit
@@ -19,6 +19,8 @@ from onbox.system.clock import wall
 
 if TYPE_CHECKING:
     import argparse
+
+    from handbook.gather import Place
 
 EXAMPLES = """\
 examples:
@@ -43,8 +45,23 @@ def add(subparsers: Any) -> None:
     parser.set_defaults(function=run)
 
 
+TURN = "build.lock"
+
+
 def run(args: argparse.Namespace) -> int:
     place = find_place(args, os.environ)
+    if not place.here:
+        return _build(args, place)
+    # On a box each transition starts a build: the later one must look after the earlier one has written, or the page
+    # would end with what was true before.
+    turn = wait_for_lock(os.path.join(place.settings.state, TURN), place.settings.state)
+    try:
+        return _build(args, place)
+    finally:
+        os.close(turn)
+
+
+def _build(args: argparse.Namespace, place: Place) -> int:
     looking = args.look or (place.here and not args.from_memory)
     trouble = look_now(place) if looking else ""
     facts = gather(place, wall(), fetching=looking or args.from_memory)

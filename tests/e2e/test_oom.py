@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 V1 = Path("/sys/fs/cgroup/memory")
+pytestmark = pytest.mark.alone
+
 LIMIT_BYTES = 64 << 20
 HUNGRY = python("b = []\nwhile True: b.append(bytearray(1 << 20))")
 

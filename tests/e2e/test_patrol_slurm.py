@@ -197,6 +197,7 @@ def test_a_box_that_is_not_declared_with_slurm(place: Patrolled) -> None:
     wait_until(lambda: said_of(place)["rule"] == "done", "it to be asked at the second look")
 
 
+@pytest.mark.alone
 def test_a_marker_beside_an_oom_kill_is_no_success(tmp_path: Path) -> None:
     try:
         cluster = SlurmCluster(cgroup=True)

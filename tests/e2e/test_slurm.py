@@ -268,6 +268,7 @@ def test_the_probe_tells_what_the_controller_knows(slurm_box: Box, cluster: Slur
     assert not any(isinstance(word, Unseen) for word in words.values())
 
 
+@pytest.mark.alone
 def test_a_marker_beside_an_oom_kill_is_no_success(box: Box, tmp_path: Path) -> None:
     try:
         cluster = SlurmCluster(cgroup=True)
