@@ -7,8 +7,9 @@ import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.boxes import CLUSTERS
 from onbox.redact import one_line, redact
-from onbox.system.clock import wall
+from onbox.system.clock import monotonic, wall
 from patrol.fleet import Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.masters import control_path
 from patrol.probe.take import take
@@ -66,8 +67,9 @@ def look_at_all(
         else:
             tried.append(box)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
-    found = find_gates([target_of(settings, box) for box in tried], limits)
-    gates = {box: found[target] for box in tried if (target := target_of(settings, box)) in found}
+    by_ssh = [box for box in tried if not box.is_cluster]
+    found = find_gates([target_of(settings, box) for box in by_ssh], limits)
+    gates = {box: found[target] for box in by_ssh if (target := target_of(settings, box)) in found}
     _load_meanwhile(_LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried))
     visits = visit_all(
         tried,
@@ -85,13 +87,25 @@ def _why_waiting(before: BoxBefore) -> str:
 
 
 def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
+    known = past.places.get(box.name, {})
+    if box.is_cluster:
+        from patrol.engines.look import look_at_cluster  # noqa: PLC0415 - only where there is one
+
+        snapshot, places = look_at_cluster(box, settings, dict(known), wall())
+        return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+    began = monotonic()
     target = target_of(settings, box)
     connect_seconds = _connect_seconds(past.boxes.get(box.name))
 
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
         return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds, connect_seconds=connect_seconds)
 
-    snapshot, places = take(box, settings, past.places.get(box.name, {}), ask_box, wall())
+    snapshot, places = take(box, settings, known, ask_box, wall())
+    if any(place.reader.get("manifest", {}).get("backend") in CLUSTERS for place in places.values()):
+        from patrol.engines.look import ask_for_runs  # noqa: PLC0415 - only where a run is with one
+
+        left = (box.deadline_seconds or settings.patrol.deadline_seconds) - (monotonic() - began)
+        snapshot = ask_for_runs(box, settings, snapshot, places, left)
     return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
 
 

@@ -150,7 +150,8 @@ class Scheduler(NamedTuple):
     job_state: a word of `onbox.backends.base.JobState`; "forgotten" where the engine does not know the job any more.
     native_state, reason: the engine's own words. rule, run_state: what `onbox.backends.judge` makes of it and of the
     stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
-    engine's word proves one. says: all of it in words.
+    engine's word proves one. says: all of it in words. troubles: what speaks against a job that it runs (a dead node, a
+    demand that cannot be met), in its own words.
     """
 
     engine: str
@@ -165,6 +166,7 @@ class Scheduler(NamedTuple):
     failure_class: str | None = None
     restarts: int = 0
     says: str = ""
+    troubles: tuple[str, ...] = ()
 
 
 class RunLook(NamedTuple):
@@ -183,6 +185,7 @@ class RunLook(NamedTuple):
     python: the interpreter on the box that has onbox, as recorded at its start.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
+    log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -218,6 +221,7 @@ class RunLook(NamedTuple):
     scheduler: Maybe[Scheduler] = NOT_ASKED
     expected_seconds: Maybe[float] = NOT_ASKED
     python: Maybe[str] = Absent("not recorded")
+    log_words: tuple[str, ...] = ()
 
 
 class BoxLook(NamedTuple):

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BACKENDS = ("ssh", "local", "slurm", "ray", "iris")
+CLUSTERS = ("ray", "iris")  # boxes that are asked over HTTP: there is no shell, only jobs
 RECOVERIES = ("never", "resume")
 DEFAULT_SCHEDULE = "3,33 * * * *"
 
@@ -19,6 +20,8 @@ class Watch(NamedTuple):
     Paths are the box's; a relative one is below the project. process: a pattern as for `pgrep -f`. session: name of a
     tmux or screen session. done_file: a file whose existence says that it is done; done_count: so many files that match
     `artifacts` say the same. stall_after_seconds, expected_seconds: None: the policy's default; not known.
+    job: the id of a job on a cluster (then nothing else of these is given but the two durations). resubmit: the
+    command, run here, that submits it anew and prints the new id; None: a patrol never does.
     """
 
     name: str
@@ -31,6 +34,8 @@ class Watch(NamedTuple):
     done_count: int | None = None
     stall_after_seconds: float | None = None
     expected_seconds: float | None = None
+    job: str | None = None
+    resubmit: tuple[str, ...] | None = None
 
 
 class Count(NamedTuple):
@@ -43,7 +48,8 @@ class Count(NamedTuple):
 class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
-    owner: who answers for its runs, in words.
+    owner: who answers for its runs, in words. address, token: of a cluster (ray, iris), where they differ from those in
+    [ray] and [iris]; token is a reference.
     """
 
     name: str
@@ -56,6 +62,12 @@ class BoxSettings(NamedTuple):
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()
+    address: str | None = None
+    token: str | None = None
+
+    @property
+    def is_cluster(self) -> bool:
+        return self.backend in CLUSTERS
 
 
 class PatrolSettings(NamedTuple):

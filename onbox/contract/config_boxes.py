@@ -7,16 +7,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from onbox.contract import config_values as values
-from onbox.contract.boxes import BACKENDS, RECOVERIES, BoxSettings, Count, PatrolSettings, Watch
+from onbox.contract.boxes import BACKENDS, CLUSTERS, RECOVERIES, BoxSettings, Count, PatrolSettings, Watch
+from onbox.contract.config_clusters import read_cluster
 from onbox.contract.config_fields import Table, Unwanted
 from onbox.contract.names import name_problem
 
 BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "boxes.*": ("host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts"),
+        "boxes.*": (
+            "host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts", "address",
+            "token",
+        ),
         "boxes.*.watch": (
             "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
-            "stall_after", "expected",
+            "stall_after", "expected", "job", "resubmit",
         ),
         "boxes.*.counts[]": ("local", "remote"),
         "patrol": (
@@ -43,11 +47,17 @@ def read_boxes(file: Table) -> tuple[BoxSettings, ...]:
 
 
 def _read_box(name: str, table: Table) -> BoxSettings:
+    backend = table.read("backend", values.one_of(BACKENDS, "a back end"), "ssh")
+    if backend in CLUSTERS:
+        return read_cluster(name, backend, table, _items)
+    for key in ("address", "token"):
+        if key in table:
+            table.fail(key, key, f"given only where backend is one of {', '.join(CLUSTERS)}")
     return BoxSettings(
         name=name,
         host=table.read("host", values.host, name),
         project=table.read("project", values.text, None),
-        backend=table.read("backend", values.one_of(BACKENDS, "a back end"), "ssh"),
+        backend=backend,
         recover=table.read("recover", values.one_of(RECOVERIES, "a way to recover"), "never"),
         state_dir=table.read("state_dir", values.text, None),
         owner=table.read("owner", values.text, None),
@@ -80,6 +90,9 @@ def _read_watches(table: Table) -> tuple[Watch, ...]:
 
 
 def _read_watch(table: Table) -> Watch:
+    for key in ("job", "resubmit"):
+        if key in table:
+            table.fail(key, key, f"given only where the box's backend is one of {', '.join(CLUSTERS)}")
     if table.is_table and not any(key in table for key in ("log", "process", "session", "artifacts")):
         table.missing("log", _WATCH_NEEDS)
     if "done_count" in table and "artifacts" not in table:

@@ -75,6 +75,19 @@ LOG_FRESH = If(
     "a signal is younger than stall_after", lambda s: any(age <= s.stall_seconds for age in s.signal_ages.values())
 )
 SIGNALS = If("a log or artifacts were seen", lambda s: bool(s.signal_ages))
+ENGINE_TROUBLES = If(
+    "its engine tells of a dead node, a lost owner or a demand that it cannot meet",
+    lambda s: s.engine is not None and bool(s.engine.troubles),
+)
+ONLY_ENGINE = If(
+    "its engine alone says that it runs: no process and no fresh log, artifact or heartbeat was seen",
+    lambda s: (
+        s.engine is not None
+        and True not in (s.look.runner_alive, s.look.stage_alive)
+        and not any(age <= s.stall_seconds for age in s.signal_ages.values())
+        and (s.heartbeat_age is None or s.heartbeat_stale)
+    ),
+)
 LINGERS = If(
     "its proof of success is older than linger",
     lambda s: (observed(s.look.ended_age_seconds) or 0.0) > s.limits.linger_seconds,
@@ -90,6 +103,10 @@ def _say_slow(scene: RunScene) -> str:
 def _say_stalled(scene: RunScene) -> str:
     busy = f"; a GPU shows {scene.gpu_percent}%, which is no progress" if (scene.gpu_percent or 0) > 50 else ""
     return f"it lives, and every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
+
+
+def _engine_troubles(scene: RunScene) -> str:
+    return "; ".join(clean(one, 120) for one in scene.engine.troubles[:3]) if scene.engine is not None else ""
 
 
 def _fast(scene: RunScene) -> bool:
@@ -192,6 +209,13 @@ LIVING: tuple[Row, ...] = (
         remedy=lambda s: "Look for a neighbour on the box, throttling, a slow data source.", command=status_command,
     ),
     Row(
+        "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES),
+        lambda s: f"{_engine_troubles(s)}; {how_far(s)}",
+        "the job's own state is RUNNING all the while that a node is dead or its tasks wait for what the cluster lacks",
+        remedy=lambda s: "Look whether it still moves; what the cluster lacks a person gives it, nothing is changed from here.",
+        command=log_command,
+    ),
+    Row(
         "degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, RETRIED),
         lambda s: f"stage {clean(observed(s.look.stage) or '?', 40)} was retried {s.look.retries} times; {how_far(s)}",
         "it goes on, but its budget of retries is being used up",
@@ -211,6 +235,13 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"it lives; whether it moves is not known: could not look at {', '.join(s.unseen_signals)}",
         "without a signal that was seen, alive says nothing about progress",
         remedy=lambda s: "Look yourself; a hung mount is the usual cause.", command=status_command,
+    ),
+    Row(
+        "unconfirmed", Severity.OK, RunState.RUNNING, (ALIVE, ONLY_ENGINE),
+        lambda s: f"running, unconfirmed: {clean(s.engine.says, 100) if s.engine else ''}; nothing else of it was seen to move",
+        "an engine says RUNNING from the placing of a job to its end, also of one that hangs",
+        remedy=lambda s: "The next look tells whether its log moves; look at its log or its tracker meanwhile.",
+        command=log_command,
     ),
     Row(
         "healthy", Severity.OK, RunState.RUNNING, (ALIVE,),
@@ -301,9 +332,17 @@ RUN_FLAGS: tuple[Row, ...] = (
         "what was not seen is never taken for health",
     ),
     Row(
+        "engine-unseen", Severity.WARNING, None,
+        (ALIVE, If("its engine could not be asked, or has lost its job", lambda s: isinstance(s.look.scheduler, Unseen))),
+        lambda s: f"it is seen to live; of its engine: {clean(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
+        "what runs is well whatever its engine says; but nobody but the engine would start it again",
+        remedy=lambda s: "Look whether the engine is up; never submit it again while this one lives.", command=status_command,
+    ),
+    Row(
         "log-absent", Severity.WARNING, None,
         (ALIVE, If("the log that is declared is not there",
-                   lambda s: not s.look.managed and isinstance(s.look.log, Absent) and s.look.log != NOT_ASKED)),
+                   lambda s: not s.look.managed and not s.look.log_words and isinstance(s.look.log, Absent)
+                   and s.look.log != NOT_ASKED)),
         lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
         "a life without the declared log is half a look, be the path wrong or the file moved away",
         remedy=lambda s: "See where it writes; mend `log` or the run.",

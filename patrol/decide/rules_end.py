@@ -278,7 +278,8 @@ ENDED: tuple[Row, ...] = (
         "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
         lambda s: f"{_engine_words(s)}; {else_known(s)}",
         "an empty answer alone proves nothing: neither success nor failure",
-        remedy=lambda s: "Look at its log; `onbox resume` asks the engine again before anything is started.",
+        remedy=lambda s: "Look at its log; `onbox resume` asks the engine again before anything is started." if s.look.managed
+        else "Check the id; look whether its processes live on before anything is submitted again.",
         command=status_command,
     ),
     Row(

@@ -10,6 +10,7 @@ from onbox.contract.readings import observed
 from onbox.contract.units import format_duration
 from onbox.redact import one_line, redact
 from onbox.triage.classes import REMEDIES
+from patrol.decide.way import here
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
@@ -106,7 +107,11 @@ def resume_command(scene: RunScene) -> str:
 
 
 def status_command(scene: RunScene) -> str:
-    return _of_run(scene, "status", scene.look.run) if scene.look.managed else log_command(scene)
+    if scene.look.managed:
+        return _of_run(scene, "status", scene.look.run)
+    if scene.look.log_words:
+        return here("patrol", "explain", f"{scene.box.box}/{scene.look.run}")
+    return log_command(scene)
 
 
 def notices_command(scene: RunScene) -> str:
@@ -114,6 +119,8 @@ def notices_command(scene: RunScene) -> str:
 
 
 def log_command(scene: RunScene) -> str:
+    if scene.look.log_words:
+        return here(*scene.look.log_words)
     if scene.look.managed:
         return _of_run(scene, "logs", "--run", scene.look.run)
     log = observed(scene.look.log)

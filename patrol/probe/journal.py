@@ -13,12 +13,21 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
 
 REASON_LIMIT = 300
+JOBS_KEPT = 24  # records about a chain that is one job: its newest submissions
+_OF_JOBS = frozenset({
+    Event.JOB_SUBMITTING, Event.JOB_SUBMITTED, Event.JOB_REFUSED, Event.JOB_ENDED, Event.STAGE_REDO,
+    Event.DONE_ACCEPTED, Event.CHAIN_STARTED,
+})  # fmt: skip
+_JOB_FIELDS = (
+    "schema", "event", "at", "stage", "backend", "name", "job_id", "session", "job", "state", "native_state", "reason",
+    "note", "failure_class",
+)  # fmt: skip
 
 
 def new_fold(inode: int) -> dict[str, Any]:
     """Nothing read yet. offset: behind the last whole line that was taken in. gap: whether lines were skipped."""
     return {"inode": inode, "offset": 0, "gap": False, "open": False, "end": None, "stage": None, "attempt": None,
-            "began_at": None, "retries": 0}  # fmt: skip
+            "began_at": None, "retries": 0, "jobs": []}  # fmt: skip
 
 
 def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped_bytes: int) -> dict[str, Any]:
@@ -42,6 +51,9 @@ def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped
 
 def _apply(fold: dict[str, Any], record: Record) -> None:
     event, stage = record["event"], record.get("stage")
+    if event in _OF_JOBS and isinstance(fold.get("jobs"), list):
+        kept = {key: str(value)[:REASON_LIMIT] for key in _JOB_FIELDS if (value := record.get(key)) is not None}
+        fold["jobs"] = [*fold["jobs"], kept][-JOBS_KEPT:]
     if event == Event.CHAIN_STARTED:
         fold.update(open=True, end=None)
     elif event in CHAIN_ENDS:

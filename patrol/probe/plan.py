@@ -95,6 +95,8 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
         journal = place.reader.get("journal")
         if name and isinstance(journal, dict):
             known = (place.reader.get("manifest", {}).get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
+            if "jobs" not in journal:  # of a version that kept less: all of it once more
+                known = ("0", 0, 0)
             words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
     return words
 
