@@ -57,7 +57,12 @@ def _ask_one(questions: Questions, job_id: str, *, brief: bool) -> Told:
     logs = questions.say("POST", LOGS, log_query(job_id, told.submitted_at))
     if logs is None:
         return told._replace(log=questions.unseen())
-    log, lines = read_log(*logs)
+    return with_log(told, *logs)
+
+
+def with_log(told: Told, status: int, body: str) -> Told:
+    """With the answer to FetchLogs, and of a job that runs the signs in its newest lines. Pure."""
+    log, lines = read_log(status, body)
     if not (isinstance(log, JobLog) and isinstance(told.word, Job) and told.word.state is JobState.RUNNING):
         return told._replace(log=log)
     newest = log.written_at or 0.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends import ray_text as text
 from onbox.backends.base import Job, JobState
-from onbox.backends.cluster import NOT_TOLD, ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
+from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
 from onbox.backends.log_signs import signs_in
 from onbox.backends.ray import default_token
 from onbox.contract.readings import Absent, Unseen
@@ -39,7 +39,7 @@ def look(questions: Questions, job_ids: Sequence[str], *, brief: bool) -> Cluste
     if not brief and any(isinstance(told.word, Job) and told.word.state is JobState.RUNNING for told in jobs.values()):
         nodes = questions.say("GET", "/api/v0/nodes?detail=1")
         dead = read_dead_nodes(*nodes) if nodes is not None else ()
-        jobs = {job_id: _with_nodes(told, dead) for job_id, told in jobs.items()}
+        jobs = {job_id: with_nodes(told, dead) for job_id, told in jobs.items()}
     return ClusterLook(session, jobs)
 
 
@@ -53,9 +53,14 @@ def _ask_one(questions: Questions, job_id: str, session: str, *, brief: bool) ->
     logs = questions.say("GET", text.job_path(job_id, "/logs"))
     if logs is None:
         return told._replace(log=questions.unseen())
-    log = read_log(logs.status, logs.text)
-    signs = signs_in(log.text) if isinstance(log, JobLog) and told.word.state is JobState.RUNNING else ()
-    return told._replace(log=log, troubles=signs)
+    return with_log(told, logs.status, logs.text)
+
+
+def with_log(told: Told, status: int, body: str) -> Told:
+    """With the answer to `GET /api/jobs/ID/logs`, and of a job that runs the signs in it. Pure."""
+    log = read_log(status, body)
+    runs = isinstance(told.word, Job) and told.word.state is JobState.RUNNING
+    return told._replace(log=log, troubles=signs_in(log.text) if runs and isinstance(log, JobLog) else ())
 
 
 def read_told(job_id: str, status: int, body: str, session: str) -> Told:
@@ -100,7 +105,7 @@ def read_dead_nodes(status: int, body: str) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def _with_nodes(told: Told, dead: Sequence[tuple[str, float]]) -> Told:
+def with_nodes(told: Told, dead: Sequence[tuple[str, float]]) -> Told:
     """Nodes that died since the job began; the head remembers those of long ago, too."""
     if not isinstance(told.word, Job) or told.word.state is not JobState.RUNNING:
         return told
@@ -108,4 +113,4 @@ def _with_nodes(told: Told, dead: Sequence[tuple[str, float]]) -> Told:
     return told._replace(troubles=(*lost, *told.troubles))
 
 
-__all__ = ["NOT_TOLD", "default_token", "look", "read_dead_nodes", "read_log", "read_told"]
+__all__ = ["default_token", "look", "read_dead_nodes", "read_log", "read_told", "with_log", "with_nodes"]

@@ -183,6 +183,17 @@ cmd = "python eval.py"
 #stall_after = "30m"
 #expected = "6h"
 
+# A cluster is asked over HTTP about jobs that you name: backend "ray" (submission ids) or "iris" (/USER/JOB)
+#[boxes.cluster]
+#backend = "iris"
+# Where its controller or dashboard answers, and its token. Default: as [iris] or [ray]
+#address = "http://127.0.0.1:10000"
+#token = "env:IRIS_TOKEN"
+#[boxes.cluster.watch]
+#job = "/ada/llm-7b"
+# Only for recover = "resume": the command, run here, that submits it anew, and does not wait
+#resubmit = "iris --cluster marin job run --no-wait -- python train.py"
+
 #[patrol]
 # When to look, as in a crontab. Default: "3,33 * * * *"
 #schedule = "3,33 * * * *"

@@ -42,6 +42,7 @@ def look_of(
     if isinstance(word, Job):
         known.update(seen=True, session=session)
     shown = read_evidence(job_id, endpoint.engine, told, known, now)
+    engine = weigh(endpoint.engine, job_id, word, told)
     look = RunLook(
         run=watch.name,
         managed=False,
@@ -50,14 +51,14 @@ def look_of(
         stage=Absent("a job has no stages"),
         attempt=word.restarts + 1 if isinstance(word, Job) else Absent("not told"),
         runner_alive=NO_SHELL,
-        stage_alive=Unseen("the engine was not seen") if isinstance(word, Unseen) else NO_SHELL,
+        stage_alive=Unseen("its engine does not tell") if isinstance(engine, Unseen) else NO_SHELL,
         stage_began_age_seconds=_age(told.began_at, now, "it has not begun"),
         stall_after_seconds=_given(watch.stall_after_seconds),
         expected_seconds=_given(watch.expected_seconds),
         log=shown.log,
         progress=shown.progress,
         failure=shown.failure,
-        scheduler=weigh(endpoint.engine, job_id, word, told),
+        scheduler=engine,
         log_words=log_words(endpoint, job_id),
     )
     if isinstance(word, Job) and word.state in OVER:

@@ -13,6 +13,7 @@ from onbox.contract.states import RunState, StageState
 from patrol.before import Before, BoxBefore
 from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook, Snapshot
 from patrol.verdict import Severity
+from tests.patrol.cluster_looks import IRIS, iris_told, look_at_job, ray_told
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -274,7 +275,38 @@ SLURM_CASES: tuple[Case, ...] = (
     Case("runs; the controller is down", "could-not-look", UNKNOWN, RunState.UNKNOWN, "never dead", on_login_node(CONTROLLER_DOWN, heartbeat_age_seconds=OLD), before=before(gone_ticks=5)),
     Case("CHAIN_DONE is there; the controller is down", "could-not-look", UNKNOWN, RunState.UNKNOWN, "the job may have been killed for memory beside it", done(scheduler=CONTROLLER_DOWN)),
     Case("failed, on record; the controller is down", "failed", CRITICAL, RunState.FAILED, "a recorded failure needs no engine", on_login_node(CONTROLLER_DOWN, outcome="chain_failed", failure=failure("code_error", "KeyError: 'lr'"))),
-    Case("runs on this very machine; the controller is down", "healthy", OK, RunState.RUNNING, "a living process is positive proof", run(scheduler=CONTROLLER_DOWN)),
+    Case("runs on this very machine; the controller is down", "healthy", OK, RunState.RUNNING, "a living process is positive proof", run(scheduler=CONTROLLER_DOWN), flags=("engine-unseen",)),
+)  # fmt: skip
+
+STEPS, STEPS_LOG = "ray_api_job_steps2.json", "ray_api_logs_steps.json"
+UNMET_LOG, DEAD_NODE = "ray_api_logs_want_unmet.json", "ray_api_nodes_one_dead.json"
+MOVES = ray_told(STEPS, logs=STEPS_LOG)
+NO_MARKER = "its disk is not seen: the engine's word alone decides"
+
+CLUSTER_CASES: tuple[Case, ...] = (
+    Case("runs on Ray, first look", "unconfirmed", OK, RunState.RUNNING, "RUNNING is the head's word only", look_at_job(MOVES)),
+    Case("runs on Ray, its log was seen to change a moment ago", "healthy", OK, RunState.RUNNING, "the log's movement confirms the word", look_at_job(MOVES, ago=60.0)),
+    Case("runs on Ray, its log has not changed for three hours", "stalled", CRITICAL, RunState.STALLED, "RUNNING is no progress", look_at_job(MOVES, ago=OLD)),
+    Case("runs on Ray, the log could not be read", "signals-unseen", UNKNOWN, RunState.RUNNING, "what was not seen is no movement", look_at_job(ray_told(STEPS)._replace(log=Unseen("HTTP 500")))),
+    Case("runs on Ray, a node of it died since", "engine-degraded", WARNING, RunState.DEGRADED, "the job's state stays RUNNING", look_at_job(ray_told("ray_api_job_steps2.json", logs=STEPS_LOG, nodes=DEAD_NODE), ago=60.0)),
+    Case("runs on Ray, a node had died before it began", "unconfirmed", OK, RunState.RUNNING, "the head remembers the dead of old", look_at_job(ray_told("ray_api_job_steps2.json", nodes=DEAD_NODE)._replace(troubles=()))),
+    Case("runs on Ray, its tasks wait for a GPU that the cluster lacks", "engine-degraded", WARNING, RunState.DEGRADED, "the autoscaler says so in the job's log", look_at_job(ray_told(STEPS, logs=UNMET_LOG), ago=60.0)),
+    Case("waits on Ray for a GPU", "capacity-wait", OK, RunState.PENDING, "a queue is no failure", look_at_job(ray_told("ray_api_job_need-gpu.json"))),
+    Case("failed on Ray by its own exception", "failed-on-engine", CRITICAL, RunState.FAILED, "class and line from its log", look_at_job(ray_told("ray_api_job_bad.json", logs="ray_api_logs_bad.json"))),
+    Case("a person stopped it on Ray", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "STOPPED is not started again silently", look_at_job(ray_told("ray_api_job_steps2_stopped.json"))),
+    Case("the head was restarted and has lost the job", "forgotten", UNKNOWN, RunState.UNKNOWN, "its processes may live on: never dead", look_at_job(ray_told(""), session="session_2", ago=TICK), before=before(gone_ticks=5)),
+    Case("somebody deleted the job, or the id is wrong", "forgotten", UNKNOWN, RunState.UNKNOWN, "not known is no end", look_at_job(ray_told(""))),
+    Case("Ray answers with a state that nobody knows", "could-not-look", UNKNOWN, RunState.UNKNOWN, "an unknown word is no verdict", look_at_job(ray_told("ray_api_job_unknown_state.json"))),
+    Case("Ray's answer on this job was cut off", "could-not-look", UNKNOWN, RunState.UNKNOWN, "half an answer is none", look_at_job(ray_told("ray_api_job_cut_off.txt")), before=before(gone_ticks=5)),
+    Case("finished on Ray", "done", OK, RunState.DONE, NO_MARKER, look_at_job(ray_told("ray_api_job_steps.json", logs=STEPS_LOG))),
+    Case("finished on Iris", "done", OK, RunState.DONE, NO_MARKER, look_at_job(iris_told("iris_rpc_GetJobStatus_steps.json", "/root/steps", logs="iris_rpc_FetchLogs_steps.json"), IRIS)),
+    Case("failed on Iris by its own exception", "failed-on-engine", CRITICAL, RunState.FAILED, "the tasks have the exit code, the log the cause", look_at_job(iris_told("iris_rpc_GetJobStatus_bad.json", "/root/bad", logs="iris_rpc_FetchLogs_bad.json"), IRIS)),
+    Case("a task of it was killed near its memory limit on Iris", "failed-on-engine", CRITICAL, RunState.FAILED, "137 with such a peak is the limit's kill", look_at_job(iris_told("iris_rpc_GetJobStatus_bad.json", "/root/bad", tasks="iris_rpc_ListTasks_137_peak.json"), IRIS)),
+    Case("waits on Iris for 64 CPUs that nobody has", "capacity-wait", OK, RunState.PENDING, "pendingReason is told", look_at_job(iris_told("iris_rpc_GetJobStatus_huge.json", "/root/huge"), IRIS)),
+    Case("preempted on Iris and running again", "unconfirmed", OK, RunState.RUNNING, "Iris starts it again under the same id", look_at_job(iris_told("iris_2026-11_rpc_GetJobStatus_preempted_running.json", "/root/pre"), IRIS)),
+    Case("runs on Ray behind a tunnel that is down", "unreachable", UNKNOWN, RunState.UNKNOWN, "of the job nothing is known", None, away("tunnel", "http://127.0.0.1:8265: connection refused")),
+    Case("the head refuses the token", "unreachable", UNKNOWN, RunState.UNKNOWN, "a person must mend it: at once hard", None, away("engine_token", "HTTP 401")),
+    Case("the head hangs", "unreachable", UNKNOWN, RunState.UNKNOWN, "late is no end", None, away("engine_late", "no answer within 4 s"), before=before(gone_ticks=5)),
 )  # fmt: skip
 
 GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
@@ -282,6 +314,7 @@ GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
     ("Runs that ended, or may have", END_CASES),
     ("Runs that onbox did not start", WATCHED_CASES),
     ("Runs that are with Slurm, seen from a login node", SLURM_CASES),
+    ("Jobs on Ray and Iris that onbox did not start", CLUSTER_CASES),
     ("A healthy run on a box that is not", BOX_CASES),
     ("What could not be looked at", LINK_CASES),
 )
