@@ -12,8 +12,8 @@ from sentinels.channel import last_contact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.channel import Channel
     from sentinels.outcome import Finding
+    from sentinels.source import Source
     from sentinels.wait import Wait
 
 SCHEMA = 1
@@ -54,7 +54,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def box_json(channel: Channel) -> dict[str, Any]:
+def box_json(channel: Source) -> dict[str, Any]:
     """How it stood with a box."""
     contact = channel.contact
     return {

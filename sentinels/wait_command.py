@@ -13,7 +13,9 @@ from patrol.configured import settings_of
 from sentinels.aftermath import run_command, tell
 from sentinels.channel import Channel
 from sentinels.duty import Duty
-from sentinels.judge import Arming, make_conditions
+from sentinels.job_channel import POLL_SECONDS, JobChannel
+from sentinels.jobs import HandedCondition, JobCondition
+from sentinels.judge import Arming, RunCondition, make_conditions
 from sentinels.places import Place, find_place
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
@@ -33,7 +35,9 @@ from sentinels.wait import Plan, Signals, Wait
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from onbox.backends.cluster import Endpoint
     from sentinels.outcome import Finding
 
 
@@ -111,13 +115,38 @@ def read_targets(args: argparse.Namespace) -> list[Target]:
     return targets
 
 
-def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel]:
-    """One channel for each box, with the conditions of all targets that lie there."""
+def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel | JobChannel]:
+    """One channel for each box, with the conditions of all targets that lie there; one for each engine beside them."""
     by_box: dict[object, list[tuple[int, Place]]] = {}
     for number, place in enumerate(places):
-        by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
-    channels = []
+        if place.job is None:
+            by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
+    every = pace.short_poll or POLL_SECONDS
+    channels: list[Channel | JobChannel] = list(_job_channels(places, arming, every))
     for members in by_box.values():
         items = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
-        channels.append(Channel(members[0][1].box, items, pace, armed_at))
+        main = Channel(members[0][1].box, items, pace, armed_at)
+        channels.append(main)
+        handed = [
+            (number, HandedCondition(place.target, condition, arming, place.endpoint_of))
+            for number, place in members
+            for at, condition in items
+            if at == number
+            and isinstance(condition, RunCondition)
+            and place.endpoint_of is not None
+            and not condition.companion
+        ]
+        if handed:
+            channels.append(JobChannel(main.target, handed, every, main=main))
     return channels
+
+
+def _job_channels(places: list[Place], arming: Arming, every_seconds: float) -> Iterator[JobChannel]:
+    """One for each cluster."""
+    by_cluster: dict[Endpoint, list[tuple[int, Place]]] = {}
+    for number, place in enumerate(places):
+        if place.job is not None:
+            by_cluster.setdefault(place.job.endpoint, []).append((number, place))
+    for members in by_cluster.values():
+        items = [(number, JobCondition(place.target, place.job, arming)) for number, place in members if place.job]
+        yield JobChannel(members[0][1].box, items, every_seconds)
