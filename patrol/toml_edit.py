@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 NEW_FILE = "# Where runs live, and how they are looked at. All keys: onbox init --help, docs/patrol.md\n"
 
@@ -16,10 +16,12 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def render_box(name: str, values: Mapping[str, str]) -> str:
-    """The table of one box. name: a valid name; one with a dot is quoted."""
+def render_box(name: str, values: Mapping[str, str], jobs: Sequence[str] = ()) -> str:
+    """The table of one box. name: a valid name; one with a dot is quoted. jobs: that a cluster is asked about."""
     key = name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else quote(name)
     lines = [f"[boxes.{key}]", *(f"{key} = {quote(value)}" for key, value in values.items())]
+    if jobs:
+        lines.append(f"watch = [{', '.join(f'{{ job = {quote(job)} }}' for job in jobs)}]")
     return "\n".join(lines) + "\n"
 
 

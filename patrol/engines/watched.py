@@ -74,10 +74,10 @@ def _word(told: Told, session: str, known: dict[str, Any]) -> Maybe[Job]:
     if not isinstance(word, Absent):
         return word
     if not known.get("seen"):
-        return Absent(f"{word.why}: is the id right?")
+        return Absent("its engine does not know it: is the id right?")
     if known.get("session") != session:
-        return Absent(f"{word.why}: it was restarted since, and has lost the job; its processes may live on")
-    return Absent(f"{word.why} any more, and did at an earlier look: somebody removed it")
+        return Absent("its head was restarted and has lost it; its processes may live on")
+    return Absent("its engine knew it and knows it no more: somebody removed it there")
 
 
 def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Scheduler]:

@@ -1,0 +1,246 @@
+"""A patrol and waits at clusters that answer as real ones were captured, and at ill ones. No engine is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.box import REPOSITORY
+from tests.fake_cluster import DeadTunnel, FakeCluster, case, fake_iris, fake_ray, free_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RUNS, LOGS = "ray_api_job_steps2.json", "ray_api_logs_steps.json"
+
+
+class Here:
+    """A local side: its configuration, memory and commands."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "XDG_STATE_HOME": str(folder / "state")}
+        for name in ("RAY_AUTH_TOKEN", "RAY_API_SERVER_ADDRESS"):
+            self.env.pop(name, None)
+        self.env["HOME"] = str(folder)  # no token of the user's own
+        self.closing: list[Any] = []
+
+    def serve(self, cluster: Any) -> Any:
+        self.closing.append(cluster)
+        return cluster
+
+    def configure(self, engine: str, address: str, *jobs: str, more: str = "", extra: str = "") -> None:
+        watch = ", ".join(f"{{ job = {json.dumps(job)}{extra} }}" for job in jobs)
+        text = f'[boxes.c]\nbackend = "{engine}"\naddress = "{address}"\nwatch = [{watch}]\n{more}\n'
+        (self.folder / "onbox.toml").write_text(text)
+
+    def command(self, package: str, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", package, *words], cwd=self.folder, env=self.env, capture_output=True, text=True,
+            timeout=90, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def tick(self) -> dict[str, dict[str, Any]]:
+        done = self.command("patrol", "tick", "--json", "c")
+        assert done.stdout, done.stderr
+        return {one["run"] or "": one for one in json.loads(done.stdout)["runs"]}
+
+    def wait(self, *words: str) -> tuple[int, dict[str, Any]]:
+        done = self.command("sentinels", "wait", "--json", *words)
+        return done.returncode, json.loads(done.stdout) if done.stdout else {"say": done.stderr}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Here]:
+    made = Here(tmp_path)
+    yield made
+    for cluster in made.closing:
+        cluster.close()
+
+
+def test_every_job_has_its_line(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS, b="ray_api_job_bad.json", b_logs="ray_api_logs_bad.json"))
+    here.configure("ray", head.url, "a", "b", "gone")
+    said = here.tick()
+    assert {name: one["rule"] for name, one in said.items()} == {
+        "a": "unconfirmed", "b": "failed-on-engine", "gone": "forgotten",
+    }  # fmt: skip
+    assert "KeyError" in json.dumps(said["b"])
+    assert head.asked.count("/api/version") == 1  # one question for each thing
+    assert head.asked.count("/api/jobs/a") == 1
+    assert here.command("patrol", "status").stdout.count("c/") == 3
+    assert "failed-on-engine" in here.command("patrol", "explain", "c/b").stdout
+    report = here.command("patrol", "report", "--html", str(here.folder / "report.html"))
+    assert report.returncode == 0, report.stderr
+    assert "c/b" in (here.folder / "report.html").read_text()
+
+
+def test_a_log_that_moves_confirms(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS))
+    here.configure("ray", head.url, "a")
+    assert here.tick()["a"]["rule"] == "unconfirmed"
+    logs = json.loads(case(LOGS))
+    head.answers["/api/jobs/a/logs"] = (200, json.dumps({"logs": logs["logs"] + "step 300/300 loss 0.39\n"}))
+    assert here.tick()["a"]["rule"] == "healthy"
+
+
+def test_iris_waits_fails_and_is_done(here: Here) -> None:
+    files = {f"/root/{job}": f"iris_rpc_GetJobStatus_{job}.json" for job in ("steps", "bad", "huge")}
+    controller = here.serve(fake_iris(files))
+    here.configure("iris", controller.url, *files)
+    said = here.tick()
+    assert {name: one["rule"] for name, one in said.items()} == {
+        "steps": "done", "bad": "failed-on-engine", "huge": "capacity-wait",
+    }  # fmt: skip
+    assert "PENDING (Scheduler: " in said["huge"]["line"]
+    assert "Unsatisfied" in json.dumps(said["huge"])
+
+
+@pytest.mark.parametrize("engine", ["ray", "iris"])
+@pytest.mark.parametrize("ill", ["nobody", "tunnel", "hangs", "garbled", "error", "token"])
+def test_an_ill_cluster_is_could_not_look(here: Here, engine: str, ill: str) -> None:
+    """Each in its own words, with an exit code of unknown, and never a word of death."""
+    job, address, reason = ("/u/j" if engine == "iris" else "j"), "", ill
+    if ill == "nobody":
+        address, reason = free_address(), "tunnel"
+    elif ill == "tunnel":
+        address, reason = here.serve(DeadTunnel()).url, "engine_down"
+    else:
+        text = {"garbled": (200, '{"status": "o'), "error": (502, "Bad Gateway"), "token": (403, "Forbidden")}
+        cluster = FakeCluster({"/api/version": text.get(ill, (200, "{}")), "/health": text.get(ill, (200, "{}"))})
+        if ill == "hangs":
+            cluster.hangs.set()
+        address, reason = here.serve(cluster).url, {"hangs": "engine_late"}.get(ill, f"engine_{ill}")
+    here.configure(engine, address, job)
+    done = here.command("patrol", "tick", "c")
+    assert done.returncode == 3
+    assert f"{reason}: " in done.stdout
+    assert "DEAD" not in done.stdout.upper()
+    assert "failed" not in done.stdout.splitlines()[0].lower()
+    code, data = here.wait(f"c:{job}", "--timeout", "2s")
+    assert (code, data["outcome"]) == (69, "unreachable")
+    assert "nothing is known" in data["say"]
+
+
+def test_what_was_known_is_told_while_it_cannot_be_seen(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS))
+    here.configure("ray", head.url, "a")
+    here.tick()
+    head.hangs.set()
+    said = here.tick()["a"]
+    assert (said["rule"], said["state"]) == ("unreachable", "unknown")
+    assert "running" in said["say"]
+
+
+def test_a_head_that_lost_the_job(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS))
+    here.configure("ray", head.url, "a")
+    here.tick()
+    del head.answers["/api/jobs/a"]
+    head.answers["/api/version"] = (200, json.dumps({"ray_version": "2.60.0", "session_name": "session_2"}))
+    said = here.tick()["a"]
+    assert (said["rule"], said["state"]) == ("forgotten", "unknown")
+    assert "may live on" in said["say"]
+
+
+@pytest.mark.parametrize("file", ["ray_api_job_unknown_state.json", "ray_api_job_cut_off.txt"])
+def test_an_answer_that_means_nothing_is_could_not_look(here: Here, file: str) -> None:
+    here.configure("ray", here.serve(fake_ray(a=file)).url, "a")
+    assert here.tick()["a"]["rule"] == "could-not-look"
+
+
+def test_the_token_is_shown_to_the_head_and_to_nobody_else(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS))
+    head.token = "s3cret-of-the-head"
+    (here.folder / "token").write_text(head.token)
+    here.configure("ray", head.url, "a", more='token = "file:token-that-is-not-there"')
+    missing = here.command("patrol", "tick", "c")
+    assert "engine_token" in missing.stdout
+    here.configure("ray", head.url, "a", more=f'token = "file:{here.folder}/token"')
+    seen = here.command("patrol", "tick", "c")
+    assert "RUNNING" in seen.stdout
+    state = here.folder / "state"
+    kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert head.token.encode() not in kept
+    assert head.token not in seen.stdout + seen.stderr
+
+
+def test_a_hanging_cluster_delays_no_box(here: Here) -> None:
+    head = here.serve(fake_ray())
+    head.hangs.set()
+    project = here.folder / "p"
+    project.mkdir()
+    here.configure("ray", head.url, "a", more=f'[boxes.b]\nbackend = "local"\nproject = "{project}"')
+    lines = here.command("patrol", "tick", "--quiet").stdout.splitlines()
+    assert [line.split()[1] for line in lines if line] == ["b", "c"]  # the quick one first
+
+
+def test_a_short_name_is_refused_here_with_the_remedy(here: Here) -> None:
+    here.configure("iris", "http://127.0.0.1:1", "train1")
+    done = here.command("patrol", "tick")
+    assert done.returncode == 78
+    assert "/USER/JOB" in done.stderr
+    here.configure("iris", "http://127.0.0.1:1", "/ada/train1")
+    code, data = here.wait("c:train2", "--timeout", "1s")
+    assert code == 64
+    assert "/USER/JOB" in data["say"]
+
+
+def test_a_wait_ends_with_the_jobs_end(here: Here) -> None:
+    head = here.serve(fake_ray(a="ray_api_job_steps.json", b="ray_api_job_bad.json", b_logs="ray_api_logs_bad.json"))
+    head.answers["/api/jobs/c"] = (200, case("ray_api_job_steps2_stopped.json"))
+    here.configure("ray", head.url, "a")
+    assert here.wait("c:a")[0] == 0
+    code, data = here.wait("c:b")
+    assert (code, data["detail"]["failure_class"]) == (1, "code_error")
+    assert here.wait("c:c")[1]["outcome"] == "stopped"
+
+
+def test_a_wait_hears_of_an_end_that_comes_later(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS))
+    answers = iter([case(RUNS), case(RUNS)])
+    head.answers["/api/jobs/a"] = lambda _: (200, next(answers, case("ray_api_job_steps.json")))
+    here.configure("ray", head.url, "a")
+    assert here.wait("c:a", "--interval", "1s", "--timeout", "60s")[0] == 0
+    assert head.asked.count("/api/jobs/a") == 3
+
+
+def test_a_wait_for_a_lost_job_never_says_gone(here: Here) -> None:
+    head = here.serve(fake_ray())
+    answers = iter([(200, case(RUNS))])
+    head.answers["/api/jobs/a"] = lambda _: next(answers, (404, "Job a does not exist"))
+    here.configure("ray", head.url, "a")
+    code, data = here.wait("c:a", "--interval", "1s", "--timeout", "60s")
+    assert (code, data["outcome"]) == (69, "unreachable")
+    assert "not known" in data["say"]
+
+
+def test_add_writes_the_cluster_and_looks(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS))
+    (here.folder / "onbox.toml").write_text("")
+    short = here.command("patrol", "add", head.url, "--backend", "iris", "--job", "a")
+    assert (short.returncode, "/USER/JOB" in short.stderr) == (64, True)
+    done = here.command("patrol", "add", head.url, "--name", "c", "--backend", "ray", "--job", "a")
+    assert "c/a RUNNING" in done.stdout, done.stderr
+    assert here.tick()["a"]["state"] == "running"
+    again = here.command("patrol", "add", head.url, "--name", "c", "--backend", "ray", "--job", "a")
+    assert again.returncode == 64
+
+
+def test_check_says_what_is_in_the_way(here: Here) -> None:
+    head = here.serve(fake_ray(a=RUNS, a_logs=LOGS))
+    here.configure("ray", head.url, "a", "typo")
+    found = here.command("patrol", "check")
+    assert found.returncode == 2
+    assert "is the id right?" in found.stdout
+    here.configure("ray", head.url, "a")
+    assert here.command("patrol", "check").returncode == 0
+    head.token = "t"
+    refused = here.command("patrol", "check")
+    assert (refused.returncode, "refused the token" in refused.stdout) == (2, True)
