@@ -186,6 +186,8 @@ class RunLook(NamedTuple):
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
     log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
+    can_resubmit: whether the configuration says how a job of a cluster is submitted anew. submitted_age_seconds: since
+    an engine took it.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -222,6 +224,8 @@ class RunLook(NamedTuple):
     expected_seconds: Maybe[float] = NOT_ASKED
     python: Maybe[str] = Absent("not recorded")
     log_words: tuple[str, ...] = ()
+    can_resubmit: bool = False
+    submitted_age_seconds: Maybe[float] = NOT_ASKED
 
 
 class BoxLook(NamedTuple):

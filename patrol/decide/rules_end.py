@@ -41,7 +41,7 @@ def retry_allowed(failure: Failure) -> bool:
 
 def _may_resume(scene: RunScene) -> bool:
     """Nothing speaks against the same configuration once more: no class that forbids it, no repeated failure."""
-    if isinstance(scene.look.failure, Unseen) or not scene.look.managed:
+    if isinstance(scene.look.failure, Unseen) or not (scene.look.managed or scene.look.can_resubmit):
         return False
     return scene.failure is None or (retry_allowed(scene.failure) and scene.same_failures < scene.limits.repeat_count)
 
@@ -204,6 +204,7 @@ ENDED: tuple[Row, ...] = (
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
         "a marker beside a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
         remedy=_engine_remedy, command=log_command,
+        resume=lambda s: s.look.can_resubmit and s.failure is not None and _may_resume(s),
     ),
     Row(
         "held", Severity.WARNING, RunState.PENDING, (QUEUED, HELD, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE),

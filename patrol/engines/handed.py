@@ -62,6 +62,8 @@ def with_told(
     word = word_of(known, {known.job_id: told.word} if told is not None and known.job_id is not None else {})
     apart = place.reader.get("manifest", {}).get("engine", {}).get("apart") == "yes"
     run = _since_submission(run, known, place)
+    if told is not None and told.submitted_at is not None:
+        run = run._replace(submitted_age_seconds=max(0.0, now - told.submitted_at))
     if apart and told is not None:
         run = _from_afar(run, known, told, endpoint, place, now)
     run = run._replace(scheduler=_weigh(run, known, word, told, apart=apart))

@@ -36,7 +36,7 @@ def look_of(
     """The job as it is, and its place for the next look."""
     job_id = current_job(watch, place)
     known: dict[str, Any] = dict(place.reader) if place is not None else {}
-    if known.get("configured") != watch.job or known.get("job") != job_id:
+    if known.get("configured") != watch.job:
         known = {"configured": watch.job, "job": job_id}
     word = _word(told, session, known)
     if isinstance(word, Job):
@@ -47,9 +47,9 @@ def look_of(
         run=watch.name,
         managed=False,
         place=job_id,
-        run_id=f"{endpoint.engine}:{job_id}",
+        run_id=f"{endpoint.engine}:{watch.job}",  # a job and what replaces it are one run, so that failures are counted
         stage=Absent("a job has no stages"),
-        attempt=word.restarts + 1 if isinstance(word, Job) else Absent("not told"),
+        attempt=word.restarts + int(known.get("restarts") or 0) + 1 if isinstance(word, Job) else Absent("not told"),
         runner_alive=NO_SHELL,
         stage_alive=Unseen("its engine does not tell") if isinstance(engine, Unseen) else NO_SHELL,
         stage_began_age_seconds=_age(told.began_at, now, "it has not begun"),
@@ -60,6 +60,8 @@ def look_of(
         failure=shown.failure,
         scheduler=engine,
         log_words=log_words(endpoint, job_id),
+        can_resubmit=watch.resubmit is not None,
+        submitted_age_seconds=_age(told.submitted_at, now, "not told"),
     )
     if isinstance(word, Job) and word.state in OVER:
         look = look._replace(ended_age_seconds=_age(told.ended_at, now, "when it ended is not told"))

@@ -244,3 +244,86 @@ def test_check_says_what_is_in_the_way(here: Here) -> None:
     head.token = "t"
     refused = here.command("patrol", "check")
     assert (refused.returncode, "refused the token" in refused.stdout) == (2, True)
+
+
+def resubmits(here: Here, *, prints: str = "Job 'a2' submitted successfully") -> Any:
+    """A cluster whose job `a` was lost with its node, and a command that submits it anew; it notes its calls."""
+    head = here.serve(fake_ray(a="ray_api_job_node_lost.json", a2=RUNS, a2_logs=LOGS))
+    script = here.folder / "again.sh"
+    script.write_text(f'echo called >>"{here.folder}/calls"\necho "{prints}"\n')
+    again = f', resubmit = "sh {script} --no-wait"'
+    here.configure("ray", head.url, "a", more='recover = "resume"', extra=again)
+    return head
+
+
+def calls(here: Here) -> int:
+    path = here.folder / "calls"
+    return len(path.read_text().split()) if path.exists() else 0
+
+
+def test_a_lost_job_is_submitted_anew_once_and_then_looked_at(here: Here) -> None:
+    resubmits(here)
+    said = here.tick()["a"]
+    assert "submitted anew as a2 (restart 1)" in said["line"]
+    assert calls(here) == 1
+    after = here.tick()["a"]
+    assert (after["state"], calls(here)) == ("running", 1)
+    assert here.command("patrol", "history", "--acts").stdout.count("resume") >= 1
+    head = here.closing[0]
+    head.answers["/api/jobs/a2"] = (200, case("ray_api_job_steps.json"))
+    assert here.wait("c:a")[0] == 0  # the wait is for what replaced it
+
+
+def test_nothing_is_submitted_beside_a_job_that_lives(here: Here) -> None:
+    """It was over at both looks, and lives at the last question before the submission."""
+    head = resubmits(here)
+    lost, asked = case("ray_api_job_node_lost.json"), []
+
+    def answer(_: bytes) -> tuple[int, str]:
+        asked.append(1)
+        return 200, lost if len(asked) < 3 else case(RUNS)
+
+    head.answers["/api/jobs/a"] = answer
+    assert "is RUNNING" in here.tick()["a"]["line"]
+    assert calls(here) == 0
+
+
+def test_nothing_is_submitted_where_the_end_cannot_be_seen(here: Here) -> None:
+    head = resubmits(here)
+    lost, asked = case("ray_api_job_node_lost.json"), []
+
+    def answer(_: bytes) -> tuple[int, str]:
+        asked.append(1)
+        return (200, lost) if len(asked) < 3 else (502, "Bad Gateway")
+
+    head.answers["/api/jobs/a"] = answer
+    assert "could not be seen" in here.tick()["a"]["line"]
+    here.tick()
+    assert calls(here) == 0
+
+
+def test_a_submission_whose_id_is_not_known_is_never_repeated(here: Here) -> None:
+    resubmits(here, prints="it may have worked")
+    assert "not resubmitted (unknown)" in here.tick()["a"]["line"]
+    assert "before" in here.tick()["a"]["line"]
+    assert calls(here) == 1
+
+
+def test_what_a_person_stopped_or_code_broke_is_left_alone(here: Here) -> None:
+    head = resubmits(here)
+    head.answers["/api/jobs/a"] = (200, case("ray_api_job_steps2_stopped.json"))
+    here.tick()
+    head.answers["/api/jobs/a"] = (200, case("ray_api_job_bad.json"))
+    head.answers["/api/jobs/a/logs"] = (200, case("ray_api_logs_bad.json"))
+    here.tick()
+    assert calls(here) == 0
+
+
+def test_a_command_that_would_wait_for_the_job_is_refused(here: Here) -> None:
+    here.configure(
+        "ray", "http://127.0.0.1:1", "a", more='recover = "resume"', extra=', resubmit = "ray job submit -- x"'
+    )
+    done = here.command("patrol", "tick")
+    assert (done.returncode, "--no-wait" in done.stderr) == (78, True)
+    here.configure("ray", "http://127.0.0.1:1", "a", more='recover = "resume"')
+    assert "resubmit" in here.command("patrol", "tick").stderr

@@ -197,7 +197,8 @@ def patrol(head: Head, box: Box, *words: str) -> subprocess.CompletedProcess[str
 
 
 def ticked(head: Head, box: Box, name: str) -> dict[str, Any]:
-    done = patrol(head, box, "tick", "--json")
+    names = [one for one in ("here", "ray") if f"[boxes.{one}]" in (box.project / "onbox.toml").read_text()]
+    done = patrol(head, box, "tick", "--json", *names)  # by name: also while a back-off lasts
     assert done.stdout, done.stderr
     return next(one for one in json.loads(done.stdout)["runs"] if one["run"] in (name, None, ""))
 
@@ -293,7 +294,7 @@ def test_jobs_of_a_cluster(box: Box, head: Head) -> None:
     submit(head, "moves", f"until test -e {box.project}/go; do echo step 1/9 loss 0.5; sleep 0.2; done")
     submit(head, "fails", "python3 -c 'raise KeyError(1)'")
     cluster(head, box, "moves")
-    assert wait_for_rule(head, box, "moves", "healthy")["state"] == "running"
+    assert wait_for_rule(head, box, "moves", "healthy", "just-started")["state"] == "running"
     waiting = sentinel(head, box, "ray:moves", "--interval", "1s", "--timeout", "100s")
     (box.project / "go").touch()
     assert ended(waiting)[0] == 0
@@ -317,7 +318,7 @@ def test_a_head_that_is_frozen_killed_and_restarted(box: Box, head: Head) -> Non
     """The job lives through all of it, and nobody ever calls it dead."""
     submit(head, "lives", f"until test -e {box.project}/go; do sleep 0.2; done; touch {box.project}/ended")
     cluster(head, box, "lives")
-    wait_for_rule(head, box, "lives", "unconfirmed", "healthy")
+    wait_for_rule(head, box, "lives", "unconfirmed", "healthy", "just-started")
     waiting = sentinel(head, box, "ray:lives", "--interval", "1s", "--timeout", "140s")
     frozen = [pid for pid in head.pids() if "dashboard.py" in (Path("/proc") / str(pid) / "cmdline").read_text()]
     for pid in frozen:
