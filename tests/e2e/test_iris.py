@@ -196,7 +196,7 @@ def test_a_run_that_was_handed_over_is_judged_by_the_controllers_word(box: Box, 
 
 
 def test_jobs_of_a_cluster(box: Box, controller: str) -> None:
-    moves = submit(box, controller, "moves", "for i in 1 2 3 4 5 6 7 8; do echo step $i/8 loss 0.5; sleep 1; done")
+    moves = submit(box, controller, "moves", "for i in $(seq 50); do echo step $i/50 loss 0.5; sleep 1; done")
     fails = submit(box, controller, "fails", "python3 -c 'raise KeyError(1)'")
     killed = submit(box, controller, "killed", "kill -9 $$")
     waits = submit(box, controller, "waits", "true", "--cpu", "64")
