@@ -96,6 +96,23 @@ def fake_iris(files: dict[str, str]) -> FakeCluster:
     return FakeCluster({"/health": HEALTH, "GetJobStatus": status, "ListTasks": (200, "{}"), "FetchLogs": (200, "{}")})
 
 
+def taking_ray() -> FakeCluster:
+    """A head that takes every job, and tells of it as of one that runs; the ids it took are in `asked`'s bodies."""
+    head = fake_ray()
+
+    def take(body: bytes) -> tuple[int, str]:
+        data = json.loads(body or b"{}")
+        job = data.get("submission_id", "")
+        head.answers[f"/api/jobs/{job}"] = (200, json.dumps({**json.loads(case(RUNNING)), "submission_id": job}))
+        return 200, json.dumps({"job_id": job, "submission_id": job})
+
+    head.answers["/api/jobs/"] = take
+    return head
+
+
+RUNNING = "ray_api_job_steps2.json"
+
+
 class DeadTunnel:
     """A tunnel whose far end is down: it accepts, and closes without a word, as `ssh -L` does."""
 

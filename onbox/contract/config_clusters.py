@@ -33,16 +33,17 @@ def read_cluster(name: str, engine: str, table: Table, items: Items) -> BoxSetti
     for key in _NEEDS_SHELL:
         if key in table:
             table.fail(key, key, _NO_SHELL)
+    address = table.read("address", http_url, None)
     recover = table.read("recover", values.one_of(RECOVERIES, "a way to recover"), "never")
     return BoxSettings(
         name=name,
-        host=name,
+        host=address or name,
         backend=engine,
         recover=recover,
         owner=table.read("owner", values.text, None),
         deadline_seconds=table.read("deadline", values.positive_duration, None),
         watches=_read_jobs(table, engine, items, may_resubmit=recover != "never"),
-        address=table.read("address", http_url, None),
+        address=address,
         token=table.read("token", values.secret_reference, None),
     )
 

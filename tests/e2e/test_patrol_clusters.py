@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.box import REPOSITORY
-from tests.fake_cluster import DeadTunnel, FakeCluster, case, fake_iris, fake_ray, free_address
+from tests.fake_cluster import DeadTunnel, FakeCluster, case, fake_iris, fake_ray, free_address, taking_ray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -327,3 +327,66 @@ def test_a_command_that_would_wait_for_the_job_is_refused(here: Here) -> None:
     assert (done.returncode, "--no-wait" in done.stderr) == (78, True)
     here.configure("ray", "http://127.0.0.1:1", "a", more='recover = "resume"')
     assert "resubmit" in here.command("patrol", "tick").stderr
+
+
+# -- runs of onbox that were handed to Ray
+
+
+def hand_over(here: Here, *, project: str = "") -> tuple[FakeCluster, str]:
+    """The head that took the chain, and the path of its job."""
+    head: FakeCluster = here.serve(taking_ray())
+    elsewhere = f'project = "{project}"\n' if project else ""
+    (here.folder / "onbox.toml").write_text(
+        f'[run]\nname = "digits"\nbackend = "ray"\n[ray]\naddress = "{head.url}"\n{elsewhere}'
+        f'[stages.train]\ncmd = "true"\n[boxes.c]\nbackend = "local"\nproject = "{here.folder}"\n'
+    )
+    done = here.command("onbox", "chain", "-d")
+    assert done.returncode == 0, done.stderr
+    (path,) = [path for path in head.answers if path.startswith("/api/jobs/") and path != "/api/jobs/"]
+    return head, path
+
+
+def said_of(path: str, file: str) -> tuple[int, str]:
+    return 200, json.dumps({**json.loads(case(file)), "submission_id": path.rpartition("/")[2]})
+
+
+def test_a_run_that_was_handed_over_is_asked_for_at_the_first_look(here: Here) -> None:
+    head, path = hand_over(here)
+    said = here.tick()["digits"]
+    assert (said["rule"], said["state"]) == ("unconfirmed", "running"), said["line"]
+    head.answers[path] = said_of(path, "ray_api_job_need-gpu.json")
+    assert here.tick()["digits"]["rule"] == "capacity-wait"
+    head.hangs.set()
+    said = here.tick()["digits"]
+    assert (said["rule"], said["state"]) == ("could-not-look", "unknown")
+    head.hangs.clear()
+    head.answers[path] = said_of(path, "ray_api_job_steps.json")
+    said = here.tick()["digits"]
+    assert (said["rule"], said["state"]) == ("failed-on-engine", "failed")
+    assert "no marker" in said["say"]
+
+
+def test_a_head_that_was_restarted_has_lost_the_run(here: Here) -> None:
+    head, path = hand_over(here)
+    here.tick()
+    del head.answers[path]
+    head.answers["/api/version"] = (200, json.dumps({"ray_version": "2.60.0", "session_name": "session_2"}))
+    said = here.tick()["digits"]
+    assert (said["rule"], said["state"]) == ("forgotten", "unknown")
+    code, data = here.wait("c:digits", "--timeout", "4s", "--interval", "1s")
+    assert (code, data["outcome"]) == (124, "timed-out")
+
+
+def test_a_run_on_another_disk_is_done_by_the_heads_word(here: Here) -> None:
+    head, path = hand_over(here, project="/mnt/shared/digits")
+    head.answers[f"{path}/logs"] = (200, case(LOGS))
+    assert here.tick()["digits"]["state"] == "running"
+    head.answers[path] = said_of(path, "ray_api_job_bad.json")
+    head.answers[f"{path}/logs"] = (200, case("ray_api_logs_bad.json"))
+    code, data = here.wait("c:digits", "--timeout", "30s", "--interval", "1s")
+    assert (code, data["detail"]["failure_class"]) == (1, "code_error")
+    head.answers[path] = said_of(path, "ray_api_job_steps.json")
+    assert here.wait("c:digits", "--timeout", "30s")[0] == 0
+    assert here.tick()["digits"]["rule"] == "done"
+    head.hangs.set()
+    assert here.tick()["digits"]["rule"] == "done"  # an end that was heard is not asked for again
