@@ -1,6 +1,6 @@
 """The truth table: what is really so on a box, what a look brings of it, and what the patrol must say.
 
-docs/patrol-truth.md is rendered from these rows by scripts/render_patrol_docs.py; test_truth.py runs them.
+docs/patrol-truth.md is rendered from these rows by scripts/gen_docs.py; test_truth.py runs them.
 """
 
 from __future__ import annotations
