@@ -17,11 +17,12 @@ from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
+from onbox.crontab import NoCrontab, read_crontab
+from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
-from patrol.cron import our_lines
-from patrol.crontab import NoCrontab, read_crontab
+from patrol.cron import tag
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.kept import MemoryTrouble, Past
@@ -222,7 +223,7 @@ def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, f
 
 def _cron(settings: Settings) -> Maybe[str]:
     try:
-        lines = our_lines(read_crontab(), os.path.basename(settings.state))
+        lines = our_lines(read_crontab(), tag(os.path.basename(settings.state)))
     except NoCrontab as trouble:
         return Absent(str(trouble))
     except Trouble as trouble:
