@@ -67,6 +67,20 @@ def rate_now(before: Before, look: RunLook, box: BoxLook | None, now: float) -> 
     return most if before.rates and 0 < most < before.rates[-1] else None
 
 
+def losses_now(before: Before, look: RunLook, now: float) -> tuple[float, ...]:
+    """The losses that this run showed at the ticks, the newest last: this look's among them if its step is a new one.
+
+    Looks that follow each other within RATE_SECONDS add nothing.
+    """
+    progress = observed(look.progress)
+    loss = progress.loss if progress else None
+    if not isinstance(loss, int | float) or not math.isfinite(loss):
+        return before.losses
+    stands = bool(before.steps) and progress is not None and before.steps[-1][1] == progress.current
+    soon = 0 <= now - (before.last_seen_at or 0.0) < RATE_SECONDS
+    return before.losses if stands or soon else (*before.losses, float(loss))
+
+
 def _elapsed(before: Before, box: BoxLook | None, by_local_clock: float) -> float:
     boot_id, uptime = _boot_and_uptime(box)
     if None not in (boot_id, uptime, before.uptime_seconds) and boot_id == before.boot_id:
@@ -156,9 +170,7 @@ def _with_progress(before: Before, look: RunLook, box: BoxLook | None, now: floa
         return before._replace(steps=(), attempt=attempt)
     rate = rate_now(before._replace(attempt=attempt), look, box, now)
     rates = before.rates if rate is None else _newest((*before.rates, rate), MANY)
-    losses = before.losses
-    if isinstance(progress.loss, int | float) and math.isfinite(progress.loss):
-        losses = _newest((*losses, float(progress.loss)), SOME)
+    losses = _newest(losses_now(before, look, now), SOME)
     before = before._replace(rates=rates, losses=losses, attempt=attempt)
     if before.steps and before.steps[-1][1] == current:
         return before

@@ -57,6 +57,19 @@ def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, s
     return baseline if baseline > 0 and all(rate < baseline * (1 - slow_percent / 100) for rate in last) else None
 
 
+def risen_loss(losses: Sequence[float], *, baseline_ticks: int, loss_ticks: int, loss_percent: float) -> float | None:
+    """The baseline that the last `loss_ticks` losses are all more than `loss_percent` above.
+
+    The baseline is the median of the `baseline_ticks` losses before them: what they came down from does not count.
+    None: they are not, there is no baseline yet, or it is not above zero, where a share of it means nothing.
+    """
+    earlier, last = losses[:-loss_ticks][-baseline_ticks:], losses[-loss_ticks:]
+    if len(earlier) < baseline_ticks or len(last) < loss_ticks:
+        return None
+    baseline = _median(earlier)
+    return baseline if baseline > 0 and all(loss > baseline * (1 + loss_percent / 100) for loss in last) else None
+
+
 def _median(values: Sequence[float]) -> float:
     ordered = sorted(values)
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
