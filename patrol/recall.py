@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook, Snapshot
     from patrol.verdict import Verdict
 
+SAME_SECONDS = 5.0  # ages are rounded, and two clocks never agree
 RATE_SECONDS = 30.0  # looks of cron are at least a minute apart
 MANY, SOME, RULES, DISK_POINTS, RUNS = 64, 16, 21, 256, 32
 T = TypeVar("T")
@@ -108,6 +109,7 @@ def fold(before: Before, look: RunLook | None, verdict: Verdict, now: float, box
         durations=_durations(mine, look),
         was_flapping=any(finding.rule == "flapping" for finding in (verdict.finding, *verdict.further)),
     )
+    mine = _with_artifacts(mine, look, now)  # asks which attempt was seen last
     mine = _with_progress(_with_notices(mine, look), look, box, now)  # asks when the run was seen last
     return _with_box(mine._replace(last_seen_at=now), box)
 
@@ -120,6 +122,28 @@ def _judged(before: Before, verdict: Verdict) -> Before:
         rule_ticks=before.rule_ticks + 1 if same else 1,
         rules=_newest((*before.rules, verdict.finding.rule), RULES),
     )
+
+
+def artifact_age(look: RunLook) -> float | None:
+    """Seconds since the newest artifact of this attempt, or since it began, for there is none yet; None: not known."""
+    artifacts, began = observed(look.artifacts), observed(look.stage_began_age_seconds)
+    age = observed(artifacts.newest_age_seconds) if artifacts else None
+    ages = [seconds for seconds in (age, began) if seconds is not None and math.isfinite(seconds)]
+    return None if age is None or not ages else max(0.0, min(ages))
+
+
+def _with_artifacts(before: Before, look: RunLook, now: float) -> Before:
+    """A gap ends with the next artifact: one that is still open says nothing of how long they usually take."""
+    age = artifact_age(look)
+    if age is None or presence_of(look) is not Presence.ALIVE:
+        return before
+    made_at, last_at = now - age, before.artifact_at
+    if last_at is None or before.attempt != attempt_id(look):
+        return before._replace(artifact_at=made_at)
+    gap = made_at - last_at
+    if gap < SAME_SECONDS:
+        return before
+    return before._replace(artifact_at=made_at, artifact_gaps=_newest((*before.artifact_gaps, gap), SOME))
 
 
 def _gone_ticks(before: Before, look: RunLook) -> int:

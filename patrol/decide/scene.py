@@ -209,6 +209,13 @@ class RunScene(BoxScene):
         return self.before.rates if rate is None else (*self.before.rates, rate)
 
     @cached_property
+    def steps_go_on(self) -> bool:
+        """Whether its counter is beyond the newest one in memory, of the same attempt."""
+        progress, steps = observed(self.look.progress), self.before.steps
+        current = progress.current if progress else None
+        return bool(steps) and current is not None and current > steps[-1][1]
+
+    @cached_property
     def losses(self) -> tuple[float, ...]:
         """At the ticks, the newest last."""
         return losses_now(self.before, self.look, self.now)
