@@ -89,6 +89,16 @@ class ResumeFacts(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
+class RecordFacts(NamedTuple):
+    """A run's logbook. last_at: of the newest entry by hand, else of the first launch; None: neither is known. due_at:
+    when the next one is; None: nothing is, the run has ended.
+    """
+
+    last_at: float | None
+    by_hand: bool
+    due_at: float | None
+
+
 class RunFacts(NamedTuple):
     """One run. seen_at: the last look that saw it; None: never. since: when its rule first fired without a break.
 
@@ -130,6 +140,7 @@ class RunFacts(NamedTuple):
     notify: str = ""
     waiting: Maybe[int] = Absent("nobody is told")
     records_at: float | None = None
+    record: RecordFacts = RecordFacts(None, by_hand=False, due_at=None)
 
     @property
     def name(self) -> str:

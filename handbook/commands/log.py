@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from handbook.commands.options import add_options
 from handbook.diary import contract_of
-from handbook.entry import KINDS, PEOPLES_KINDS, Entry, make_entry
+from handbook.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
 from handbook.gather import gather
+from handbook.gitkeep import is_rewritten, keep_in_git
 from handbook.logbook import Book, find_books
 from handbook.place import find_place
 from handbook.words import safe
@@ -24,6 +25,7 @@ from onbox.system.clock import wall
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from handbook.facts import Facts, RunFacts
     from handbook.gather import Place
@@ -33,6 +35,8 @@ examples:
   handbook log "loss is flat since step 4000; letting it run to 6000"
   handbook log --kind decision --run digits --next "look at 06:00" "resume from step 4000, not 4500"
   handbook log show --run digits --kind launch
+  handbook log --push "sealed"   and commit the logbook, that file alone, and push it (--commit: only commit)
+  handbook log commit            commit every logbook that git does not hold yet; push --push
   handbook log verify            nothing edited, lost or moved
 """
 ACTOR = "ONBOX_ACTOR"
@@ -40,13 +44,15 @@ ACTOR = "ONBOX_ACTOR"
 
 def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("log", help="the append-only record of a run", epilog=EXAMPLES)
-    parser.add_argument("words", nargs="+", metavar="TEXT", help="what to write; or `show`, or `verify`, alone")
+    parser.add_argument("words", nargs="+", metavar="TEXT", help="what to write; or alone: `show`, `verify`, `commit`")
     add_options(parser)
     parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
     parser.add_argument("--kind", choices=KINDS, help="what kind of entry (default: observation; show: all)")
     for name in ("status", "evidence", "decision", "next"):
         parser.add_argument(f"--{name}", default="", metavar="TEXT", help=f"the entry's field `{name}`")
     parser.add_argument("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
+    parser.add_argument("--commit", action="store_true", help="commit the logbook: that file, nothing that is staged")
+    parser.add_argument("--push", action="store_true", help="commit it and push, if nothing else would go along")
     parser.set_defaults(function=run)
 
 
@@ -56,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
         return _show(args, place)
     if args.words == ["verify"]:
         return _verify(args, place)
+    if args.words == ["commit"]:
+        return _tell_git(_books(args, place), push=args.push)
     return _write(args, place)
 
 
@@ -83,11 +91,30 @@ def _write(args: argparse.Namespace, place: Place) -> int:
         **{name: safe(getattr(args, name), 1000) for name in ("status", "evidence", "decision", "next")},
     )
     book = Book(place.settings.folder, about.run, place.settings.state)
-    written = book.append([entry], contract_of(about, facts))
+    written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
     if written.torn:
         print(f"handbook: an earlier append had been cut off; its bytes are in {written.torn}", file=sys.stderr)
     print(f"{book.path}: entry {written.entries[0].seq}")
+    way = place.settings.config.logbook.git
+    if args.commit or args.push or way != "never":
+        return _tell_git([book], push=args.push or way == "push")
     return Exit.DONE
+
+
+def _tell_git(books: Sequence[Book], *, push: bool) -> int:
+    """Commit logbooks, and push if asked to; 1 where something was in the way: the entries stand all the same."""
+    refused = False
+    for book in books:
+        kept = keep_in_git(book.path, book.run, os.environ, push=push)
+        if kept.trouble:
+            refused = True
+            what = f"committed as {kept.commit}, but not pushed" if kept.commit else "not in git"
+            print(redact(f"handbook: {book.path}: {what}: {kept.trouble}"), file=sys.stderr)
+            continue
+        said = [f"committed as {kept.commit}" if kept.commit else "nothing new to commit"]
+        said += [f"pushed to {kept.pushed}"] if kept.pushed else []
+        print(redact(f"{book.path}: {', '.join(said)}"))
+    return Exit.FAILED if refused else Exit.DONE
 
 
 def _user() -> str:
@@ -160,6 +187,8 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
 def _verify(args: argparse.Namespace, place: Place) -> int:
     books = _books(args, place)
     found = [(book, damage) for book in books for damage in book.damages()]
+    rewritten = [book for book in books if is_rewritten(book.path, os.environ)]
+    found += [(book, Damage(1, "it does not begin with what was committed")) for book in rewritten]
     if args.json:
         data = [{"path": book.path, **damage._asdict()} for book, damage in found]
         print(json.dumps({"schema": 1, "logbooks": len(books), "damages": data}, indent=1))

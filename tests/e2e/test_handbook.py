@@ -124,6 +124,44 @@ def test_no_secret_gets_into_any_file(place: Handbooked) -> None:
     assert "true --token=***" in (place.local / "HANDBOOK.md").read_text()
 
 
+def test_a_secret_in_the_notes_is_masked_in_the_page(place: Handbooked) -> None:
+    done_box(place)
+    page = place.build()
+    (place.local / "HANDBOOK.md").write_text(page.replace(NOTES_BEGIN, f"{NOTES_BEGIN}\nask bob\ntoken=hunter2hunter2"))
+    done = place.handbook("build")
+    assert "masked" in done.stderr
+    kept = (place.local / "HANDBOOK.md").read_text()
+    assert "ask bob\ntoken=***" in kept
+    assert "hunter2hunter2" not in kept
+
+
+def test_the_record_is_committed_by_itself_only_where_that_was_asked_for(place: Handbooked) -> None:
+    done_box(place)
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=place.local, env=place.env, check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    git("init", "-q", "-b", "main")
+    for key, value in (("user.name", "ann"), ("user.email", "ann@example.com")):
+        git("config", key, value)
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    place.build()
+    assert place.handbook("log", "flat since step 5").returncode == 0
+    assert git("log", "--format=%s").splitlines() == ["one"]
+    refused = place.handbook("log", "--push", "flat since step 6")
+    assert (refused.returncode, "is pushed nowhere yet" in refused.stderr) == (1, True), refused.stderr
+    assert git("log", "-1", "--format=%s").strip() == "digits: start logbook"
+    place.head = '[logbook]\ngit = "commit"\n'
+    place.write()
+    assert place.handbook("log", "--kind", "decision", "go on").returncode == 0
+    assert git("log", "-1", "--format=%s").strip() == "digits: log decision"
+    assert place.handbook("log", "commit").stdout.rstrip().endswith("nothing new to commit")
+    assert git("status", "--porcelain", "logbook") == ""
+
+
 def test_a_tick_renews_the_page_and_keeps_the_notes(place: Handbooked) -> None:
     box = place.add_box("gpu1")
     assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0
