@@ -77,7 +77,8 @@ class ResumeFacts(NamedTuple):
 
     checkpoint: what the stage continues from, in words. whole: whether that is complete; None: not known, or there is
     none. missing: results that are gone although their stage is done. changed: what differs between the frozen
-    definition and onbox.toml on the box.
+    definition and onbox.toml on the box. refused: newer checkpoints that are certainly of another lineage: a resume
+    refuses while they lie there.
     """
 
     would: str
@@ -87,6 +88,7 @@ class ResumeFacts(NamedTuple):
     whole: bool | None
     missing: tuple[tuple[str, str], ...] = ()
     changed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class RecordFacts(NamedTuple):

@@ -24,7 +24,8 @@ class LogbookSettings(NamedTuple):
 
 class Contract(NamedTuple):
     """[contract]: what a run that must be accounted for promises before its launch, in its owner's words; "" where
-    nothing is said. final_step: of the whole training; None: not said.
+    nothing is said. final_step: of the whole training; None: not said. rejected: patterns of checkpoints that nobody
+    may go on from.
     """
 
     dri: str = ""
@@ -39,6 +40,7 @@ class Contract(NamedTuple):
     rollback: str = ""
     runtime: str = ""
     babysitter: str = ""
+    rejected: tuple[str, ...] = ()
 
 
 CONTRACT_KEYS = Contract._fields
@@ -53,5 +55,9 @@ def read_logbook(table: Table) -> LogbookSettings:
 
 
 def read_contract(table: Table) -> Contract:
-    texts = {key: table.read(key, values.text, "") for key in CONTRACT_KEYS if key != "final_step"}
-    return Contract(**texts, final_step=table.read("final_step", values.count_from(1), None))
+    texts = {key: table.read(key, values.text, "") for key in CONTRACT_KEYS if key not in ("final_step", "rejected")}
+    return Contract(
+        **texts,
+        final_step=table.read("final_step", values.count_from(1), None),
+        rejected=table.read_list("rejected", values.text, 'a list such as ["ckpt/step-2*"]'),
+    )

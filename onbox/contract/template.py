@@ -114,6 +114,7 @@ cmd = "python eval.py"
 
 # What a run that must be accounted for promises before its launch; it heads the record. `handbook contract` says what
 # is missing. initialize_from: where it was started from, if not from nothing; rollback: how many checkpoints back.
+# rejected: checkpoints that nobody may go on from; a resume that would take one refuses.
 #[contract]
 #dri = "ann"
 #goal = "a loss below 2.1 at step 100000"
@@ -125,6 +126,7 @@ cmd = "python eval.py"
 #final_step = 100000
 #retention = "permanent every 100000 steps, temporary every 15 min"
 #rollback = "10 checkpoints back"
+#rejected = ["ckpt/step-2*"]
 #runtime = "image lab/train:2.3"
 #babysitter = "patrol on ann's machine"
 
