@@ -278,6 +278,7 @@ def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
         says=safe(data.get("says", "")),
         stage=safe(data.get("stage") or "", 80),
         checkpoint=safe(_checkpoint(checkpoint)),
+        step=chosen["step"] if isinstance(chosen.get("step"), int) else None,
         whole=chosen.get("whole") if isinstance(chosen.get("whole"), bool) else None,
         missing=tuple((safe(one.get("stage", ""), 80), safe_path(one.get("path", ""))) for one in missing),
         changed=tuple(safe(one, 300) for one in _sequence(data.get("config_changed")) if isinstance(one, str)),

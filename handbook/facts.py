@@ -78,7 +78,7 @@ class ResumeFacts(NamedTuple):
     checkpoint: what the stage continues from, in words. whole: whether that is complete; None: not known, or there is
     none. missing: results that are gone although their stage is done. changed: what differs between the frozen
     definition and onbox.toml on the box. refused: newer checkpoints that are certainly of another lineage: a resume
-    refuses while they lie there.
+    refuses while they lie there. step: of the checkpoint; None: there is none.
     """
 
     would: str
@@ -89,6 +89,7 @@ class ResumeFacts(NamedTuple):
     missing: tuple[tuple[str, str], ...] = ()
     changed: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    step: int | None = None
 
 
 class RecordFacts(NamedTuple):

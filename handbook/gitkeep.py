@@ -97,6 +97,31 @@ def _reason(text: str) -> str:
     return (marked or lines[-1:] or [""])[0]
 
 
+def tag_in_git(folder: str, name: str, commit: str, environ: Mapping[str, str], *, push: bool) -> tuple[str, str]:
+    """An annotated tag, pushed alone if asked for: its name ("": none was made), and what is in the way. A tag of that
+    name that is there already is never moved.
+    """
+    git, made = _Git(os.path.join(folder, ""), environ), ""
+    try:
+        git("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+        there = git.try_("rev-parse", "--verify", "--quiet", f"refs/tags/{name}^{{commit}}")
+        if there is None:
+            git("tag", "-a", "-m", f"{name}: the code of the sealed run", name, commit)
+        elif there != git("rev-parse", f"{commit}^{{commit}}"):
+            raise _Refused(f"tag {name} is there already, at {there[:12]}")
+        made = name
+        if push:
+            branch = git("symbolic-ref", "--short", "HEAD").strip()
+            remote = git("for-each-ref", "--format=%(push:remotename)", f"refs/heads/{branch}").strip()
+            if not remote:
+                raise _Refused(f"tag {name} is made, not pushed: branch {branch} has no remote")
+            _quiet_ssh(git)
+            git("push", "--quiet", remote, f"refs/tags/{name}", seconds=PUSH_SECONDS)
+        return made, ""
+    except _Refused as refused:
+        return made, safe(refused, 300)
+
+
 # -- commit
 
 
@@ -164,11 +189,15 @@ def _push(git: _Git) -> str:
     _refuse_others_work(git, tracking)
     if not git("rev-list", "--max-count=1", f"{tracking}..HEAD").strip():
         return ""
-    ssh_known = "GIT_SSH_COMMAND" in git.env or "GIT_SSH" in git.env or git.try_("config", "core.sshCommand")
-    if not ssh_known:
-        git.env["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes -o ConnectTimeout=15"
+    _quiet_ssh(git)
     git("push", "--quiet", "--no-follow-tags", remote, f"HEAD:{ref}", seconds=PUSH_SECONDS)
     return f"{remote} {ref.removeprefix('refs/heads/')}"
+
+
+def _quiet_ssh(git: _Git) -> None:
+    """Nobody is there to be asked for a password; whoever has set an ssh for git is not overruled."""
+    if not ("GIT_SSH_COMMAND" in git.env or "GIT_SSH" in git.env or git.try_("config", "core.sshCommand")):
+        git.env["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes -o ConnectTimeout=15"
 
 
 def _refuse_others_work(git: _Git, tracking: str) -> None:

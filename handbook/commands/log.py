@@ -40,6 +40,8 @@ examples:
   handbook log verify            nothing edited, lost or moved
 """
 ACTOR = "ONBOX_ACTOR"
+FIELDS = ("status", "reason", "evidence", "decision", "next")
+LINEAGES = ("same", "new")
 
 
 def add(subparsers: Any) -> None:
@@ -48,8 +50,20 @@ def add(subparsers: Any) -> None:
     add_options(parser)
     parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
     parser.add_argument("--kind", choices=KINDS, help="what kind of entry (default: observation; show: all)")
-    for name in ("status", "evidence", "decision", "next"):
+    for name in FIELDS:
         parser.add_argument(f"--{name}", default="", metavar="TEXT", help=f"the entry's field `{name}`")
+    launch = parser.add_argument_group("of --kind launch by hand: why again, and on what")
+    launch.add_argument(
+        "--lineage", choices=LINEAGES, help="same run id, tracker and output root; or a new run for the record"
+    )
+    for name, about in (
+        ("old", "id of the run before"),
+        ("new", "id of this one"),
+        ("from", "checkpoint it starts from"),
+        ("root", "its output root"),
+        ("code", "its commit"),
+    ):
+        launch.add_argument(f"--{name}", dest=f"launch_{name}", default="", metavar="TEXT", help=f"with new: {about}")
     parser.add_argument("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
     parser.add_argument("--commit", action="store_true", help="commit the logbook: that file, nothing that is staged")
     parser.add_argument("--push", action="store_true", help="commit it and push, if nothing else would go along")
@@ -74,7 +88,7 @@ def _write(args: argparse.Namespace, place: Place) -> int:
             Exit.USAGE, f"--kind {kind}: such entries are made by themselves; yours: {', '.join(PEOPLES_KINDS)}"
         )
     facts = gather(place, wall())
-    about = _about(args, facts)
+    about = about_run(args.run, facts)
     text = redact(printable(" ".join(args.words).replace("\r\n", "\n"))).strip()
     if not text:
         raise Trouble(Exit.USAGE, "an entry needs a text")
@@ -85,10 +99,11 @@ def _write(args: argparse.Namespace, place: Place) -> int:
         safe(first, 120),
         at=wall(),
         run=about.name,
-        actor=safe(args.actor or os.environ.get(ACTOR) or _user(), 60),
+        actor=actor_of(args),
         attempt=observed(about.attempt) or 0,
         text=text if long or rest else "",
-        **{name: safe(getattr(args, name), 1000) for name in ("status", "evidence", "decision", "next")},
+        lineage=lineage_of(args, about) if kind == "launch" else "",
+        **{name: safe(getattr(args, name), 1000) for name in FIELDS},
     )
     book = Book(place.settings.folder, about.run, place.settings.state)
     written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
@@ -99,6 +114,28 @@ def _write(args: argparse.Namespace, place: Place) -> int:
     if args.commit or args.push or way != "never":
         return _tell_git([book], push=args.push or way == "push")
     return Exit.DONE
+
+
+def lineage_of(args: argparse.Namespace, about: RunFacts) -> str:
+    """What a launch by hand continues. Raises Trouble where its record would leave the lineage open: a reader months
+    later must be able to tell what was trained on what.
+    """
+    if not args.reason or args.lineage is None:
+        raise Trouble(Exit.USAGE, "--kind launch wants --reason (why it was recoverable) and --lineage same|new")
+    known, identity = observed(about.resume), observed(about.identity)
+    if args.lineage == "same":
+        if known and known.refused:
+            raise Trouble(
+                Exit.USAGE, f"--lineage same: {known.refused[0]} is newer and not of this run; move it away, or: new"
+            )
+        return f"same: run id {about.run_id or '?'}, code {identity.code if identity else 'not recorded'}"
+    wanted = ("old", "new", "from", "root", "code")
+    missing = [f"--{name}" for name in wanted if not getattr(args, f"launch_{name}")]
+    if missing:
+        raise Trouble(Exit.USAGE, f"--lineage new: a new run for the record wants {', '.join(missing)} too")
+    if args.launch_old == args.launch_new:
+        raise Trouble(Exit.USAGE, "--lineage new: --old and --new name the same run")
+    return "new: " + "; ".join(f"{name} {safe(getattr(args, f'launch_{name}'), 200)}" for name in wanted)
 
 
 def _tell_git(books: Sequence[Book], *, push: bool) -> int:
@@ -117,6 +154,11 @@ def _tell_git(books: Sequence[Book], *, push: bool) -> int:
     return Exit.FAILED if refused else Exit.DONE
 
 
+def actor_of(args: argparse.Namespace) -> str:
+    """Who writes."""
+    return safe(args.actor or os.environ.get(ACTOR) or _user(), 60)
+
+
 def _user() -> str:
     try:
         return getpass.getuser()
@@ -124,19 +166,15 @@ def _user() -> str:
         return f"uid {os.getuid()}"
 
 
-def _about(args: argparse.Namespace, facts: Facts) -> RunFacts:
+def about_run(word: str | None, facts: Facts) -> RunFacts:
     """The run that is meant. Raises Trouble with the names there are."""
     runs = [run for run in facts.runs if run.run]
-    meant = [run for run in runs if args.run in (None, run.run, run.name)]
+    meant = [run for run in runs if word in (None, run.run, run.name)]
     if len(meant) == 1:
         return meant[0]
     names = ", ".join(run.name for run in runs) or "none: `handbook resume` looks"
     said = (
-        "which run"
-        if args.run is None
-        else f"no run {safe(args.run, 80)!r}"
-        if not meant
-        else f"{args.run!r} is on several boxes"
+        "which run" if word is None else f"no run {safe(word, 80)!r}" if not meant else f"{word!r} is on several boxes"
     )
     raise Trouble(Exit.USAGE, f"{said}; --run one of: {names}")
 
@@ -176,9 +214,7 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
     attempt = f" attempt {entry.attempt}" if entry.attempt else ""
     lines = [f"{head}{entry.seq:>4} {entry.at} {entry.kind:<11} {entry.title}  [{entry.actor}{attempt}]"]
     lines += [
-        f"       {name}: {value}"
-        for name in ("status", "evidence", "decision", "next")
-        if (value := getattr(entry, name))
+        f"       {name}: {value}" for name in (*FIELDS[:2], "lineage", *FIELDS[2:]) if (value := getattr(entry, name))
     ]
     lines += [f"       {line}" for line in entry.text.split("\n")] if entry.text else []
     return "\n".join(lines)

@@ -96,7 +96,7 @@ def foretell(
     attempts = history.of(first.name).attempts if first is not None else 0
     resuming = first is not None and first.action in _RESUMING and attempts > 0
     terms = _terms(paths, head, stage, contract) if stage is not None and attempts else NO_TERMS
-    checkpoint = _checkpoint(stage, head, terms)
+    checkpoint = final_checkpoint(head, stages) if would == "nothing" else _checkpoint(stage, head, terms)
     return Forecast(would, first.name if first else None, resuming, holder, seen, names, checkpoint)
 
 
@@ -152,6 +152,19 @@ def _is_there(path: str, folder: str, size: object) -> bool:
 def _checkpoint(stage: Stage | None, head: RunHead, terms: Terms) -> Maybe[Choice]:
     if stage is None:
         return Absent("no stage is left to run")
+    return _look(stage, head, terms)
+
+
+def final_checkpoint(head: RunHead, stages: Sequence[FrozenStage]) -> Maybe[Choice]:
+    """What the last stage that leaves numbered checkpoints has left; of a chain that is done."""
+    for frozen in reversed(stages):
+        found = _look(frozen.stage, head, NO_TERMS)
+        if not isinstance(found, Absent):
+            return found
+    return Absent("no stage leaves numbered checkpoints")
+
+
+def _look(stage: Stage, head: RunHead, terms: Terms) -> Maybe[Choice]:
     try:
         choice = look_at_checkpoints(stage, head.project, terms)
     except (OSError, ValueError) as error:

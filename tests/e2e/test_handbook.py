@@ -162,6 +162,48 @@ def test_the_record_is_committed_by_itself_only_where_that_was_asked_for(place: 
     assert git("status", "--porcelain", "logbook") == ""
 
 
+def test_a_run_is_sealed_only_at_its_end(place: Handbooked) -> None:
+    box = done_box(place)
+
+    def git(folder: Path, *words: str) -> str:
+        who = ["-c", "user.name=ann", "-c", "user.email=ann@example.com"]
+        return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+    place.build()
+    assert place.handbook("seal", "--check").returncode == 0
+    results = box.project / "best.npz"
+    results.rename(box.project / "elsewhere")
+    refused = place.handbook("seal")
+    assert (refused.returncode, "NOT SO       results" in refused.stdout) == (1, True), refused.stdout
+    assert "seal" not in place.handbook("log", "show", "--kind", "seal").stdout
+    (box.project / "elsewhere").rename(results)
+    git(place.local, "init", "-q", "-b", "main")
+    for key, value in (("user.name", "ann"), ("user.email", "ann@example.com")):
+        git(place.local, "config", key, value)
+    sealed = place.handbook("seal")
+    assert "no tag" in sealed.stderr, "the box's project has no git, and that is said"
+    shown = place.handbook("log", "show", "--kind", "seal").stdout
+    assert "evidence: run id" in shown
+    assert git(place.local, "log", "-1", "--format=%s").strip() == "digits: start logbook"
+    assert "sealed before" in place.handbook("seal").stdout
+
+
+def test_a_launch_by_hand_leaves_no_lineage_open(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    launch = ("log", "--kind", "launch", "again after the node was lost")
+    for words in ((), ("--reason", "node lost"), ("--reason", "x", "--lineage", "new", "--old", "a", "--new", "b")):
+        refused = place.handbook(*launch, *words)
+        assert refused.returncode == 64, refused.stderr
+    assert "--from, --root, --code" in refused.stderr
+    assert place.handbook(*launch, "--reason", "node lost", "--lineage", "same").returncode == 0
+    whole = ("--old", "a", "--new", "b", "--from", "ckpt/step-5", "--root", "/mnt/b", "--code", "1a2b3c4")
+    assert place.handbook(*launch, "--reason", "rolled back", "--lineage", "new", *whole).returncode == 0
+    shown = place.handbook("log", "show", "--kind", "launch").stdout
+    assert "lineage: new: old a; new b; from ckpt/step-5; root /mnt/b; code 1a2b3c4" in shown
+    assert "reason: rolled back" in shown
+
+
 def test_a_tick_renews_the_page_and_keeps_the_notes(place: Handbooked) -> None:
     box = place.add_box("gpu1")
     assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0
