@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
 from handbook.records import read
+from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
 from onbox.contract.readings import Absent, Maybe, Unseen
@@ -152,7 +153,8 @@ def _facts(place: Place, remembered: Remembered, store: Store, now: float, troub
     runs = []
     for box in settings.config.boxes:
         way = way_to(box, settings.ssh_command)
-        runs += [_run(word, way, store, remembered) for word in remembered.words if word.box == box.name]
+        found = [_run(word, way, store, remembered) for word in remembered.words if word.box == box.name]
+        runs += [run._replace(record=record_of(run, settings)) for run in found]
     good_until = None if as_of is None else as_of + CADENCES * cadence
     old = "" if as_of is None or good_until is None or now <= good_until else format_duration(now - as_of)
     return Facts(
