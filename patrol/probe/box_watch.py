@@ -19,7 +19,8 @@ PROCESSES_LIMIT = 40
 
 # p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
 # Whoever descends from this login, or is above it, is none of the run's; what only looks at or edits files is sorted
-# out by who reads the answer. After each its working directory, which tells two runs of one script apart.
+# out by who reads the answer. After each its working directory, which tells two runs of one script apart. Where grep
+# refuses the pattern, no name comes either.
 PROCESSES = r"""
 p_parent() {
   read -r p_line </proc/$1/stat || return
@@ -41,20 +42,21 @@ p_is_ours() {
 p_newline='
 '
 p_processes() {
-  grep -E -e "$1" </dev/null
-  [ $? -lt 2 ] || return 20
   p_mine=" " p_parent=$$
   while [ $p_parent -gt 1 ]; do
     p_mine="$p_mine$p_parent "
     p_parent $p_parent || break
   done
   p_heads='^==> /proc/[0-9]+/cmdline <==$'
-  head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' ' | sed 's/ *$//' | grep -E -e "$p_heads" -e "$1" | {
-    p_pid= p_found=0
+  case $1 in
+    *'$'*) p_commands | sed 's/ *$//';;
+    *) p_commands;;
+  esac | grep -E -e "$p_heads" -e "$1" | {
+    p_pid= p_found=0 p_seen=0
     while read -r p_text; do
       case $p_text in
         '==> /proc/'*)
-          p_pid=${p_text#*c/}
+          p_seen=1 p_pid=${p_text#*c/}
           p_pid=${p_pid%%/*};;
         *)
           if [ "$p_pid" ] && ! p_is_ours $p_pid && read -r p_line </proc/$p_pid/stat; then
@@ -72,9 +74,11 @@ p_processes() {
           p_pid=;;
       esac
     done
+    [ $p_seen = 1 ] || return 20
     p_mark "count $p_found"
   }
 }
+p_commands() { head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' '; }
 """
 
 # p_session NAME: panes of that tmux session, or that screen session, and whether anything runs in them. All panes are

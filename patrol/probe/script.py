@@ -22,10 +22,13 @@ _OURS = re.compile(r"\bp_[a-z_]+\b")
 
 
 class Call(NamedTuple):
-    """A section to ask for. label: the section's name, with `.NUMBER` where it is asked more than once."""
+    """A section to ask for. label: the section's name, with `.NUMBER` where it is asked more than once. spare: only
+    where a section before it was late.
+    """
 
     label: str
     values: tuple[str, ...] = ()
+    spare: bool = False
 
     @property
     def section(self) -> str:
@@ -41,7 +44,8 @@ def build(calls: Sequence[Call], nonce: str, total_seconds: int) -> tuple[str, t
         places = range(len(values) + 1, len(values) + 1 + len(call.values))
         words = " ".join(f'"${{{place}}}"' for place in places)
         seconds = f"$((p_calm?{section.seconds}:{HUNG_SECONDS}))" if section.files else str(section.seconds)
-        lines.append(f"p_section {call.label} {seconds} {section.function} {words}")
+        only = "[ $p_calm = 1 ] || " if call.spare else ""
+        lines.append(f"{only}p_section {call.label} {seconds} {section.function} {words}")
         values += call.values
     body = "\n".join((frames.SHELL, *texts, frames.BEGIN, *lines, frames.END))
     return "{\n" + minify(body) + "\n} 2>/dev/null", tuple(values)
