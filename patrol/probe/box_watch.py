@@ -19,8 +19,8 @@ PROCESSES_LIMIT = 40
 
 # p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
 # A name that nothing matches is left out by sed (a shell reads byte by byte), but for the first: where grep refuses the
-# pattern, not even that comes. Whoever descends from this login (it is of its session, then), or is above it, is none of
-# the run's; what only looks at or edits files is sorted out by who reads the answer. At the end come their working
+# pattern, not even that comes. Whoever descends from this login (it is of its session, then), or is above it, is none
+# of the run's; what only looks at or edits files is sorted out by who reads the answer. At the end come their working
 # directories, which tell two runs of one script apart: by one program, or singly where one of them may not be read.
 PROCESSES = r"""
 p_parent() {

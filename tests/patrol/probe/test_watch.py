@@ -257,7 +257,7 @@ def test_folders_of_processes_stay_with_their_process(blocks: list[tuple[str, by
 
 
 def test_inodes_of_gnu_df_come_with_the_bytes() -> None:
-    text = b"1K-blocks  Used  Avail   IFree Inodes Mounted on\n 1000  900  100  0  500 /my disk\n 100 50 50 - - /btrfs\n"
+    text = b"1K-blocks  Used Avail IFree Inodes Mounted on\n 1000  900  100  0  500 /my disk\n 100 50 50 - - /btrfs\n"
     seen = box_resources.parse_disks(part(text))
     assert not isinstance(seen, Absent | Unseen)
     assert [(disk.mount, disk.bytes_free, disk.inodes_free, disk.inodes_total) for disk in seen] == [
