@@ -44,14 +44,16 @@ class Asked(NamedTuple):
 
 
 class JobCondition:
-    """A job on a cluster, by its id: its engine's word ends the wait. note: what is known meanwhile."""
+    """A job on a cluster, by its id: its engine's word ends the wait. note: what is known meanwhile. seen_in: the life
+    of the engine in which somebody saw it before this wait; None: nobody did.
+    """
 
     kind = "job"
 
-    def __init__(self, target: Target, asked: Asked, arming: Arming) -> None:
+    def __init__(self, target: Target, asked: Asked, arming: Arming, *, seen_in: str | None = None) -> None:
         self.target, self.asked, self.arming = target, asked, arming
-        self.note, self.session, self.lost_looks = "", "", 0
-        self.seen = False
+        self.note, self.session, self.lost_looks = "", seen_in or "", 0
+        self.seen = seen_in is not None
         self._known: dict[str, Any] = {}
 
     def wants(self) -> Asked | None:
@@ -125,7 +127,8 @@ class JobCondition:
         return {"seen": self.seen, "session": self.session}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        self.seen, self.session = bool(memory.get("seen")), str(memory.get("session") or "")
+        if memory.get("seen"):
+            self.seen, self.session = True, str(memory.get("session") or "")
 
 
 _OUTCOMES = {

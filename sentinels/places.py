@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from onbox.backends.cluster import Endpoint
     from onbox.contract.boxes import BoxSettings, Watch
+    from patrol.before import LogPlace
     from patrol.settings import Settings
 
 
@@ -33,7 +34,8 @@ class UnknownBox(ValueError):
 class Place(NamedTuple):
     """One target where it lies. key: tells the target from every other one, for the register.
 
-    job: of a target on a cluster; then path is its id. endpoint_of: of a run that may be with an engine, from the
+    job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
+    None: it never did. endpoint_of: of a run that may be with an engine, from the
     engine's name and the run's own records to where it answers.
     """
 
@@ -41,6 +43,7 @@ class Place(NamedTuple):
     box: ssh.Target
     path: str
     job: Asked | None = None
+    seen_in: str | None = None
     endpoint_of: Callable[[str, Mapping[str, str]], Endpoint | None] | None = None
 
     @property
@@ -79,7 +82,8 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
     if endpoint is None:
         raise UnknownBox(f"[boxes.{box.name}]: no address is known; {how_to_name_it(box.backend)}")
     watch = next((one for one in box.watches if one.name == target.path), None)
-    job_id = _current(watch, box, settings) if watch is not None else target.path
+    kept = _kept(watch, box, settings) if watch is not None else None
+    job_id = current_job(watch, kept) if watch is not None else target.path
     try:
         job_id = iris_id(job_id) if box.backend == "iris" else ray_id(job_id)
     except Unwanted as problem:
@@ -87,17 +91,19 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
         raise BadTarget(
             f"{target.text!r}: wanted {problem.wanted}, or the name of a watched job ({known})"
         ) from problem
-    return Place(target, ssh.Target(box.name, None), job_id, Asked(endpoint, job_id))
+    facts = kept.reader if kept is not None and kept.reader.get("job") == job_id else {}
+    seen_in = str(facts.get("session") or "") if facts.get("seen") else None
+    return Place(target, ssh.Target(box.name, None), job_id, Asked(endpoint, job_id), seen_in)
 
 
-def _current(watch: Watch, box: BoxSettings, settings: Settings) -> str:
-    """The id of the job's newest submission: the patrol, where it has submitted it anew, remembers it."""
+def _kept(watch: Watch, box: BoxSettings, settings: Settings) -> LogPlace | None:
+    """What the patrol remembers of the job: its id, if it was submitted anew, and whether it was ever seen."""
     memory = Memory(settings.state)
     try:
         places = memory.recall().places.get(box.name, {}) if os.path.exists(memory.path) else {}
     except (MemoryTrouble, StateNotWritten):
         places = {}
-    return current_job(watch, places.get(watch.name))
+    return places.get(watch.name)
 
 
 def _refuse_lookalike(target: Target, boxes: Sequence[BoxSettings], folder: str) -> None:

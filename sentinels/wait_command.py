@@ -148,5 +148,9 @@ def _job_channels(places: list[Place], arming: Arming, every_seconds: float) -> 
         if place.job is not None:
             by_cluster.setdefault(place.job.endpoint, []).append((number, place))
     for members in by_cluster.values():
-        items = [(number, JobCondition(place.target, place.job, arming)) for number, place in members if place.job]
+        items = [
+            (number, JobCondition(place.target, place.job, arming, seen_in=place.seen_in))
+            for number, place in members
+            if place.job is not None
+        ]
         yield JobChannel(members[0][1].box, items, every_seconds)

@@ -147,6 +147,9 @@ def test_a_head_that_lost_the_job(here: Here) -> None:
     said = here.tick()["a"]
     assert (said["rule"], said["state"]) == ("forgotten", "unknown")
     assert "may live on" in said["say"]
+    code, data = here.wait("c:a", "--interval", "1s", "--timeout", "60s")  # the patrol has seen it, this wait never did
+    assert (code, data["outcome"]) == (69, "unreachable")
+    assert "restarted" in data["say"]
 
 
 @pytest.mark.parametrize("file", ["ray_api_job_unknown_state.json", "ray_api_job_cut_off.txt"])
