@@ -30,10 +30,12 @@ from onbox.contract.config_stages import (
     read_gates,
     read_stages,
 )
+from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
 from onbox.contract.manifest import Gates, RunSettings, Stage
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
+from onbox.contract.tracker import Intent
 
 __all__ = [
     "DEFAULT_NOTIFY_EVENTS",
@@ -56,6 +58,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "notify",
             "triage",
             "progress",
+            "tracker",
             "boxes",
             "patrol",
             "ssh",
@@ -75,6 +78,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "notify.targets.*": TARGET_KEYS,
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
+        "tracker": TRACKER_KEYS,
         **BOXES_KEYS,
         "slurm": SLURM_KEYS,
         "ray": RAY_KEYS,
@@ -106,6 +110,7 @@ class Config(NamedTuple):
     ssh_command: tuple[str, ...] = ("ssh",)
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
+    tracker: Intent = Intent()
     backend: str = "local"
     backends: Mapping[str, Plain] = MappingProxyType({"slurm": _NOTHING, "ray": _NOTHING, "iris": _NOTHING})
 
@@ -140,6 +145,7 @@ def parse_config(
         ssh_command=read_ssh(_sub_table(file, "ssh")),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
+        tracker=read_tracker(_sub_table(file, "tracker")),
         backend=run.read("backend", values.one_of(ENGINES, "a back end"), "local"),
         backends=backends,
     )
