@@ -12,11 +12,12 @@ from onbox.system.clock import wall
 from patrol.fleet import Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.masters import control_path
 from patrol.probe.take import take
+from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import CONNECT_SECONDS, Target, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onbox.contract.boxes import BoxSettings
     from patrol.before import BoxBefore, LogPlace
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.snapshot import Snapshot
     from patrol.ssh import Answer, NoAnswer
+    from patrol.tracker_server import Server
 
 
 KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
@@ -91,8 +93,24 @@ def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
         return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds, connect_seconds=connect_seconds)
 
-    snapshot, places = take(box, settings, past.places.get(box.name, {}), ask_box, wall())
-    return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+    known = past.places.get(box.name, {})
+    server = _tracker_server(settings, known)
+    snapshot, places = take(box, settings, known, ask_box, wall())
+    if not isinstance(snapshot, BoxLook):
+        return Seen(box, snapshot, None)
+    snapshot = snapshot if server is None else server.add_to(snapshot)
+    return Seen(box, with_intent(snapshot, settings.config.tracker), places)
+
+
+def _tracker_server(settings: Settings, places: Mapping[str, LogPlace]) -> Server | None:
+    """The tracker's server with this box's questions put; None where it is not to be asked."""
+    if settings.config.tracker.key is None:
+        return None
+    from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
+
+    server = server_for(settings.config.tracker, settings.folder)
+    server.ask(places)
+    return server
 
 
 def _connect_seconds(before: BoxBefore | None) -> int:

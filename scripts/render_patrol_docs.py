@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
 
 from patrol.decide.docs import cell, render_rules  # noqa: E402 - found by the line above
-from tests.patrol.truth import CASES, GROUPS, Case  # noqa: E402
+from tests.patrol.truth import CASES, GROUPS  # noqa: E402 - as above
+
+if TYPE_CHECKING:
+    from tests.patrol.case import Case
 
 HEAD = """\
 # The truth table of a patrol
