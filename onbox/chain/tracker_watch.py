@@ -54,6 +54,15 @@ class TrackerWatch:
         """The attempt is over: nothing more will be told. Raises StateNotWritten."""
         self._look(links, is_over=True)
 
+    @property
+    def link(self) -> str | None:
+        """The link of the attempt's newest run at a tracker, its id or its name; None where it has none."""
+        attempt = self._attempt
+        own = [one for one in self._recorded if attempt and one.get("attempt") == attempt.number]
+        newest = next((one for one in reversed(own) if attempt and one.get("stage") == attempt.stage), {})
+        found = newest.get("url") or newest.get("run_id") or newest.get("name")
+        return str(found) if found else None
+
     def _look(self, links: Mapping[str, Any], *, is_over: bool) -> None:
         attempt = self._attempt
         if attempt is None or self._count >= RUNS_LIMIT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ class TrackerRun(NamedTuple):
     run_id: the tracker's own. name: as people see it. state: running, finished, failed, crashed, killed or pending.
     step: the newest of `global_step` where the run logs one, else of the tracker's own counter of log calls (the two
     may differ by one); own_step tells which. last_at_seconds: when its newest point was logged, since the epoch. loss:
-    the newest training loss, which may be no number. has_summary: whether the tracker holds last values of its metrics.
+    the newest training loss; `"nan"` or `"inf"` if it is none. has_summary: whether the tracker holds last values of
+    its metrics.
     """
 
     tracker: str
@@ -25,29 +27,39 @@ class TrackerRun(NamedTuple):
     step: float | None = None
     own_step: bool = False
     last_at_seconds: float | None = None
-    loss: float | None = None
+    loss: float | str | None = None
     has_summary: bool | None = None
 
 
 LOSSES = ("loss", "train/loss", "train_loss", "train/train_loss")
+LOSS_PLACE = 3  # of `loss`, counted from `step`
+LOST = ("nan", "inf", "-inf", "infinity", "-infinity")
 ENDED = frozenset({"finished", "failed", "crashed", "killed"})
 
 
 def number(value: object) -> float | None:
-    """A metric's value as a number; W&B writes those that are none as texts (`"NaN"`). None: it is no number at all."""
-    if isinstance(value, bool):
+    """A finite number; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if isinstance(value, int | float) or value in ("NaN", "Infinity", "-Infinity"):
-        try:
-            return float(value)
-        except OverflowError:
-            return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def loss_of(metrics: Mapping[str, Any]) -> float | str | None:
+    """The first of the usual names of a training loss: a number, or `"nan"`, `"inf"` for one that is none (W&B writes
+    these as texts); None where none is logged.
+    """
+    for key in LOSSES:
+        value = metrics.get(key)
+        found = number(value)
+        if found is not None:
+            return found
+        if str(value).lower() in LOST:
+            return str(value).lower()
     return None
-
-
-def loss_of(metrics: Mapping[str, Any]) -> float | None:
-    """The first of the usual names of a training loss; None where none is logged."""
-    return next((found for key in LOSSES if (found := number(metrics.get(key))) is not None), None)
 
 
 def run_to_list(run: TrackerRun) -> list[Any]:
@@ -59,6 +71,7 @@ def run_from_list(data: object) -> TrackerRun | None:
     """The inverse; None for anything else: it was not kept, or by another version."""
     if not isinstance(data, list | tuple) or not 0 < len(data) <= len(TrackerRun._fields):
         return None
+    # The loss alone may be a text among the numbers.
     texts = all(one is None or isinstance(one, str) for one in data[:5])
-    rest = all(one is None or isinstance(one, int | float) for one in data[5:])
+    rest = all(one is None or isinstance(one, int | float) for at, one in enumerate(data[5:]) if at != LOSS_PLACE)
     return TrackerRun(*data) if texts and rest and isinstance(data[0], str) else None

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.trackers.reading import TrackerRun, loss_of
+from onbox.trackers.reading import TrackerRun, loss_of, number
 
 QUERY = """\
 query Run($project: String!, $entity: String!, $name: String!) {
@@ -51,8 +51,8 @@ def _run(data: dict[str, Any], project: str) -> TrackerRun:
     except (ValueError, TypeError, RecursionError):
         summary = {}
     summary = summary if isinstance(summary, dict) else {}
-    own = not isinstance(summary.get("global_step"), int | float)
-    step, at = summary.get("_step" if own else "global_step"), summary.get("_timestamp")
+    own = number(summary.get("global_step")) is None
+    at = number(summary.get("_timestamp"))
     beat = _seconds(data.get("heartbeatAt"))
     return TrackerRun(
         "wandb",
@@ -60,9 +60,9 @@ def _run(data: dict[str, Any], project: str) -> TrackerRun:
         _text(data.get("displayName")),
         project,
         str(data["state"]).lower() if data.get("state") else None,
-        float(step) if isinstance(step, int | float) else None,
+        number(summary.get("_step" if own else "global_step")),
         own,
-        float(at) if isinstance(at, int | float) else beat,
+        beat if at is None else at,
         loss_of(summary),
         bool(summary),
     )

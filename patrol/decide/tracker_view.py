@@ -142,11 +142,11 @@ def unsynced(scene: RunScene) -> tuple[TrackerLook, ...]:
     )
 
 
-def lost_loss(scene: RunScene) -> float | None:
-    """The newest loss at the tracker where it is no number; None: it is one, or is not known."""
+def lost_loss(scene: RunScene) -> str | None:
+    """The newest loss at the tracker where it is no number (`nan`, `inf`); None: it is one, or is not known."""
     tracker = current(scene)
     run = observed(best(tracker)[0]) if tracker is not None else None
-    return run.loss if run is not None and run.loss is not None and not math.isfinite(run.loss) else None
+    return run.loss if run is not None and isinstance(run.loss, str) else None
 
 
 def unasked(scene: RunScene) -> str | None:

@@ -65,7 +65,7 @@ TRACKER_CASES: tuple[Case, ...] = (
     Case("its files are of another run than its start told", "healthy", OK, RunState.RUNNING, "a saved link proves nothing", logs_to(tracked(at_wandb(run_id="xyz"))), flags=("tracker-drift",)),
     Case("its tracker's process crashed, it trains on", "healthy", OK, RunState.RUNNING, "metrics are being lost", logs_to(tracked(at_wandb(state="failed"))), flags=("tracker-ended",)),
     Case("the server thinks that it crashed, its files go on", "healthy", OK, RunState.RUNNING, "the files are nearer", logs_to(tracked(at_wandb(), server=at_wandb(OLD, state="crashed")))),
-    Case("diverged, which only its tracker shows", "healthy", OK, RunState.RUNNING, "a flag: the log shows a loss that is a number", logs_to(tracked(at_wandb(loss=float("nan")))), flags=("tracker-loss-lost",)),
+    Case("diverged, which only its tracker shows", "healthy", OK, RunState.RUNNING, "a flag: the log shows a loss that is a number", logs_to(tracked(at_wandb(loss="nan"))), flags=("tracker-loss-lost",)),
     Case("its program warned its tracker five minutes ago", "healthy", OK, RunState.RUNNING, "alerts are polled where they lie", logs_to(TRACKIO._replace(disk=at_wandb(tracker="trackio", run_id=None), alerts=(SPIKE,))), flags=("tracker-alert",)),
     Case("its program warned its tracker yesterday", "healthy", OK, RunState.RUNNING, "old news", logs_to(TRACKIO._replace(disk=at_wandb(tracker="trackio", run_id=None), alerts=(SPIKE._replace(at_seconds=NOW - 86400),)))),
     Case("trains; W&B's server does not answer", "healthy", OK, RunState.RUNNING, "it says nothing about the run", logs_to(tracked(server=NOBODY)), flags=("tracker-unseen",)),
