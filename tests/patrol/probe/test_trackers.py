@@ -202,6 +202,24 @@ def test_a_file_that_is_none_is_could_not_look_or_nothing_yet(one_box: LocalBox,
     assert isinstance(found.disk, Absent | Unseen)
 
 
+def test_what_is_known_of_a_stages_run_outlives_its_log(one_box: LocalBox) -> None:
+    folder = one_box.folder / FOLDER
+    file = WandbFile(folder)
+    file.print(40_000)
+    file.log(10, CLOCK)
+    logs = make_run(one_box, begun(), tracker_run(folder)) / "logs"
+    logs.mkdir()
+    (logs / "train.1.log").write_text("step 10\n")
+    look(one_box)
+    look(one_box)
+    file.finish()
+    (logs / "train.1.log").unlink()
+    (logs / "eval.1.log").write_text("step 1\n")
+    add(one_box, event("stage_done", stage="train", attempt=1), event("attempt_started", stage="eval", attempt=1))
+    look(one_box)
+    assert seen(look(one_box))[:6] == ("wandb", "abc12345", "try-7", "digits", "finished", 10.0)
+
+
 def test_an_offline_run_that_was_sent(one_box: LocalBox) -> None:
     folder = one_box.folder / "wandb/offline-run-20261121_033423-abc12345"
     file = WandbFile(folder)
