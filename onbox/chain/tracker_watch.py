@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
+from onbox.contract.readings import observed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,11 +41,13 @@ class TrackerWatch:
         self._recorded: list[Record] = []
         self._count = 0
         self._last: tuple[TrackerIdentity | None, str | None] = (None, None)
+        self._places: tuple[str, ...] | None = None
 
     def begin(self, attempt: Attempt, recorded: Sequence[Record], note: Callable[..., None]) -> None:
         """recorded: `tracker_run` records of the journal, oldest first. note: journals records."""
         self._attempt, self._note = attempt, note
         self._recorded, self._count, self._last = list(recorded), 0, (None, None)
+        self._places = None
 
     def look(self, links: Mapping[str, Any]) -> None:
         """Take in what the log has told so far. Raises StateNotWritten."""
@@ -67,7 +70,9 @@ class TrackerWatch:
         attempt = self._attempt
         if attempt is None or self._count >= RUNS_LIMIT:
             return
-        folder = _wandb_folder(attempt)
+        if self._places is None:
+            self._places = _places(attempt)
+        folder = _wandb_folder(self._places, attempt.began)
         if folder is None and not links.get("tracker"):
             return
         from onbox.trackers.identity import is_settled  # noqa: PLC0415 - loaded with the first sign of a tracker
@@ -112,15 +117,23 @@ def _seen(attempt: Attempt, links: Mapping[str, Any], folder: str | None) -> tup
     return found._replace(stage=attempt.stage, attempt=attempt.number, place=place), log_id
 
 
-def _wandb_folder(attempt: Attempt) -> str | None:
+def _places(attempt: Attempt) -> tuple[str, ...]:
+    """Where W&B may keep its runs, as far as the runner can look there: a network mount could hang it."""
+    from onbox.collectors.mounts import locate, read_mounts  # noqa: PLC0415 - not for a stage that is over in no time
+
+    mounts = observed(read_mounts()) or []
+    base = os.path.normpath(os.path.join(attempt.folder, attempt.wandb_dir or ""))
+    ways = (os.path.join(base, name) for name in ("wandb", ".wandb"))
+    return tuple(way for way in ways if (mount := locate(way, mounts)) is not None and mount.is_local)
+
+
+def _wandb_folder(places: Sequence[str], began: float) -> str | None:
     """The directory of the newest W&B run that was begun since the attempt began; None where there is none."""
-    base = os.path.join(attempt.folder, attempt.wandb_dir or "")
-    for name in ("wandb", ".wandb"):
-        link = os.path.join(base, name, "latest-run")
+    for place in places:
+        link = os.path.join(place, "latest-run")
         try:
-            made = os.lstat(link).st_mtime
-            if made >= attempt.began - 1.0:
-                return os.path.join(base, name, os.readlink(link))
+            if os.lstat(link).st_mtime >= began - 1.0:
+                return os.path.join(place, os.readlink(link))
         except OSError:
             continue
     return None
