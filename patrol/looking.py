@@ -98,7 +98,7 @@ def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
     snapshot, places = take(box, settings, known, ask_box, wall())
     if not isinstance(snapshot, BoxLook):
         return Seen(box, snapshot, None)
-    snapshot = snapshot if server is None else server.add_to(snapshot)
+    snapshot = snapshot if server is None else server.add_to(snapshot, places)
     return Seen(box, with_intent(snapshot, settings.config.tracker), places)
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.clock import monotonic
-from patrol.probe.trackers import is_open, known
+from patrol.probe.trackers import LOOKS_AFTER_END, is_open, keep_server, known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,11 +60,14 @@ class Server:
             self._thread = threading.Thread(target=self._ask_all, daemon=True)
             self._thread.start()
 
-    def add_to(self, look: BoxLook) -> BoxLook:
-        """The look with the answers."""
+    def add_to(self, look: BoxLook, places: Mapping[str, LogPlace]) -> BoxLook:
+        """The look with the answers, which the places of its runs keep."""
         if self._thread is None or isinstance(look.runs, Absent | Unseen):
             return look
         self._thread.join(max(0.0, self._until - monotonic()))
+        for (run, stage), answer in dict(self._answers).items():
+            if run in places and not isinstance(answer, Absent | Unseen):
+                keep_server(places[run].reader, stage, answer)
         return look._replace(runs=tuple(map(self._with_answers, look.runs)))
 
     def _with_answers(self, run: RunLook) -> RunLook:
@@ -113,11 +116,11 @@ class Server:
 
 
 def _is_asked(place: LogPlace, stage: str) -> bool:
-    """Whether its state at the server can still say something: while it is open, and a few looks longer."""
+    """Whether it can say something new: while it is open, and a few looks longer."""
     kept = place.reader.get("trackers")
     one = kept.get(stage) if isinstance(kept, dict) else None
     after_end = one.get("after_end", 0) if isinstance(one, dict) else 0
-    return is_open(place.reader, stage) or not isinstance(after_end, int) or after_end < QUESTIONS_LIMIT
+    return is_open(place.reader, stage) or not isinstance(after_end, int) or after_end < LOOKS_AFTER_END
 
 
 def is_same_server(api: str, link: str | None) -> bool:

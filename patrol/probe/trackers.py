@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook
 
 LOOKS_LIMIT = 4  # of one box at one tick
-LOOKS_AFTER_END = 3  # the last points may be written a moment after the process has ended
+LOOKS_AFTER_END = (
+    4  # that which sees it, and three: the last points may be written after the process ended
+)
 STAGES_LIMIT = 8
 READ = ("wandb", "trackio")
 
@@ -64,10 +66,15 @@ def _wanted_of(run: str, reader: Mapping[str, Any]) -> Iterator[Wanted]:
         if identity.place is None or identity.tracker not in READ:
             continue
         kept = _kept(reader, stage, identity)
-        if not is_open(reader, stage) and (kept.get("state") or kept.get("after_end", 0) >= LOOKS_AFTER_END):
-            continue
-        if is_of_this_attempt(reader, stage, identity) or not is_open(reader, stage):
+        if is_of_this_attempt(reader, stage, identity) if is_open(reader, stage) else _may_change(kept, identity):
             yield Wanted(run, stage, identity)
+
+
+def _may_change(kept: Mapping[str, Any], identity: TrackerIdentity) -> bool:
+    """Whether the files of an ended stage's run may tell more: soon after the end, or that an offline run was sent."""
+    if kept.get("synced") is False and "/offline-run-" in (identity.place or ""):
+        return True
+    return not kept.get("state") and kept.get("after_end", 0) < LOOKS_AFTER_END
 
 
 def known(reader: Mapping[str, Any]) -> list[tuple[str, TrackerIdentity]]:
@@ -118,43 +125,42 @@ def looks_at(
     labels = {(one.run, one.stage, one.identity.key): f"tracker.{at}" for at, one in enumerate(asked)}
     looks, kept_all = [], {}
     for stage, identity in known(reader)[-STAGES_LIMIT:]:
-        kept = _kept(reader, stage, identity)
-        kept["key"] = _key(identity)
+        kept = {**_kept(reader, stage, identity), "key": _key(identity)}
         label = labels.get((run, stage, identity.key))
-        before = _run_of(kept)
-        disk: Maybe[TrackerRun] = NOT_ASKED
-        alerts: tuple[Any, ...] = ()
+        look = TrackerLook(stage, identity, _drift(reader, stage), disk_before=_run_of(kept.get("run")))
+        if not is_open(reader, stage):
+            kept["after_end"] = int(kept.get("after_end", 0)) + 1
+            look = look._replace(server=_run_of(kept.get("server")) or NOT_ASKED)
         if label is not None:
             part = part_of(label)
             answer = part if isinstance(part, Unseen) else box_tracker.parse(part)
-            disk, alerts = _take_in(answer, identity, kept, before)
-            if not is_open(reader, stage):
-                kept["after_end"] = int(kept.get("after_end", 0)) + 1
-        elif before is not None:
-            disk = before
+            disk, alerts = _take_in(answer, identity, kept, look.disk_before)
+            look = look._replace(disk=disk, alerts=alerts)
+        elif look.disk_before is not None:
+            look = look._replace(disk=look.disk_before)
+        own = is_of_this_attempt(reader, stage, identity)
+        looks.append(look._replace(synced=kept.get("synced"), of_this_attempt=own))
         kept_all[stage] = kept
-        looks.append(
-            TrackerLook(
-                stage,
-                identity,
-                _drift(reader, stage),
-                disk,
-                before,
-                NOT_ASKED,
-                alerts,
-                kept.get("synced"),
-                is_of_this_attempt(reader, stage, identity),
-            )
-        )
     if kept_all:
         reader["trackers"] = kept_all
     return tuple(looks)
 
 
-def _run_of(kept: Mapping[str, Any]) -> TrackerRun | None:
+def keep_server(reader: dict[str, Any], stage: str, run: TrackerRun) -> None:
+    """Keep what the server told, for the looks after the end at which it is not asked any more."""
+    from onbox.trackers.reading import run_to_list  # noqa: PLC0415 - only where a server was asked
+
+    kept = reader.get("trackers")
+    if isinstance(kept, dict) and isinstance(kept.get(stage), dict):
+        kept[stage]["server"] = run_to_list(run)
+
+
+def _run_of(kept: object) -> TrackerRun | None:
+    if kept is None:
+        return None
     from onbox.trackers.reading import run_from_list  # noqa: PLC0415 - only where a tracker is known
 
-    return run_from_list(kept.get("run"))
+    return run_from_list(kept)
 
 
 def _take_in(

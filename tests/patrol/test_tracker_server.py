@@ -44,9 +44,10 @@ def asked(
 ) -> Maybe[TrackerRun]:
     """What is in the look after the server was asked."""
     server = Server(intent, str(folder), {"WANDB_API_KEY": KEY} if environ is None else environ)
-    server.ask({"digits": place(known), "": LogPlace("", (0, 0, 0, ""), {})})
+    places = {"digits": place(known), "": LogPlace("", (0, 0, 0, ""), {})}
+    server.ask(places)
     look = box(runs=(run(trackers=(TrackerLook("train", known),)), run(run="other")))
-    runs = server.add_to(look).runs
+    runs = server.add_to(look, places).runs
     assert not isinstance(runs, Absent | Unseen)
     assert runs[1] == run(run="other")
     return runs[0].trackers[0].server

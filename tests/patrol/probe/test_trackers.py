@@ -151,7 +151,7 @@ def test_an_ended_run_is_asked_a_few_times_more(one_box: LocalBox) -> None:
     file.log(10, CLOCK)
     make_run(one_box, begun(), tracker_run(folder), event("chain_failed", stage="CHAIN"))
     look(one_box)
-    for _ in range(LOOKS_AFTER_END):
+    for _ in range(LOOKS_AFTER_END - 1):
         assert seen(look(one_box)).state is None
         assert b"tracker.0" in one_box.answer
     assert seen(look(one_box)).step == 10.0  # as it was seen last
@@ -231,6 +231,26 @@ def test_an_offline_run_that_was_sent(one_box: LocalBox) -> None:
         assert found is not None
         assert found.synced is synced
         file.path.with_name(f"{file.path.name}.synced").touch()
+    add(one_box, event("stage_done", stage="train", attempt=1), event("chain_done", stage="CHAIN"))
+    look(one_box)
+    assert look(one_box) is not None
+    assert b"tracker" not in one_box.answer
+
+
+def test_an_ended_offline_run_is_asked_until_it_was_sent(one_box: LocalBox) -> None:
+    folder = one_box.folder / "wandb/offline-run-20261121_033423-abc12345"
+    file = WandbFile(folder)
+    file.finish()
+    make_run(one_box, begun(), tracker_run(folder), event("chain_done", stage="CHAIN"))
+    for _ in range(LOOKS_AFTER_END + 3):
+        look(one_box)
+    assert b"tracker.0" in one_box.answer
+    file.path.with_name(f"{file.path.name}.synced").touch()
+    look(one_box)
+    found = look(one_box)
+    assert found is not None
+    assert found.synced is True
+    assert b"tracker" not in one_box.answer
 
 
 def test_a_watched_run_is_known_by_its_log(box: LocalBox) -> None:
