@@ -287,9 +287,11 @@ def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
         says=safe(data.get("says", "")),
         stage=safe(data.get("stage") or "", 80),
         checkpoint=safe(_checkpoint(checkpoint)),
+        step=chosen["step"] if isinstance(chosen.get("step"), int) else None,
         whole=chosen.get("whole") if isinstance(chosen.get("whole"), bool) else None,
         missing=tuple((safe(one.get("stage", ""), 80), safe_path(one.get("path", ""))) for one in missing),
         changed=tuple(safe(one, 300) for one in _sequence(data.get("config_changed")) if isinstance(one, str)),
+        refused=tuple(safe_path(one) for one in _sequence(data.get("refused_checkpoints")) if isinstance(one, str)),
     )
 
 
@@ -308,8 +310,14 @@ def _checkpoint(data: Any) -> str:
         else ["none that is whole"]
     )
     passed = _list(_mapping(data).get("passed_over"))
-    parts += [f"newer but incomplete: {one.get('path')} ({one.get('says')})" for one in passed]
+    parts += [
+        f"newer, but {_wrong(one)}: {one.get('path')} ({one.get('against') or one.get('says')})" for one in passed
+    ]
     return "; ".join(parts)
+
+
+def _wrong(one: Mapping[str, Any]) -> str:
+    return "incomplete" if not one.get("against") else "NOT OF THIS RUN" if one.get("refused") else "given up"
 
 
 def _notify(data: Any) -> str:

@@ -96,6 +96,11 @@ def _missing(run: RunFacts) -> bool:
     return bool(known and known.missing)
 
 
+def _other_lineage(run: RunFacts) -> bool:
+    known = observed(run.resume)
+    return bool(known and known.refused)
+
+
 def _must_not_repeat(run: RunFacts) -> bool:
     """A failure stands open whose class forbids the same configuration once more."""
     failure = observed(run.failure)
@@ -148,6 +153,11 @@ RULES: tuple[Row, ...] = (
     Row(
         "same-failure-again", _rule("repeated-failure"), logs, "a person must change something before it is resumed",
         "what failed twice in the same way fails a third time",
+    ),
+    Row(
+        "other-lineage", lambda run: run.state in ("failed", "interrupted", "stopped") and _other_lineage(run), foretell,
+        "the newest checkpoint is not of this run: a person moves it away, or says that it is to be taken; then resume",
+        "newer by number is not newer of this training; a wrong start is found days later",
     ),
     Row(
         "gate-refused", _rule("gate-refused"), status,

@@ -54,7 +54,14 @@ def run_data(facts: Facts, run: RunFacts) -> dict[str, Any]:
         "stop_command": advice.stop or None,
     }
     times = {name: _time(getattr(run, name)) for name in ("since", "seen_at", "records_at")}
-    return {**plain(data), **times, **commands, "further": [{"rule": rule, "says": says} for rule, says in run.further]}
+    record = {"by_hand": run.record.by_hand, "last_at": _time(run.record.last_at), "due_at": _time(run.record.due_at)}
+    return {
+        **plain(data),
+        **times,
+        **commands,
+        "record": record,
+        "further": [{"rule": rule, "says": says} for rule, says in run.further],
+    }
 
 
 def render_json(facts: Facts) -> str:

@@ -41,7 +41,9 @@ def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[str]:
     lines += _failure(run)
     if run.managed:
         lines += [*_resume_point(run), *_chain(run, roomy=roomy)]
-        lines += _bullets(_places(run), roomy=roomy) + _bullets(_identity(run, roomy=roomy), roomy=roomy)
+        lines += _bullets([*_places(run), *_record(facts, run)], roomy=roomy) + _bullets(
+            _identity(run, roomy=roomy), roomy=roomy
+        )
     else:
         lines.append(f"- onbox did not start it; log {code(maybe(run.log))}; progress {maybe(run.progress)}")
     return [*lines, ""]
@@ -139,6 +141,16 @@ def _places(run: RunFacts) -> list[str]:
         f"log {code(maybe(run.log))}; all of them in {code(run.place + '/logs/')}; records {code(run.place + '/')}"
     )
     return lines
+
+
+def _record(facts: Facts, run: RunFacts) -> list[str]:
+    """Its logbook, and when somebody is due to write into it: as a time, so that it is true whenever it is read."""
+    if facts.here:
+        return []
+    known = run.record
+    last = f"last entry by hand {clock(known.last_at)}" if known.by_hand else "no entry by hand yet"
+    due = f"; the next is due by {clock(known.due_at)}" if known.due_at is not None else ""
+    return [f"record {code(f'{facts.logbook}/{run.run}.md')}: {last}{due}"]
 
 
 def _marker(marker: MarkerFacts) -> str:

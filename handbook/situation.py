@@ -92,6 +92,17 @@ def run_line(run: RunFacts) -> str:
     return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(run.says, 150)} (rule {run.rule}{also})", 300)
 
 
+def overdue(facts: Facts, now: float) -> list[str]:
+    """Live runs of whose record an entry by hand is due."""
+    due = [run for run in by_need(facts) if run.record.due_at is not None and run.record.due_at < now]
+    said = [
+        f"record of {run.name}: {'nothing by hand since' if run.record.by_hand else 'no entry by hand; launched'} "
+        f"{clock(run.record.last_at)}: handbook log --run {run.name} TEXT"
+        for run in due[:2]
+    ]
+    return said + ([f"{len(due) - 2} more records are due"] if len(due) > 2 else [])
+
+
 def _watch_line(facts: Facts) -> str:
     watch = facts.watch
     waiters = watch.waiters

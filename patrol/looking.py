@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import threading
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.tracker import Intent
 from onbox.redact import one_line, redact
 from onbox.system.clock import wall
 from patrol.fleet import Limits, Visit, find_gates, next_try_at, visit_all
-from patrol.masters import control_path
-from patrol.probe.take import take
-from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh import CONNECT_SECONDS, Target, ask
+from patrol.ssh import CONNECT_SECONDS, Connection, Target, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,8 +34,14 @@ _LATER = ("patrol.probe.managed", "patrol.probe.scheduled", "patrol.probe.watche
 _LATER_WITH_WATCHES = ("onbox.triage.classify",)
 
 
+_loading = threading.Event()
+
+
 def _load_meanwhile(names: Sequence[str]) -> None:
-    threading.Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
+    """Once in the life of a process."""
+    if not _loading.is_set():
+        _loading.set()
+        threading.Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
 
 
 class Seen(NamedTuple):
@@ -51,8 +55,11 @@ class Seen(NamedTuple):
 def target_of(settings: Settings, box: BoxSettings) -> Target:
     """Where a box is."""
     host = None if box.backend == "local" else box.host
-    master = control_path(box.name, box.host, settings.ssh_command) if settings.patrol.multiplex and host else None
-    return Target(box.name, host, settings.ssh_command, master)
+    if not settings.patrol.multiplex or not host:
+        return Target(box.name, host, settings.ssh_command)
+    from patrol.masters import control_path  # noqa: PLC0415 - only where masters are kept
+
+    return Target(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
 
 
 def look_at_all(
@@ -70,10 +77,10 @@ def look_at_all(
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
     found = find_gates([target_of(settings, box) for box in tried], limits)
     gates = {box: found[target] for box in tried if (target := target_of(settings, box)) in found}
-    _load_meanwhile(_LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried))
+    later = _LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried)
     visits = visit_all(
         tried,
-        lambda box: _look(settings, box, past),
+        lambda box: _look(settings, box, past, later),
         limits,
         gates=gates,
         deadline_of=lambda box: box.deadline_seconds or settings.patrol.deadline_seconds,
@@ -86,20 +93,43 @@ def _why_waiting(before: BoxBefore) -> str:
     return f"{before.failures} times in a row not reached ({before.last_reason})"
 
 
-def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
+def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:
+    """Start the client first: what is asked, and how the answer is read, is loaded while it logs in."""
     target = target_of(settings, box)
     connect_seconds = _connect_seconds(past.boxes.get(box.name))
+    began_at = wall()
+    early: Connection | None = None
+    with suppress(OSError):  # a client that cannot be started is told of by `ask`
+        early = Connection(target, None, connect_seconds=connect_seconds)
 
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
-        return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds, connect_seconds=connect_seconds)
+        _load_meanwhile(later)
+        return ask(
+            target,
+            stdin,
+            end_mark=end_mark,
+            deadline_seconds=deadline_seconds,
+            connect_seconds=connect_seconds,
+            early=early,
+        )
 
     known = past.places.get(box.name, {})
-    server = _tracker_server(settings, known)
-    snapshot, places = take(box, settings, known, ask_box, wall())
+    try:
+        server = _tracker_server(settings, known)
+        from patrol.probe.take import take  # noqa: PLC0415 - loaded while the client logs in
+
+        snapshot, places = take(box, settings, known, ask_box, began_at)
+    finally:
+        if early is not None:
+            early.close()
     if not isinstance(snapshot, BoxLook):
         return Seen(box, snapshot, None)
     snapshot = snapshot if server is None else server.add_to(snapshot, places)
-    return Seen(box, with_intent(snapshot, settings.config.tracker), places)
+    if settings.config.tracker != Intent():
+        from patrol.probe.trackers import with_intent  # noqa: PLC0415 - only where a run at a tracker is meant
+
+        snapshot = with_intent(snapshot, settings.config.tracker)
+    return Seen(box, snapshot, places)
 
 
 def _tracker_server(settings: Settings, places: Mapping[str, LogPlace]) -> Server | None:
@@ -132,5 +162,7 @@ def back_off(after: BoxBefore, snapshot: Snapshot, cadence_seconds: float) -> Bo
     """The box's memory with the time before which it is not tried again."""
     if not isinstance(snapshot, Unreachable) or snapshot.reason == "waiting":
         return after
+    import random  # noqa: PLC0415 - only where a box was not reached
+
     spread = random.uniform(-1.0, 1.0)  # noqa: S311 - so that boxes do not come back all at once
     return after._replace(next_try_at=next_try_at(after.failures, snapshot.at, cadence_seconds, spread=spread))

@@ -132,19 +132,20 @@ def kill_all() -> None:
 class Connection:
     """A remote `sh -s` that is being talked to. Started in its own process group; `close` ends all of it at once.
 
-    fd: readable when output came or the connection ended, so that many can be watched with one selector. line: stdin
-    stays open for `say`, and its end tells the remote side that we have gone. Raises OSError when the client cannot be
-    started.
+    fd: readable when output came or the connection ended, so that many can be watched with one selector. stdin: None:
+    `hand` says it later, while the login goes on. line: stdin stays open for `say`, and its end tells the remote side
+    that we have gone. Raises OSError when the client cannot be started.
     """
 
     fd: int
 
     def __init__(
-        self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
+        self, target: Target, stdin: bytes | None, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
     ) -> None:
         self.target = target
+        self.began = monotonic()
         self._line = line
-        self._unsent = memoryview(stdin)
+        self._unsent = memoryview(stdin or b"")
         self._stderr_head, self._stderr_tail = b"", b""
         self._came = False
         self._ended = False
@@ -165,8 +166,15 @@ class Connection:
             self._selector.close()
             raise
         self._watch()
+        if stdin is not None:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
         with _open_lock:
             _open.add(self)
+
+    def hand(self, stdin: bytes) -> None:
+        """What goes over stdin, where it was not known at the start; once, and before the first `read`."""
+        self._unsent = memoryview(stdin)
+        self._selector.register(self._stdin, selectors.EVENT_WRITE)
 
     def _watch(self) -> None:
         client = self._client
@@ -176,7 +184,6 @@ class Connection:
         self._stdin, self._stdout, self._stderr = client.stdin, client.stdout, client.stderr
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
-        self._selector.register(self._stdin, selectors.EVENT_WRITE)
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._selector.register(self._stderr, selectors.EVENT_READ)
         with suppress(OSError, AttributeError):  # no pidfd: macOS, gVisor, Linux < 5.3
@@ -340,13 +347,15 @@ def ask(
     deadline_seconds: float,
     limit_bytes: int = 8 << 20,
     connect_seconds: int = CONNECT_SECONDS,
+    early: Connection | None = None,
 ) -> Answer | NoAnswer:
     """One question and its whole answer. Returns at the latest `deadline_seconds` (plus a fraction) after the call,
     whatever link, login, shell or box do; the answer ends at the line that begins with `end_mark`, and what is still
-    open then is closed. connect_seconds: for the connection and sshd's first words.
+    open then is closed. connect_seconds: for the connection and sshd's first words. early: a connection to the target
+    that was started without stdin; the deadline is counted from its start.
     """
-    began = monotonic()
-    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes, connect_seconds)
+    began = early.began if early is not None else monotonic()
+    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes, connect_seconds, early)
     may_have_master = target.host is not None and target.control_path != NO_MASTER
     found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
     if found is None:
@@ -366,17 +375,22 @@ class _Question(NamedTuple):
     deadline: float
     limit_bytes: int
     connect_seconds: int
+    early: Connection | None = None
 
     def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
         """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
         began = monotonic()
         try:
-            connection = Connection(target, self.stdin, connect_seconds=self.connect_seconds)
+            if self.early is not None and target == self.target:
+                connection = self.early
+                connection.hand(self.stdin)
+            else:
+                connection = Connection(target, self.stdin, connect_seconds=self.connect_seconds)
         except OSError as error:
             words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
             return NoAnswer("client", words, b"", monotonic() - began)
         try:
-            return self._hear(connection, began, suspect_at)
+            return self._hear(connection, connection.began, suspect_at)
         finally:
             connection.close()
 

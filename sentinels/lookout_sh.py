@@ -10,6 +10,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sentinels.engine_sh import ASK
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -243,14 +245,32 @@ look_run() { # NUMBER ID ROOT
     [ "$runner" = gone ] && [ $((turn % 5)) -eq 0 ] || return 0 # what has gone is told again: it must be seen twice
   fi
   eval "state$1=\$is more$1=\$runner\|\$stage"
+  done=$(part "$4" 32768) ended=$(part "$5" 32768) # the chain's marker first: its stage's is older
   failed=$(ls -t "$3"/markers/*_FAILED 2>/dev/null | grep -v '/CHAIN_FAILED$' | head -n 1)
   unseen=; if [ -e "$3" ] && [ ! -x "$3" ]; then unseen='Permission denied'; fi
   head=$( (head -n 1 "$7") 2>/dev/null | hex)
   journal=$( (tail -c 65536 "$6") 2>/dev/null | hex)
+  case $head in *22736c75726d22*) # "slurm"
+    [ "$is" = "$was" ] || eval "ask$1=0 pause$1=1"
+    eval "engine$1=1" ;;
+  esac
   say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
     "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
-    "done=$(part "$4" 32768) ended=$(part "$5" 32768)" \
+    "done=$done ended=$ended" \
     "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)"
+}
+
+# Its commands are bounded so that two that hang cost less than a beat may be late.
+ask_engine() { # NUMBER ID ROOT: an engine is asked soon after a change, then at longer and longer intervals
+  eval "due=\${engine$1:+\${ask$1:-0}} pause=\${pause$1:-1} answered=\${answer$1:-}"
+  [ -n "$due" ] && { [ "$at" -ge "$due" ] || [ $((due - at)) -gt 30 ]; } || return 0
+  asked=$(exact_now)
+  answer=$(ONBOX_BOUND=3; onbox_engine "$3" 2>/dev/null </dev/null | hex)
+  [ "$answer" = "$answered" ] || pause=1
+  eval "ask$1=\$(($(now) + pause)) answer$1=\$answer"
+  pause=$((pause * 2)); [ $pause -le 30 ] || pause=30
+  eval "pause$1=$pause"
+  say "engine $2 $asked ${answer:--}"
 }
 
 quiet() { # ID FILE...: for how long nothing was written to any of them
@@ -280,7 +300,9 @@ look_all() {
       log) look_log "$@" ;;
       artifact) [ $((turn % 5)) -ne 0 ] || look_artifact "$@" ;;
       pid) [ $((turn % 3)) -ne 0 ] || look_pid "$@" ;;
-      run) look_run "$@" ;;
+      run)
+        look_run "$@"
+        [ $((turn % 5)) -ne 0 ] || ask_engine "$@" ;;
     esac
   done
 }
@@ -325,7 +347,7 @@ def program_text() -> str:
 
 def script() -> str:
     """What the remote `sh` runs; `values_of` makes its values."""
-    return LAUNCH + LOOK
+    return LAUNCH + ASK + LOOK
 
 
 def values_of(items: Sequence[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:

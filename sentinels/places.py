@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
 
 
+WITH_A_SHELL = ("ssh", "local", "slurm")  # of slurm it is the login node
+
+
 class UnknownBox(ValueError):
     """The configuration does not say what is needed to find the target."""
 
@@ -42,8 +45,9 @@ def find_place(target: Target, settings: Settings, folder: str) -> Place:
     box = next((one for one in boxes if one.name == target.box), None)
     if box is None:
         return Place(target, ssh.Target(target.box, target.box, words), _path_of_host(target, boxes))
-    if box.backend not in ("ssh", "local"):
-        raise UnknownBox(f"[boxes.{box.name}] backend = {box.backend!r}: only boxes of ssh or local can be waited on")
+    if box.backend not in WITH_A_SHELL:
+        known = ", ".join(WITH_A_SHELL)
+        raise UnknownBox(f"[boxes.{box.name}] backend = {box.backend!r}: only boxes of {known} can be waited on")
     host = None if box.backend == "local" else box.host
     return Place(target, ssh.Target(box.name, host, words), _path_on_box(target, box, settings.state_dir_of(box)))
 

@@ -16,6 +16,14 @@ from onbox.contract.config_backends import ENGINES, IRIS_KEYS, RAY_KEYS, SLURM_K
 from onbox.contract.config_boxes import BOXES_KEYS, read_boxes, read_patrol, read_ssh
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
 from onbox.contract.config_notify import NOTIFY_KEYS, TARGET_KEYS, read_notify
+from onbox.contract.config_record import (
+    CONTRACT_KEYS,
+    LOGBOOK_KEYS,
+    Contract,
+    LogbookSettings,
+    read_contract,
+    read_logbook,
+)
 from onbox.contract.config_stages import (
     ARTIFACT_KEYS,
     CHECKPOINT_KEYS,
@@ -62,6 +70,8 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "boxes",
             "patrol",
             "ssh",
+            "logbook",
+            "contract",
             "slurm",
             "ray",
             "iris",
@@ -80,6 +90,8 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "progress": ("regex", "max"),
         "tracker": TRACKER_KEYS,
         **BOXES_KEYS,
+        "logbook": LOGBOOK_KEYS,
+        "contract": CONTRACT_KEYS,
         "slurm": SLURM_KEYS,
         "ray": RAY_KEYS,
         "iris": IRIS_KEYS,
@@ -111,6 +123,8 @@ class Config(NamedTuple):
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
     tracker: Intent = Intent()
+    logbook: LogbookSettings = LogbookSettings()
+    contract: Contract = Contract()
     backend: str = "local"
     backends: Mapping[str, Plain] = MappingProxyType({"slurm": _NOTHING, "ray": _NOTHING, "iris": _NOTHING})
 
@@ -143,6 +157,8 @@ def parse_config(
         boxes=read_boxes(file),
         patrol=read_patrol(_sub_table(file, "patrol")),
         ssh_command=read_ssh(_sub_table(file, "ssh")),
+        logbook=read_logbook(_sub_table(file, "logbook")),
+        contract=read_contract(_sub_table(file, "contract")),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         tracker=read_tracker(_sub_table(file, "tracker")),

@@ -105,6 +105,31 @@ cmd = "python eval.py"
 #secret = "env:TEAM_SECRET"
 #attach_log = "4KB"
 
+# The run's record, logbook/<run>.md. git: what is done by itself with new entries: "never", "commit" (that file
+# alone, never what you staged), or "push" as well. remind: a live run without an entry by hand for so long is told as
+# due.
+#[logbook]
+#git = "never"
+#remind = "24h"
+
+# What a run that must be accounted for promises before its launch; it heads the record. `handbook contract` says what
+# is missing. initialize_from: where it was started from, if not from nothing; rollback: how many checkpoints back.
+# rejected: checkpoints that nobody may go on from; a resume that would take one refuses.
+#[contract]
+#dri = "ann"
+#goal = "a loss below 2.1 at step 100000"
+#stop = "loss above 4 for an hour; a second loss of the same node"
+#issue = "https://example.com/issues/1"
+#tracker = "wandb lab/digits/run-1, resume=allow"
+#output_root = "/mnt/shared/digits"
+#initialize_from = "/mnt/shared/base/step-4000"
+#final_step = 100000
+#retention = "permanent every 100000 steps, temporary every 15 min"
+#rollback = "10 checkpoints back"
+#rejected = ["ckpt/step-2*"]
+#runtime = "image lab/train:2.3"
+#babysitter = "patrol on ann's machine"
+
 # How far a run is, where its log does not say it in a common form.
 #[progress]
 # The line that tells it; the named groups `current` and `max` are the numbers. Default: the common forms

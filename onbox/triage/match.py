@@ -36,6 +36,9 @@ _ASKS_FOR_CARD = re.compile(
 )
 _PYTHON_WARNING = re.compile(r"(?:^|\s|:)[A-Z]\w*Warning: ")
 _OWN_PIPE = re.compile(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
+_OVER_A_WIRE = re.compile(
+    r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
+)
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
 _NEEDED_BY: dict[str, tuple[int, ...]] = {
     word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
@@ -81,6 +84,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
+    (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
 )
 

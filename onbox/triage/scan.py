@@ -210,7 +210,9 @@ class Scanner:
     def _open_trace(self, number: int, said: Message) -> None:
         previous = readable(self.previous)
         before = message(previous)
-        caught = said.level is not None or (before.level is not None and said.source == before.source)
+        told = before.level is not None and said.source == before.source
+        reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
+        caught = said.level is not None or (told and not reports)
         chained = said.source in self.chained
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))
@@ -280,7 +282,7 @@ class Scanner:
         source = self._source_of_trace(said)
         trace = self.traces.get(source)
         named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
-        if trace is not None and named:
+        if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
             del self.traces[source]
         handled = signs.is_handled(text) and not named
         if handled:

@@ -8,7 +8,7 @@ from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE
 from patrol.decide.scene import RunScene
-from patrol.decide.trend import flap_percent, slow_rate
+from patrol.decide.trend import flap_percent, longest_gap, risen_loss, slow_rate
 from patrol.decide.words import (
     ago,
     clean,
@@ -21,6 +21,7 @@ from patrol.decide.words import (
     status_command,
 )
 from patrol.presence import Presence
+from patrol.recall import artifact_age
 from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
@@ -44,6 +45,36 @@ def _baseline(scene: RunScene) -> float | None:
         slow_ticks=limits.slow_ticks,
         slow_percent=limits.slow_percent,
     )
+
+
+def _usual_gap(scene: RunScene) -> float | None:
+    return longest_gap(scene.before.artifact_gaps, scene.limits.cadence_seconds)
+
+
+def _artifacts_late(scene: RunScene) -> bool:
+    usual, age = _usual_gap(scene), artifact_age(scene.look)
+    return usual is not None and age is not None and age > usual * scene.limits.artifacts_factor
+
+
+def _say_late(scene: RunScene) -> str:
+    age, usual = artifact_age(scene.look), _usual_gap(scene)
+    return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
+
+
+def _calm_loss(scene: RunScene) -> float | None:
+    limits = scene.limits
+    return risen_loss(
+        scene.losses,
+        baseline_ticks=limits.baseline_ticks,
+        loss_ticks=limits.loss_ticks,
+        loss_percent=limits.loss_percent,
+    )
+
+
+def _say_risen(scene: RunScene) -> str:
+    calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
+    more = 100 * (loss / calm - 1) if calm else 0.0
+    return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
 
 
 def _flaps(scene: RunScene) -> bool:
@@ -250,6 +281,22 @@ RUN_FLAGS: tuple[Row, ...] = (
         lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
         "an exception in a log is no death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
+    ),
+    Row(
+        "artifacts-late", Severity.WARNING, None,
+        (ALIVE, If("its steps go on", lambda s: s.steps_go_on),
+         If("its newest artifact is older than artifacts_factor times the longest gap between them", _artifacts_late)),
+        _say_late,
+        "steps without checkpoints cannot be resumed: a save that hangs or fails is seen before it is needed",
+        remedy=lambda s: "See whether its saves fail or hang, and whether there is room.", command=log_command,
+    ),
+    Row(
+        "loss-risen", Severity.WARNING, None,
+        (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
+        _say_risen,
+        "compared with its own last ticks, more than once: a single batch, or the first steps, are no divergence",
+        remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
+        command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,

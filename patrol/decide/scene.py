@@ -12,7 +12,7 @@ from patrol.decide.thresholds import DEFAULTS, Thresholds
 from patrol.decide.tracker_view import fresh_age
 from patrol.decide.way import Way
 from patrol.presence import Presence, presence_of
-from patrol.recall import applicable, attempt_id, rate_now
+from patrol.recall import applicable, attempt_id, losses_now, rate_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -209,6 +209,18 @@ class RunScene(BoxScene):
         """Steps per second between ticks, the newest last."""
         rate = rate_now(self.before, self.look, self.box, self.now)
         return self.before.rates if rate is None else (*self.before.rates, rate)
+
+    @cached_property
+    def steps_go_on(self) -> bool:
+        """Whether its counter is beyond the newest one in memory, of the same attempt."""
+        progress, steps = observed(self.look.progress), self.before.steps
+        current = progress.current if progress else None
+        return bool(steps) and current is not None and current > steps[-1][1]
+
+    @cached_property
+    def losses(self) -> tuple[float, ...]:
+        """At the ticks, the newest last."""
+        return losses_now(self.before, self.look, self.now)
 
     @cached_property
     def gpu_percents(self) -> tuple[int, ...]:

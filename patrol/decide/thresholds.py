@@ -27,6 +27,9 @@ class Thresholds(NamedTuple):
     slow_percent: float = 25.0
     slow_ticks: int = 3
     baseline_ticks: int = 5
+    artifacts_factor: float = 3.0
+    loss_percent: float = 50.0
+    loss_ticks: int = 2
     memory_percent: float = 90.0
     host_memory_percent: float = 95.0
     memory_stall_percent: float = 20.0
@@ -82,7 +85,10 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("retries", "retries_count", _COUNT, "retries", "a stage that was retried so often is degraded"),
     Threshold("slow_percent", "slow_percent", _percent, _P, "throughput so far below its own baseline has collapsed"),
     Threshold("slow_ticks", "slow_ticks", _COUNT, "ticks in a row", "for so long, or it was a checkpoint or an evaluation"),
-    Threshold("baseline_ticks", "baseline_ticks", _COUNT, "rates", "a baseline needs so many"),
+    Threshold("baseline_ticks", "baseline_ticks", _COUNT, "looks", "a baseline of rates or losses needs so many"),
+    Threshold("artifacts_factor", "artifacts_factor", _COUNT, "times", "artifacts that take so many times as long as they ever did are late"),
+    Threshold("loss_percent", "loss_percent", _percent, _P, "a loss so far above its own baseline has risen"),
+    Threshold("loss_ticks", "loss_ticks", _COUNT, "ticks in a row", "for so long, or it was one hard batch"),
     Threshold("memory_percent", "memory_percent", _percent, _P, "memory held of the group's limit; beyond it the OOM killer is near"),
     Threshold("host_memory_percent", "host_memory_percent", _percent, _P, "memory in use of the whole box, where the group has no limit"),
     Threshold("memory_stall_percent", "memory_stall_percent", _percent, _P, "time lost waiting for memory (PSI)"),

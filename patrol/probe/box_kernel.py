@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 
 FIRST_SECONDS = 3600.0  # at first sight, what is older is no news
 
-# p_kernel SINCE: only lines from that second of the uptime on.
+# p_kernel SINCE: only lines from that second of the uptime on, at most 20. Where the kernel restricts its log, whoever
+# may not open the device may not ask either.
 SHELL = r"""
 p_kernel() {
-  p_signs='NVRM: Xid|[Oo]ut of memory: Kill|dmesg says no'
-  { dmesg || echo '[0] dmesg says no'; } | grep -E "$p_signs" | tail -n 20 | while read -r p_line; do
-    p_rest=${p_line#*[}
-    p_rest=${p_rest#"${p_rest%%[! ]*}"}
-    p_rest=${p_rest%%[!0-9]*}
-    [ ${p_rest:-0} -lt $1 ] && [ ${p_rest:-0} != 0 ] || printf '%s\n' "$p_line"
-  done
+  p_line=
+  read -r p_line </proc/sys/kernel/dmesg_restrict
+  [ "$p_line" != 1 ] || true </dev/kmsg || return 20
+  { dmesg || echo '[0] dmesg says no'; } | awk -v since=$1 '
+    /NVRM: Xid|[Oo]ut of memory: Kill|dmesg says no/ {
+      at = $0
+      sub(/^[^[]*\[ */, "", at)
+      if (at + 0 >= since || at + 0 == 0) kept[n++ % 20] = $0
+    }
+    END { for (i = n > 20 ? n - 20 : 0; i < n; i++) print kept[i % 20] }'
 }
 """
 _LINE = re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}(?:\.\d{1,9})?)\]\s*(.*)$")
@@ -34,8 +38,10 @@ _XID = re.compile(r"NVRM: Xid \([^)]*\):\s*(\d{1,4})")
 def parse(part: Part, since: float | None, uptime: float | None) -> Maybe[tuple[KernelFault, ...]]:
     """since: uptime of the last look, in seconds; None: the first look of this boot."""
     text = part.data.decode("utf-8", "replace")
-    if "dmesg says no" in text:
+    if part.code == 20 or "dmesg says no" in text:
         return Unseen("the kernel's log may not be read by this account")
+    if part.code != 0:
+        return Unseen(f"the kernel's log could not be searched (code {part.code})")
     oldest = since if since is not None else (uptime or 0.0) - FIRST_SECONDS
     faults = []
     for line in text.split("\n"):

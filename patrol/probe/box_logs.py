@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 ATTACH_BYTES = 1 << 16
 
 # p_piece FILE FROM TO CAP: its bytes, from at least 256 before FROM on; of more than CAP only beginning and end.
-# p_log FILE INODE OFFSET CHECKSUM MTIME CAP: INODE 0 for a file that was never read. After a rotation the rest of the
+# p_log FILE INODE OFFSET CHECKSUM MTIME CAP: INODE 0 for a file that was never read. What stat(1) says of the file may
+# stand in p_told already. After a rotation the rest of the
 # old file comes first, found by its inode in the same directory (stat and the glob keep the same order).
 SHELL = r"""
 p_piece() {
@@ -32,6 +33,7 @@ p_piece() {
   p_mark "at $((p_from*256))"
   dd if="$1" bs=256 skip=$p_from count=$((p_to-p_from))
 }
+p_told=
 p_log() {
   p_at "$1"
   shift
@@ -42,8 +44,8 @@ p_log() {
     return 20
   }
   [ -r "$p_path" ] || return 21
-  p_found=$(stat -L -c '%d %i %s %Y' "$p_path") || return 23
-  set -- "$p_path" "$@" $p_found
+  [ "$p_told" ] || p_told=$(stat -L -c '%d %i %s %Y' "$p_path") || return 23
+  set -- "$p_path" "$@" $p_told
   p_event=grown p_start=$3 p_sum=
   if [ $2 = 0 ]; then
     p_event=first p_start=$(($9>$6?$9-$6:0))

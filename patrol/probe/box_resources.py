@@ -26,8 +26,10 @@ LEVELS_LIMIT = 8
 
 # p_memory LOCKS [PID]...: of the first process that lives (known from earlier looks), else of this login, and then of
 # one that the runs' locks name: the last group told counts. Files of the user are touched last, they may hang.
-# All levels from the group up are read by one grep, by relative names.
-# p_disks PATH...: bytes by df, inodes by stat, in the same order.
+# All levels from the group up are read by one grep, by relative names. A container may show less of the tree than the
+# group's path has levels: as many of the first ones are left out. Only where the tree is not in its usual place is the
+# list of mounts read, which may be long.
+# p_disks PATH...: bytes and inodes by GNU df; by df and stat, in the same order, where df is another one.
 SHELL = r"""
 p_memory() {
   p_at "$1"
@@ -51,47 +53,60 @@ p_memory() {
   [ $p_who = self ] || p_group
 }
 p_group() {
-  p_tree=/ p_first= p_second=
+  p_first= p_second= p_version=0 p_top=/ p_group=
   while read -r p_line; do
     case $p_line in
       0::*) p_second=${p_line#0::};;
       *[:,]memory[:,]*) p_first=${p_line#*:*:};;
     esac
   done </proc/$p_who/cgroup
-  grep -E ' - cgroup2? ' /proc/self/mountinfo | {
-    p_version=0 p_top=/
-    while read -r p_a p_b p_c p_root p_point p_rest; do
-      case $p_rest in
-        *' cgroup2 '*) [ $p_version = 0 ] && p_version=2 p_group=$p_second || continue;;
-        *[\ ,]memory|*[\ ,]memory,*) [ "$p_first" ] && p_version=1 p_group=$p_first || continue;;
-        *) continue;;
-      esac
-      p_top=$p_point p_tree=$p_point${p_group#"${p_root%/}"}
-      [ -d "$p_tree" ] || p_tree=$p_point
-      [ $p_version = 2 ] || break
+  if [ "$p_first" ] && [ -e /sys/fs/cgroup/memory/memory.usage_in_bytes ]; then
+    p_version=1 p_top=/sys/fs/cgroup/memory p_group=$p_first
+  elif [ ! "$p_first" ] && [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+    p_version=2 p_top=/sys/fs/cgroup p_group=$p_second
+  else
+    p_mounted
+  fi
+  until [ -d "$p_top$p_group" ] || [ ! "$p_group" ]; do
+    case $p_group in
+      /*/*) p_group=/${p_group#/*/};;
+      *) p_group=;;
+    esac
+  done
+  p_mark "group $p_who $p_version"
+  p_back=$PWD p_up= p_rest=$p_group
+  cd "$p_top$p_group"
+  set --
+  while :; do
+    for p_file in max current stat limit_in_bytes usage_in_bytes; do
+      set -- "$@" "${p_up}memory.$p_file"
     done
-    p_mark "group $p_who $p_version"
-    cd "$p_tree"
-    p_up= p_rest=${p_tree#"$p_top"}
-    set --
-    while :; do
-      for p_file in max current stat limit_in_bytes usage_in_bytes; do
-        set -- "$@" "${p_up}memory.$p_file"
-      done
-      case $p_rest in
-        */?*) p_rest=${p_rest%/*} p_up=../$p_up;;
-        *) break;;
-      esac
-      [ $# -lt 40 ] || break
-    done
-    p_keys='oom_kill|(in)?active_file|slab_reclaimable'
-    [ $p_version = 2 ] || p_keys='oom_kill|total_(in)?active_file|hierarchical_memory_limit'
-    set -- "$@" memory.events memory.oom_control
-    [ ! -e memory.pressure ] || set -- "$@" memory.pressure io.pressure cpu.pressure
-    [ -e memory.pressure ] || set -- "$@" /proc/pressure/*
-    grep -E "^([0-9]+|max)$|^($p_keys) |^some|^Mem[TA].*a" "$@" /proc/meminfo
-    [ ! -e cgroup.events ] || echo cgroup.events:1
-  }
+    case $p_rest in
+      */?*) p_rest=${p_rest%/*} p_up=../$p_up;;
+      *) break;;
+    esac
+    [ $# -lt 40 ] || break
+  done
+  p_keys='oom_kill|(in)?active_file|slab_reclaimable'
+  [ $p_version = 2 ] || p_keys='oom_kill|total_(in)?active_file|hierarchical_memory_limit'
+  set -- "$@" memory.events memory.oom_control
+  [ ! -e memory.pressure ] || set -- "$@" memory.pressure io.pressure cpu.pressure
+  [ -e memory.pressure ] || set -- "$@" /proc/pressure/*
+  grep -E "^([0-9]+|max)$|^($p_keys) |^some|^Mem[TA].*a" "$@" /proc/meminfo
+  [ ! -e cgroup.events ] || echo cgroup.events:1
+  cd "$p_back"
+}
+p_mounted() {
+  while read -r p_a p_b p_c p_root p_point p_rest; do
+    case $p_rest in
+      *' - cgroup2 '*) [ $p_version = 0 ] && p_version=2 p_group=$p_second || continue;;
+      *' - cgroup '*[\ ,]memory|*' - cgroup '*[\ ,]memory,*)
+        [ "$p_first" ] && p_version=1 p_group=$p_first || continue;;
+      *) continue;;
+    esac
+    p_top=$p_point p_group=${p_group#"${p_root%/}"}
+    [ $p_version = 2 ] || break
+  done </proc/self/mountinfo
 }
 p_disks() {
   for p_file in "$@"; do
@@ -99,9 +114,14 @@ p_disks() {
     set -- "$@" "$p_path"
     shift
   done
-  df -P "$@"
-  p_mark inodes
-  stat -f -c '%d %c' "$@"
+  p_found=$(df -k --output=size,used,avail,iavail,itotal,target "$@")
+  if [ "$p_found" ]; then
+    printf '%s\n' "$p_found"
+  else
+    df -Pk "$@"
+    p_mark inodes
+    stat -f -c '%d %c' "$@"
+  fi
 }
 """
 
@@ -216,27 +236,51 @@ def _share(text: str | None) -> Maybe[float]:
     return stall.some_percent_60s if isinstance(stall, Stall) else stall
 
 
-_DF = re.compile(r"\s(\d{1,19})\s+(-?\d{1,19})\s+(-?\d{1,19})\s+(?:\d+%|-)\s+(/.*)$")
+_SIZES = r"(\d{1,19})\s+(-?\d{1,19})\s+(-?\d{1,19})\s+"
+_DF = re.compile(rf"\s{_SIZES}(?:\d+%|-)\s+(/.*)$")
+_DF_WITH_INODES = re.compile(rf"^\s*{_SIZES}(\d{{1,19}}|-)\s+(\d{{1,19}}|-)\s+(/.*)$")
+
+
+class _Row(NamedTuple):
+    """A row of df: 1024-byte blocks, free for a plain user. inodes: words for free and all."""
+
+    size: int
+    used: int
+    free: int
+    inodes: list[str]
+    mount: str
 
 
 def parse_disks(part: Part) -> Maybe[tuple[Disk, ...]]:
-    """df -P (1024-byte blocks, free for a plain user) and inodes: free, all. 0 of 0: not counted."""
-    rows = [match for line in part.data.decode("utf-8", "replace").split("\n") if (match := _DF.search(line))]
-    inodes = (part.block("inodes") or b"").decode("ascii", "replace").split("\n")
+    """Bytes and inodes of each file system. 0 inodes of 0: not counted."""
+    rows = _rows(part)
     if not rows:
         return Unseen("df told of no file system")
-    pairs = [line.split() for line in inodes if line.strip()]
-    known = len(pairs) == len(rows)
     disks: dict[str, Disk] = {}
-    for at, match in enumerate(rows):
-        size, used, free, mount = (*(int(word) for word in match.groups()[:3]), one_line(match[4]))
+    for row in rows:
         # What is kept for root is neither used nor free: df's own percentage leaves it out too.
-        free = max(0, free)
-        total = used + free if used >= 0 else size
-        free_inodes, all_inodes = _inodes(pairs[at]) if known else (Unseen("not told"), Unseen("not told"))
+        free = max(0, row.free)
+        total = row.used + free if row.used >= 0 else row.size
+        free_inodes, all_inodes = _inodes(row.inodes) if row.inodes else (Unseen("not told"), Unseen("not told"))
         if total > 0:
-            disks[mount] = Disk(mount, free * 1024, total * 1024, free_inodes, all_inodes)
+            disks[row.mount] = Disk(row.mount, free * 1024, total * 1024, free_inodes, all_inodes)
     return tuple(disks.values())
+
+
+def _rows(part: Part) -> list[_Row]:
+    lines = part.data.decode("utf-8", "replace").split("\n")
+    inodes = part.block("inodes")
+    if inodes is None:
+        found = [match for line in lines if (match := _DF_WITH_INODES.match(line))]
+        return [_Row(int(one[1]), int(one[2]), int(one[3]), [one[4], one[5]], one_line(one[6])) for one in found]
+    found = [match for line in lines if (match := _DF.search(line))]
+    pairs = [line.split() for line in inodes.decode("ascii", "replace").split("\n") if line.strip()]
+    if len(pairs) != len(found):
+        pairs = [[] for _ in found]
+    return [
+        _Row(int(one[1]), int(one[2]), int(one[3]), pair, one_line(one[4]))
+        for one, pair in zip(found, pairs, strict=True)
+    ]
 
 
 def _inodes(words: list[str]) -> tuple[Maybe[int], Maybe[int]]:

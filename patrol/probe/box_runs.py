@@ -110,7 +110,8 @@ p_one() {
   fi
   p_known="$1 $2 $3 $4"
   p_mark "stat $p_done $p_waiting ${p_stage:-- -} ${p_keeper:--} ${p_exit:--} ${p_output:--}"
-  set -- $(stat -L -c '%n %d %i %s %Y' run.json lock events.jsonl $p_slot)
+  p_told=
+  set -- $(stat -L -c '%n %d %i %s %Y' run.json lock events.jsonl $p_slot $p_output)
   while [ $# -ge 5 ]; do
     p_held=-
     case $p_locks in
@@ -123,6 +124,10 @@ p_one() {
       events.jsonl)
         p_inode=$3 p_size=$4
         [ $3 != $p_old ] || [ $4 -lt $p_seen ] || p_offset=$p_seen;;
+      "$p_output")
+        p_told="$2 $3 $4 $5"
+        shift 5
+        continue;;
       *)
         [ $1 != lock ] || [ $4 -ge 999 ] || read -r p_holder <lock
         if [ $p_held = - ] && command -v flock >/dev/null; then

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 PROCESSES_LIMIT = 40
 
 # p_processes PATTERN: as pgrep -f, from /proc alone: head names each file, and grep keeps these names and what matches.
-# Whoever descends from this login, or is above it, is none of the run's; what only looks at or edits files is sorted
-# out by who reads the answer. After each its working directory, which tells two runs of one script apart.
+# A name that nothing matches is left out by sed (a shell reads byte by byte), but for the first: where grep refuses the
+# pattern, not even that comes. Whoever descends from this login (it is of its session, then), or is above it, is none
+# of the run's; what only looks at or edits files is sorted out by who reads the answer. At the end come their working
+# directories, which tell two runs of one script apart: by one program, or singly where one of them may not be read.
 PROCESSES = r"""
 p_parent() {
   read -r p_line </proc/$1/stat || return
@@ -31,6 +33,7 @@ p_is_ours() {
   case $p_mine in
     *" $1 "*) return 0;;
   esac
+  [ $2 = $p_session ] || return 1
   p_parent=$1
   while [ $p_parent -gt 1 ]; do
     [ $p_parent != $$ ] || return 0
@@ -38,43 +41,52 @@ p_is_ours() {
   done
   return 1
 }
-p_newline='
-'
 p_processes() {
-  grep -E -e "$1" </dev/null
-  [ $? -lt 2 ] || return 20
-  p_mine=" " p_parent=$$
+  read -r p_line </proc/$$/stat
+  set -- "$1" ${p_line##*') '}
+  p_session=$5 p_mine=" " p_parent=$$
   while [ $p_parent -gt 1 ]; do
     p_mine="$p_mine$p_parent "
     p_parent $p_parent || break
   done
-  p_heads='^==> /proc/[0-9]+/cmdline <==$'
-  head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' ' | sed 's/ *$//' | grep -E -e "$p_heads" -e "$1" | {
-    p_pid= p_found=0
+  p_heads='^==> .proc.[0-9]*.cmdline <==$'
+  case $1 in
+    *'$'*) p_commands | sed 's/ *$//';;
+    *) p_commands;;
+  esac | grep -E -e "$p_heads" -e "$1" | sed -n -e "1p;/$p_heads/{h;d;}" -e 'x;p;x;p' | {
+    p_pid= p_found=0 p_seen=0 p_all=
     while read -r p_text; do
       case $p_text in
         '==> /proc/'*)
-          p_pid=${p_text#*c/}
+          p_seen=1 p_pid=${p_text#*c/}
           p_pid=${p_pid%%/*};;
         *)
-          if [ "$p_pid" ] && ! p_is_ours $p_pid && read -r p_line </proc/$p_pid/stat; then
-            p_found=$((p_found+1))
+          if [ "$p_pid" ] && read -r p_line </proc/$p_pid/stat; then
             set -- ${p_line##*') '}
-            if [ $p_found -le 40 ]; then
-              printf '%s %s %s %.160s\n' $p_pid $1 ${20} "$p_text"
-              p_text=$(readlink /proc/$p_pid/cwd)
-              case $p_text in
-                *"$p_newline"*) ;;
-                *) printf '=%s\n' "$p_text";;
-              esac
+            if ! p_is_ours $p_pid $4; then
+              p_found=$((p_found+1))
+              if [ $p_found -le 40 ]; then
+                printf '%s %s %s %.160s\n' $p_pid $1 ${20} "$p_text"
+                p_all="$p_all /proc/$p_pid/cwd"
+              fi
             fi
           fi
           p_pid=;;
       esac
     done
+    [ $p_seen = 1 ] || return 20
     p_mark "count $p_found"
+    [ ! "$p_all" ] && return
+    p_mark folders
+    readlink $p_all && return
+    p_mark folders_singly
+    for p_file in $p_all; do
+      p_text=$(readlink $p_file)
+      printf '%s\n' "$p_text"
+    done
   }
 }
+p_commands() { head -c 4096 /proc/[0-9]*/cmdline | tr '\000' ' '; }
 """
 
 # p_session NAME: panes of that tmux session, or that screen session, and whether anything runs in them. All panes are
@@ -154,21 +166,18 @@ def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
     if part.code != 0:
         return Unseen(f"the processes could not be looked at (code {part.code})")
     found: list[Found] = []
-    last = False  # whether the line before told of a process that counts
-    for line in part.data.decode("utf-8", "replace").split("\n"):
-        if line.startswith("="):
-            if last:
-                found[-1] = found[-1]._replace(folder=line[1:])
-            last = False
-            continue
-        last = False
-        words = line.split(" ", 3)
-        if len(words) != 4 or words[1] in "ZX" or is_onlooker(words[3]):
+    rows = [words for line in part.data.decode("utf-8", "replace").split("\n") if len(words := line.split(" ", 3)) == 4]
+    block = part.block("folders_singly") or part.block("folders") or b""
+    folders = block.decode("utf-8", "replace").split("\n")
+    folders = folders if folders[-1] else folders[:-1]
+    if len(folders) != len(rows):
+        folders = [""] * len(rows)
+    for words, folder in zip(rows, folders, strict=True):
+        if words[1] in "ZX" or is_onlooker(words[3]):
             continue
         pid, ticks = count(words[0]), count(words[2])
         if pid is not None and ticks is not None:
-            found.append(Found(pid, ticks, one_line(words[3]).strip()))
-            last = True
+            found.append(Found(pid, ticks, one_line(words[3]).strip(), folder))
     return tuple(found[:PROCESSES_LIMIT])
 
 

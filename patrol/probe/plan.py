@@ -40,10 +40,11 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
         calls += _watch_calls(box, watch, at, places)
     if box.backend == "slurm" and box.watches:
         calls.append(Call("queue"))
-    calls += [Call("memory", (state, *_known_pids(places))), Call("disk", SAFE_PLACES)]
+    calls.append(Call("memory", (state, *_known_pids(places))))
     touched = dict.fromkeys(path for path in (box.project, *_folders(box)) if path)
     if touched:
-        calls.append(Call("run_disk", (*touched,)))
+        calls.append(Call("run_disk", (*touched, *SAFE_PLACES)))
+    calls.append(Call("disk", SAFE_PLACES, spare=bool(touched)))
     calls.append(Call("kernel", (str(int(_fact(places, "kernel_seconds"))),)))
     calls.append(Call("gpus"))
     calls += trackers.calls(places)

@@ -65,7 +65,11 @@ def read(
     box: BoxSettings, asked: Ask, frames: Frames, places: Mapping[str, LogPlace], middle: float
 ) -> tuple[BoxLook, Places]:
     """What the sections say. Pure. middle: local time in the middle of the look."""
-    unseen = {call.label: part.why for call in asked.calls if isinstance(part := frames.part(call.label), Unseen)}
+    unseen = {
+        call.label: part.why
+        for call in asked.calls
+        if _was_asked(asked, frames, call.label) and isinstance(part := frames.part(call.label), Unseen)
+    }
 
     def seen(label: str, parse: Callable[[Part], Any]) -> Any:
         part = frames.part(label)
@@ -80,8 +84,8 @@ def read(
     identity: Identity = who.identity
     fresh = dict(places)
     about = _about_the_box(places, identity)
-    queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, "queue") else NOT_ASKED
-    jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, "jobs") else NOT_ASKED
+    queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
+    jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
     runs, left_out = _runs(box, asked, frames, fresh, identity, unseen)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
@@ -106,7 +110,11 @@ def read(
         memory=resources if isinstance(resources, Unseen) else resources.memory,
         pressure=resources if isinstance(resources, Unseen) else resources.pressure,
         disks=_disks(
-            [seen(label, box_resources.parse_disks) for label in ("disk", "run_disk") if _was_asked(asked, label)]
+            [
+                seen(label, box_resources.parse_disks)
+                for label in ("disk", "run_disk")
+                if _was_asked(asked, frames, label)
+            ]
         ),
         gpus=seen("gpus", box_gpus.parse),
         kernel_faults=faults,
@@ -123,8 +131,9 @@ def _memory(frames: Frames) -> box_resources.Looked | Unseen:
     return LATE if isinstance(looked, Unseen) and part is not None and part.code is None else looked
 
 
-def _was_asked(asked: Ask, label: str) -> bool:
-    return any(call.label == label for call in asked.calls)
+def _was_asked(asked: Ask, frames: Frames, label: str) -> bool:
+    """Whether it belongs to this look; a spare section does where the box began it."""
+    return any(call.label == label and (not call.spare or label in frames.begun) for call in asked.calls)
 
 
 def _about_the_box(places: Mapping[str, LogPlace], identity: Identity) -> dict[str, Any]:

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook
 
 LOOKS_LIMIT = 4  # of one box at one tick
-LOOKS_AFTER_END = (
-    4  # that which sees it, and three: the last points may be written after the process ended
-)
+LOOKS_AFTER_END = 4  # that which sees it, and three: the last points may be written after the process ended
 STAGES_LIMIT = 8
 READ = ("wandb", "trackio")
 

@@ -189,6 +189,9 @@ def a_memory(random: Random) -> Before:
         attempt=random.choice((None, "r1/train/1")),
         uptime_seconds=random.choice((None, 1.0, 1e9)),
         gpu_percents=random.choice(((), (0, 0, 0))),
+        artifact_at=time(),
+        artifact_gaps=random.choice(((), (600.0,) * 3, (0.0,) * 16)),
+        losses=random.choice(((), (2.0,) * 8, (-1.0, 0.0) * 8)),
         undelivered_ticks=random.choice((0, 3)),
         was_flapping=random.random() < 0.5,
     )

@@ -1,6 +1,6 @@
 """The truth table: what is really so on a box, what a look brings of it, and what the patrol must say.
 
-docs/patrol-truth.md is rendered from these rows by scripts/render_patrol_docs.py; test_truth.py runs them.
+docs/patrol-truth.md is rendered from these rows by scripts/gen_docs.py; test_truth.py runs them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 OK, WARNING, CRITICAL, UNKNOWN = Severity.OK, Severity.WARNING, Severity.CRITICAL, Severity.UNKNOWN
 
-OLD = 3 * 3600.0
+HOUR = 3600.0
+OLD = 3 * HOUR
 GROUP_KILL = KernelFault(
     "oom", "Memory cgroup out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid")
 )
@@ -85,6 +86,12 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("one slow tick: a checkpoint was written", "healthy", OK, RunState.RUNNING, "one tick is no collapse", run(), before=before(rates=(0.2,) * 10)),
     Case("10% slower than usual", "healthy", OK, RunState.RUNNING, "within what varies", run(), before=before(rates=(0.122,) * 10)),
     Case("the loss is nan", "loss-lost", CRITICAL, RunState.DEGRADED, "it burns time without learning", run(progress=HEALTHY_PROGRESS._replace(loss="nan"))),
+    Case("the loss doubled two looks ago and stays there", "healthy", OK, RunState.RUNNING, "a flag: whether it is ruined a person says", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 4.0), steps=((NOW - TICK, 4400.0),)), flags=("loss-risen",)),
+    Case("one hard batch at the moment of the look", "healthy", OK, RunState.RUNNING, "one look is no rise", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 1.9), steps=((NOW - TICK, 4400.0),))),
+    Case("a likelihood as a loss, below zero", "healthy", OK, RunState.RUNNING, "a share of a negative number means nothing", run(progress=HEALTHY_PROGRESS._replace(loss=-1.0)), before=before(losses=(-5.0,) * 5 + (-1.0,), steps=((NOW - TICK, 4400.0),))),
+    Case("steps go on, its saves hang since two hours", "healthy", OK, RunState.RUNNING, "alive and moving, but a resume would lose hours", run(artifacts=artifacts(2 * HOUR)), before=before(artifact_gaps=(600.0, 900.0, 1200.0)), flags=("artifacts-late",)),
+    Case("a checkpoint every five hours, the next one is not due", "healthy", OK, RunState.RUNNING, "by its own history", run(artifacts=artifacts(4 * HOUR)), before=before(artifact_gaps=(5 * HOUR,) * 3)),
+    Case("its artifacts are as old as the pause before this attempt", "healthy", OK, RunState.RUNNING, "the pause is not its fault", run(artifacts=artifacts(9 * HOUR), stage_began_age_seconds=TICK), before=before(artifact_gaps=(600.0,) * 6)),
     Case("the second retry of its stage", "degraded", WARNING, RunState.DEGRADED, "the budget is being used up", run(retries=2)),
     Case("goes up and down with every look", "flapping", WARNING, RunState.DEGRADED, "21 samples, weighted", run(), before=before(rules=("healthy", "stalled") * 10)),
     Case("came back from one bad look", "healthy", OK, RunState.RUNNING, "one change is no flapping", run(), before=before(rules=("healthy",) * 19 + ("could-not-look",))),

@@ -132,7 +132,9 @@ def test_values_never_stand_in_the_script() -> None:
 
 
 def test_the_sent_script_has_no_comment_and_no_long_name() -> None:
-    assert minify("# why\n  p_long_name=1 # kept\n\n  echo $p_long_name ${p_other}x\n") == "A=1 # kept\necho $A ${B}x"
+    small = minify(("# why\n  p_long_name=1 # kept\n", "\n  echo $p_long_name ${p_other}x\n"), "p_long_name")
+    assert (small.head, small.tail) == ("A=1 # kept\necho $A ${B}x", "A")
+    assert small.shorten("p_other 5") == "B 5"
     script, _ = build(plan(BoxSettings("b", "b", project="/p"), ".onbox", {}).calls, "abc", 18)
     assert "p_" not in script
     assert not any(line.startswith((" ", "#")) for line in script.split("\n"))

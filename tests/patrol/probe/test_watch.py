@@ -13,7 +13,7 @@ import pytest
 from onbox.collectors.disk import NOT_COUNTED
 from onbox.contract.boxes import BoxSettings, Count, Watch
 from onbox.contract.readings import Absent, Unseen
-from patrol.probe import box_gpus, box_kernel, box_resources
+from patrol.probe import box_gpus, box_kernel, box_resources, box_watch
 from patrol.probe.frames import Block, Part
 from patrol.snapshot import Artifacts, BoxLook, FileCount, RunLook
 from tests.box import is_running, wait_until
@@ -237,6 +237,33 @@ def test_an_older_driver_is_asked_again_for_less(one_box: LocalBox, tmp_path: Pa
 
 def part(data: bytes, *blocks: Block, code: int | None = 0) -> Part:
     return Part(data, blocks, code)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "folders"),
+    [
+        ([("folders", b"/a\n/b\n")], ["/a", "/b"]),
+        ([("folders", b"/b\n"), ("folders_singly", b"\n/b\n")], ["", "/b"]),
+        ([("folders", b"/a\nand more\n/b\n")], ["", ""]),
+        ([], ["", ""]),
+    ],
+    ids=["all", "one of another account", "a line break in a name", "none"],
+)
+def test_folders_of_processes_stay_with_their_process(blocks: list[tuple[str, bytes]], folders: list[str]) -> None:
+    marks = [Block((word,), data) for word, data in blocks]
+    found = box_watch.parse_processes(part(b"7 S 100 python train.py\n8 R 200 python train.py\n", *marks))
+    assert not isinstance(found, Absent | Unseen)
+    assert [process.folder for process in found] == folders
+
+
+def test_inodes_of_gnu_df_come_with_the_bytes() -> None:
+    text = b"1K-blocks  Used Avail IFree Inodes Mounted on\n 1000  900  100  0  500 /my disk\n 100 50 50 - - /btrfs\n"
+    seen = box_resources.parse_disks(part(text))
+    assert not isinstance(seen, Absent | Unseen)
+    assert [(disk.mount, disk.bytes_free, disk.inodes_free, disk.inodes_total) for disk in seen] == [
+        ("/my disk", 102400, 0, 500),
+        ("/btrfs", 51200, NOT_COUNTED, NOT_COUNTED),
+    ]
 
 
 def test_kernel_lines_since_the_last_look() -> None:

@@ -18,7 +18,8 @@ Rendered from `sentinels/outcome.py` and `sentinels/run_look.py` by `python scri
 RUNS = """
 ## How a run is judged
 
-The first row that applies decides. *Proved twice* means: seen again, at least 1.5 s later, before it is believed.
+The first row that applies decides. *Proved twice* means: seen again before it is believed, at least 1.5 s later;
+an engine's word in a second answer 5 s later, 60 s where the run's own records may follow.
 
 | row | ends the wait as | why the row stands there |
 |---|---|---|
@@ -39,7 +40,7 @@ def _ends_as(name: str) -> str:
     row = next(row for row in ROWS if row.name == name)
     judged = row.verdict(_NOTHING, Terms())
     word = "goes on" if judged.outcome is None else judged.outcome.value
-    return f"{word} (proved twice)" if judged.proof_needed else word
+    return f"{word} (proved twice)" if judged.proof_seconds is not None else word
 
 
 _NOTHING = RunFacts("R", "", 0, None, None, None, None, None, {}, {}, "gone", "gone", rebooted=False, clock=0.0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 # The rules of a patrol
 
-*Rendered from the code by `scripts/render_patrol_docs.py`; do not edit. What they say of real situations:
+*Rendered from the code by `scripts/gen_docs.py`; do not edit. What they say of real situations:
 [patrol-truth.md](patrol-truth.md).*
 
 Each tick asks the rules of a run in the order of the first table. The first that fires names the verdict: the run's
@@ -72,7 +72,7 @@ TITLES = {
 HEAD = ["", "| rule | severity | state | fires when | resume | why |", "|---|---|---|---|---|---|"]
 
 
-def render_rules() -> str:
+def render_page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
     for name, rules in GROUPS:

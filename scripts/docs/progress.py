@@ -1,20 +1,14 @@
-"""Write docs/progress.md from the tables in the code: `python scripts/render_progress_docs.py`."""
+"""The page docs/progress.md, rendered from the tables. Pure."""
 
 from __future__ import annotations
-
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
 from onbox.logs.links import RULES
 from onbox.logs.shapes import SHAPES
 
-PATH = os.path.join(os.path.dirname(__file__), "..", "docs", "progress.md")
 HEAD = """\
 # How `onbox progress` reads a log
 
-*Rendered from the code by `scripts/render_progress_docs.py`; do not edit.*
+*Rendered from the code by `scripts/gen_docs.py`; do not edit.*
 
 `onbox progress LOG` prints `~4600/5155 (89%) eta 1h12m loss 0.41`, `~4600/unknown` where the log never gives the
 maximum
@@ -49,7 +43,8 @@ first column counts, rows of boosting libraries, and percentages alone.
 """
 
 
-def render() -> str:
+def render_page() -> str:
+    """The whole page."""
     shapes = "".join(f"| {s.id} | {s.meaning} | {s.source} | {_code(s.example)} |\n" for s in SHAPES)
     links = "".join(f"| {rule.tracker} | {_code(rule.example)} |\n" for rule in RULES)
     return HEAD + shapes + MIDDLE + links
@@ -57,8 +52,3 @@ def render() -> str:
 
 def _code(text: str) -> str:
     return "`" + text.strip().replace("|", "\\|") + "`"
-
-
-if __name__ == "__main__":
-    with open(PATH, "w", encoding="utf-8") as file:
-        file.write(render())

@@ -1,17 +1,11 @@
-"""Write the table of reasons in docs/patrol-ssh.md from the code: `python scripts/render_ssh_docs.py`."""
+"""The table of reasons in docs/patrol-ssh.md, rendered from the code. Pure."""
 
 from __future__ import annotations
-
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
 from patrol.reach import REASONS
 from patrol.ssh_words import BEHIND_JUMP, BY_PHASE, LATE, OVER, WORDS
 
-PATH = os.path.join(os.path.dirname(__file__), "..", "docs", "patrol-ssh.md")
-BEGIN, END = "<!-- rendered by scripts/render_ssh_docs.py -->\n", "<!-- end -->\n"
+BEGIN, END = "<!-- rendered by scripts/gen_docs.py -->\n", "<!-- end -->\n"
 OTHERWISE = {
     "shell": "the remote command ended with a code of its own and without the answer's end",
     "cut": "the login had worked, then the client ended; or more bytes came than allowed",
@@ -20,7 +14,7 @@ OTHERWISE = {
 }
 
 
-def render(page: str) -> str:
+def renew(page: str) -> str:
     """The page with its table renewed."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -34,10 +28,3 @@ def _known_by(key: str) -> str:
     late = [f"deadline: {words}" for reason, words in LATE.values() if reason == key]
     otherwise = [OTHERWISE[key]] if key in OTHERWISE else []
     return "; ".join([*words[:2], *late, *otherwise]).replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    with open(PATH, encoding="utf-8") as file:
-        found = file.read()
-    with open(PATH, "w", encoding="utf-8") as file:
-        file.write(render(found))

@@ -8,11 +8,11 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
+from onbox.crontab_text import means_no_crontab
 from onbox.errors import Trouble
 from onbox.redact import one_line
 from onbox.system.files import make_folders
 from onbox.system.lock import try_lock
-from patrol.cron import crontab_argv, means_no_crontab
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ class NoCrontab(Trouble):
 
 def read_crontab() -> str:
     """The user's crontab; "" if there is none yet. Raises Trouble when it cannot be known."""
-    code, out, said = _run(crontab_argv("-l"), b"")
+    code, out, said = _run(["crontab", "-l"], b"")
     if code == 0:
         return os.fsdecode(out)
     if means_no_crontab(code, said):
@@ -38,12 +38,12 @@ def read_crontab() -> str:
 def change_crontab(lock_folder: str, change: Callable[[str], str]) -> bool:
     """Read the crontab, change it, write it, and see that it is what was written. False: there was nothing to change.
 
-    Patrols of other projects wait for nobody: who finds the lock taken says so. Raises Trouble, StateNotWritten.
+    Nobody waits here: who finds the lock taken says so. Raises Trouble, StateNotWritten.
     """
     make_folders(lock_folder)
     fd = try_lock(os.path.join(lock_folder, LOCK))
     if fd is None:
-        raise Trouble(Exit.ANOTHER_RUNNER, "another patrol is changing the crontab just now; type it again")
+        raise Trouble(Exit.ANOTHER_RUNNER, "somebody else is changing the crontab just now; type it again")
     try:
         before = read_crontab()
         after = change(before)
@@ -56,7 +56,7 @@ def change_crontab(lock_folder: str, change: Callable[[str], str]) -> bool:
 
 
 def _write(before: str, after: str) -> None:
-    words = crontab_argv("-") if after else crontab_argv("-r")
+    words = ["crontab", "-" if after else "-r"]
     code, _, said = _run(words, os.fsencode(after))
     if code != 0:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"`{' '.join(words)}` failed (exit code {code}): {said}; nothing changed")

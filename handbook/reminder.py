@@ -1,0 +1,36 @@
+"""When a run's record is due: a live run whose people say nothing for a day is told so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from handbook.entry import PEOPLES_KINDS
+from handbook.facts import RecordFacts
+from handbook.logbook import Book
+from handbook.words import clock_seconds
+from onbox.system.clock import parse_utc
+
+if TYPE_CHECKING:
+    from handbook.facts import RunFacts
+    from patrol.settings import Settings
+
+ENDED = ("done", "stopped")
+
+
+def record_of(run: RunFacts, settings: Settings) -> RecordFacts:
+    """When somebody last wrote into its logbook, and when that is due again."""
+    if not run.run:
+        return RecordFacts(None, by_hand=False, due_at=None)
+    last = _last_by_hand(run, settings)
+    since = last if last is not None else min(filter(None, (parse_utc(one.at) for one in run.launches)), default=None)
+    due = None if since is None or run.state in ENDED else since + settings.config.logbook.remind_seconds
+    return RecordFacts(since, last is not None, due)
+
+
+def _last_by_hand(run: RunFacts, settings: Settings) -> float | None:
+    try:
+        entries = Book(settings.folder, run.run, settings.state).read().entries
+    except OSError:
+        return None  # it is told by who writes into it
+    mine = [one for one in entries if one.kind in PEOPLES_KINDS and not one.source and one.run in (run.name, "")]
+    return max(filter(None, (clock_seconds(one.at) for one in mine)), default=None)
