@@ -5,14 +5,15 @@ docs/patrol-truth.md is rendered from these rows by scripts/gen_docs.py; test_tr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from patrol.before import Before, BoxBefore
-from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook, Snapshot
+from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook
 from patrol.verdict import Severity
+from tests.patrol.case import Case
 from tests.patrol.cluster_looks import IRIS, iris_told, look_at_job, ray_told
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
@@ -34,36 +35,13 @@ from tests.patrol.makers import (
     shrinking,
     watched,
 )
+from tests.patrol.truth_trackers import TRACKER_CASES
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.snapshot import Scheduler
 
 OK, WARNING, CRITICAL, UNKNOWN = Severity.OK, Severity.WARNING, Severity.CRITICAL, Severity.UNKNOWN
-
-SEEN_HEALTHY, REACHED = before(), box_before()
-
-
-class Case(NamedTuple):
-    """truth: the real state, as somebody at the box's console would tell it. look: of the run; None: it was not seen.
-
-    rule, severity, state: what is expected of the verdict; severity is the naming rule's own. flags: every further
-    rule. resume: whether a resume may be tried. name: of the run that is meant where it was not seen; "": the box.
-    """
-
-    truth: str
-    rule: str
-    severity: Severity
-    state: RunState
-    why: str
-    look: RunLook | None = None
-    snapshot: Snapshot = box()
-    before: Before = SEEN_HEALTHY
-    box_before: BoxBefore = REACHED
-    flags: tuple[str, ...] = ()
-    resume: bool = False
-    name: str = "digits"
-
 
 HOUR = 3600.0
 OLD = 3 * HOUR
@@ -322,6 +300,7 @@ GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
     ("Runs that onbox did not start", WATCHED_CASES),
     ("Runs that are with Slurm, seen from a login node", SLURM_CASES),
     ("Jobs on Ray and Iris that onbox did not start", CLUSTER_CASES),
+    ("Runs that log to an experiment tracker", TRACKER_CASES),
     ("A healthy run on a box that is not", BOX_CASES),
     ("What could not be looked at", LINK_CASES),
 )
