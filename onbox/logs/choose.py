@@ -194,7 +194,8 @@ def _finished(track: Track, pick: Pick) -> bool | None:
         if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
             return None
         # Said before, and the counter went on: a remark of each step, which tells nothing.
-        return None if track.ended_before and not counter.resets else True
+        complete = pick.maximum is not None and counter.current >= pick.maximum
+        return None if track.ended_before and not counter.resets and not complete else True
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum

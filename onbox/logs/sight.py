@@ -42,6 +42,8 @@ _FOR_MAX = re.compile(
 )
 
 
+_PASSES = re.compile(r"(?<![\w.,])(\d+) passes over\b")
+
 _DONE_COUNT = re.compile(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
@@ -107,6 +109,9 @@ def read_line(text: str) -> Seen:
         count = parse_count(found[1])
         if not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
+    passes = _PASSES.search(rest)
+    if passes:
+        maxima.append(("epoch", int(passes[1])))
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
@@ -200,6 +205,8 @@ def _bar_sight(display: Display) -> Sight | None:
     own = _label_key(label)
     unit = _bar_unit(match, label)
     key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
+    if shape.id == "loggable" and not own:
+        key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
     return Sight(
         key,
@@ -213,7 +220,8 @@ def _bar_sight(display: Display) -> Sight | None:
         elapsed=_clock(_group(match, "elapsed")),
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
-        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket") or bool(desc_fraction),
+        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
+        or bool(desc_fraction),
     )
 
 
@@ -309,7 +317,15 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
     before_epoch = BEFORE_EPOCH.search(text)
     if before_epoch:
         sights.append(
-            Sight("epoch", "epoch", "train", int(before_epoch[1] or before_epoch[2]), None, False, "labelled")
+            Sight(
+                "epoch",
+                "epoch",
+                "train",
+                int(before_epoch["epoch"] or before_epoch["short"]),
+                int(before_epoch["epochs"]) if before_epoch["epochs"] else None,
+                False,
+                "labelled",
+            )
         )
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())

@@ -13,6 +13,7 @@ from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
 
 COUNTERS_MAX = 64
+_TRACKER = re.compile(r"wandb:\s")
 
 
 class Counter(NamedTuple):
@@ -56,6 +57,7 @@ class Track:
         self.ended_vaguely = False  # by a word that may speak of a part of the work
         self.ended_before = False  # the same was told before, and a counter went on
         self.crashed = 0
+        self.ignoring = False  # what comes next is a traceback that Python ignores
         self.loss: float | str | None = None
         self.loss_line = 0
         self.eta: float | None = None
@@ -88,14 +90,29 @@ class Track:
         turn = turn_of(text)
         if turn == "started":
             self.started, self.table = self.line, None
-        elif turn == "ended":
+        elif turn == "ended" or (turn == "left" and not self._has_crashed()):
             self._end(text)
+        elif turn == "ignored":
+            self.ignoring = True
         elif turn == "crashed":
-            self.crashed = self.line
+            self._crash(text)
+        if _TRACKER.match(text) and self._has_crashed():
+            return  # a tracker uploads and sums up the run that crashed
         seen = self._tabled(text) or read_line(text)
         self.take(seen)
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _crash(self, text: str) -> None:
+        """Not so where Python has said before that it ignores the exception."""
+        if not self.ignoring:
+            self.crashed = self.line
+        elif not text.startswith("Traceback"):
+            self.ignoring = False
+
+    def _has_crashed(self) -> bool:
+        """Whether no counter went on since the last word of a crash."""
+        return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
 
     def _end(self, text: str) -> None:
         form = crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
