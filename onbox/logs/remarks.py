@@ -77,6 +77,9 @@ ENDED = re.compile(
 )
 FAREWELL = re.compile(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
 IGNORED = re.compile(r"^Exception ignored (?:in|while)\b")
+AT_ITS_LIMIT = re.compile(
+    r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:"
+)
 DONE_ONLY = re.compile(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 CRASHED = re.compile(
     r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"

@@ -157,6 +157,14 @@ SHAPES: tuple[Shape, ...] = (
         "[212/640] Building CXX object src/a.o",
     ),
     _shape(
+        "epoch-of-epochs",
+        ("epoch / ",),
+        rf"{_FREE}(?P<current>{COUNT}) epoch / (?P<max>{COUNT}) (?P<word>epochs)(?![a-z])",
+        "iterations, then the epochs done and to do",
+        "Chainer's ProgressBar",
+        "       400 iter, 2 epoch / 20 epochs",
+    ),
+    _shape(
         "stamped-bracket",
         ("/", ":", "oss"),
         rf"^(?=[^\[(]{{0,80}}\d\d:\d\d)(?!.*epoch)(?:\S+\s+){{1,6}}?[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*[\])](?=.*loss)",

@@ -28,6 +28,7 @@ from onbox.logs.words import (
 )
 
 LOOK_BACK = 40
+STAGES = 12  # at most so many parts does a script have
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
@@ -56,6 +57,7 @@ _ABOUT = re.compile(
 )
 _LAST_WORD = re.compile(r"[A-Za-z]+$")
 _MEASURED = re.compile(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
+_MEASURE_AFTER = re.compile(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 _OR_MORE = re.compile(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)
 
 
@@ -211,7 +213,7 @@ def _bar_sight(display: Display) -> Sight | None:
     return Sight(
         key,
         unit,
-        bar_kind(label, _group(match, "rate") or ""),
+        "aux" if _is_stage(shape, exact) else bar_kind(label, _group(match, "rate") or ""),
         current.value,
         exact,
         rounded,
@@ -223,6 +225,11 @@ def _bar_sight(display: Display) -> Sight | None:
         inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
         or bool(desc_fraction),
     )
+
+
+def _is_stage(shape: Shape, most: int | None) -> bool:
+    """`[3/6] Loading the model`: the parts of a script, which are the progress only where nothing else is shown."""
+    return shape.id == "leading-bracket" and most is not None and most <= STAGES
 
 
 def _outer_of(display: Display) -> list[Sight]:
@@ -258,6 +265,7 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         or NO_SHARE.search(label[-LOOK_BACK:])
         or (
             shape.id not in ("keras", "bar")
+            and not (shape.id == "leading-bracket" and _MEASURE_AFTER.match(match.string, match.end()))
             and (NO_SHARE.search(match[0]) or NO_SHARE_AFTER.match(match.string, match.end()))
         )
     ):
