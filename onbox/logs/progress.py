@@ -29,8 +29,8 @@ _TRACES = (
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0",
-    b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:",
-    b"://", b"run", b"trackio",
+    b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
+    b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ",
 )  # fmt: skip
 _ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
