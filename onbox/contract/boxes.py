@@ -43,7 +43,8 @@ class Count(NamedTuple):
 class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
-    owner: who answers for its runs, in words.
+    owner: who answers for its runs, in words. clocks: what ends or costs by itself there, in words, such as a release
+    at a fixed time.
     """
 
     name: str
@@ -53,6 +54,7 @@ class BoxSettings(NamedTuple):
     recover: str = "never"
     state_dir: str | None = None
     owner: str | None = None
+    clocks: tuple[str, ...] = ()
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()
