@@ -1,8 +1,8 @@
 """What is sent to a box: the script that finds a python there, and `lookout.py` once more in POSIX sh for boxes that
 have none (dash, bash, busybox). Same words, same lines.
 
-What costs there is each process that is started. A shell whose `read` can wait for a tenth of a second (bash, busybox)
-waits for the other side with it and looks ten times a second; where `sh` is none of these, one is looked for. In the
+What costs there is each process that is started. A shell whose `read` can wait for a part of a second (bash, busybox)
+waits for the other side with it and looks eight times a second; where `sh` is none of these, one is looked for. In the
 others each pause is a `sleep`, and they look five times a second.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sentinels.schedule import Pace
 
 ITEM_WORDS = 8
-LOOK_SECONDS = 0.05  # python's; the shell makes 0.1 or 0.2 of it
+LOOK_SECONDS = 0.05  # python's; the shell makes 0.12 or 0.2 of it
 PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
 
 # Values: ENGINE (any, python, sh, or plain: the login's own sh and no other), PYTHON (to be tried first; may be empty),
@@ -60,8 +60,8 @@ shift 4
 fast=; [ "$ping" = 0 ] || [ -n "$( { read -r -t 0.01 _ </dev/null; } 2>&1 )" ] || [ ! -r /proc/uptime ] || fast=1
 # slow: so many turns are about a second; often: of what takes a process to look at, each so-manieth is enough
 if [ -n "$fast" ]; then
-  [ "$tick" != 0.05 ] || tick=0.1
-  slow=10 often=2
+  [ "$tick" != 0.05 ] || tick=0.12
+  slow=8 often=2
 else
   [ "$tick" != 0.05 ] || tick=0.2
   slow=5 often=1
@@ -86,7 +86,7 @@ stamp() { # FILE: sets is
 }
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 now() { date +%s; }
-zero= # what the clock is ahead of the uptime, which can be read without a process; found anew with each beat
+zero= # what the clock is ahead of the uptime, which can be read without a process; found anew twice a minute
 clock() { # sets at
   if { read -r up _ </proc/uptime; } 2>/dev/null; then
     up=${up%.*}
@@ -337,7 +337,7 @@ look_all() {
   done
 }
 
-turn=0
+turn=0 beats=0
 clock
 began=$at heard=$at next=$at
 printf '\n' || exit 1
@@ -367,7 +367,12 @@ while :; do
   if [ $((turn % slow)) -eq 0 ]; then
     clock
     : "${heard:=$at}"
-    if [ "$at" -ge "$next" ] || [ "$at" -lt "$began" ]; then zero=; clock; beat_all; next=$((at + beat)); fi
+    if [ "$at" -ge "$next" ] || [ "$at" -lt "$began" ]; then
+      beats=$((beats + 1))
+      [ $((beats % 8)) -ne 0 ] || { zero=; clock; }
+      beat_all
+      next=$((at + beat))
+    fi
     if [ $((at - began)) -ge "$hold" ] || [ "$at" -lt "$began" ]; then say "end held"; exit 0; fi
     if [ "$ping" != 0 ] && [ $((at - heard)) -ge "$ping" ]; then exit 0; fi
   fi
