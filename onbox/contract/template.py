@@ -203,6 +203,8 @@ cmd = "python eval.py"
 #state_dir = ".onbox"
 # Who answers for its runs. Default: nobody is named
 #owner = "Ada"
+# What ends or costs by itself there; the handbook shows it. Default: none is named
+#clocks = ["released on Friday 18:00 UTC", "a stopped box still bills its disk", "below 5 USD the volume is purged"]
 # How long this box may take in one look. Default: as [patrol] deadline
 #deadline = "1m"
 # A data set that is being copied: the box must hold as many files as the source here

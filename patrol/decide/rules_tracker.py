@@ -55,7 +55,7 @@ def _sync_command(scene: RunScene) -> str:
 
 
 UNCONFIRMED = Row(
-    "unconfirmed", Severity.WARNING, RunState.RUNNING, (ALIVE, NO_SIGNALS, NOT_JUST_STARTED, STANDS_STILL),
+    "unproven", Severity.WARNING, RunState.RUNNING, (ALIVE, NO_SIGNALS, NOT_JUST_STARTED, STANDS_STILL),
     lambda s: f"running, unconfirmed: no log or artifact could be seen, and {_opinion(s)}; {else_known(s)}",
     "that a process or a scheduler says RUNNING is no evidence of progress; the tracker is the only other one here, and it stands still",
     remedy=lambda s: "Look yourself whether it works; nothing is done about it.", command=log_command,
