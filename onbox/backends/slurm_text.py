@@ -70,6 +70,12 @@ def sbatch_argv(order: Order, script: str) -> list[str]:
     return [*words, script, *order.argv]
 
 
+def test_argv(order: Order) -> list[str]:
+    """The words that ask whether and when such a job would begin. Nothing is submitted."""
+    words = sbatch_argv(order, "")[1:-1]
+    return ["sbatch", "--test-only", *(word for word in words if word != "--parsable"), "--wrap=true"]
+
+
 def squeue_argv(job_ids: Sequence[str]) -> list[str]:
     """Ask the controller, ended jobs included: without `-t all` a failed job is simply not shown."""
     return ["squeue", "-h", "-a", "-t", "all", "-j", ",".join(job_ids), "-O", SQUEUE_FORMAT]
@@ -274,6 +280,14 @@ def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
 def knows_no_field(answer: Answer) -> bool:
     """Whether sacct is too old for the fields it was asked for."""
     return answer.code != 0 and "nvalid field" in answer.err
+
+
+def refusal(err: str) -> str:
+    """What sbatch complained of: its own lines, without what a site's plugins print before them."""
+    marks = ("sbatch: error:", "allocation failure:", "sbatch: unrecognized", "sbatch: option", "sbatch: invalid")
+    lines = [line.strip() for line in err.splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith(marks)]
+    return one_line("; ".join(line.removeprefix("sbatch: ").removeprefix("error: ") for line in own or lines))
 
 
 def one_line(text: str) -> str:
