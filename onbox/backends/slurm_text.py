@@ -44,13 +44,26 @@ def neutral_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**{key: value for key, value in environ.items() if not key.startswith(_TASTE)}, "LC_ALL": "C"}
 
 
-# These would make a submission another one: it waits, is many jobs, or goes where nobody looks for it.
-_ELSEWHERE = ("SBATCH_WAIT", "SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SLURM_CLUSTERS")
+# These would make a submission another one: it waits, is many jobs, or goes or prints where nobody looks for it.
+_ELSEWHERE = frozenset(
+    "SBATCH_WAIT SBATCH_ARRAY_INX SBATCH_CLUSTERS SLURM_CLUSTERS SBATCH_OUTPUT SBATCH_ERROR SBATCH_INPUT".split()
+)
+# What a job has from its allocation, by which a submission from inside it would hand its own share on: srun refuses
+# SLURM_MEM_PER_CPU beside the SLURM_MEM_PER_NODE of the new job, for one. SLURM_CONF says which Slurm it is.
+_OF_A_JOB = ("SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMIX_", "PMI2_")
+_GPUS_OF_A_JOB = frozenset({"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"})
+_KEPT = frozenset({"SLURM_CONF"})
 
 
 def submission_environment(environ: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    """The environment of sbatch, which its job inherits: the caller's own, taste included."""
-    return {**{key: value for key, value in environ.items() if key not in _ELSEWHERE}, **more}
+    """The environment of sbatch, which its job inherits: the caller's own, taste included; where the caller is itself
+    part of a job, without what that job was given.
+    """
+    kept = {key: value for key, value in environ.items() if key not in _ELSEWHERE}
+    if "SLURM_JOB_ID" in environ:
+        kept = {key: value for key, value in kept.items() if key in _KEPT or not key.startswith(_OF_A_JOB)}
+        kept = {key: value for key, value in kept.items() if key not in _GPUS_OF_A_JOB}
+    return {**kept, **more}
 
 
 # -- argv
@@ -110,17 +123,20 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 
 
 def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
-    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on its last line. A refusal is known by its words; all else is unseen:
-    the job may have been taken.
+    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own; the site's plugins and wrappers may print more, and
+    more than one such line is no answer. A refusal is known by its words; all else is unseen: the job may have been
+    taken.
     """
-    last = answer.out.strip().splitlines()[-1:] or [""]
-    match = re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", last[0].strip())
-    if answer.code == 0 and match:
-        return Submitted(match[1])
-    why = one_line(answer.err) or f"sbatch ended with {answer.code}"
+    lines = [line.strip() for line in answer.out.splitlines() if line.strip()]
+    ids = {match[1] for line in lines if (match := re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", line))}
+    if answer.code == 0 and len(ids) == 1:
+        return Submitted(ids.pop())
+    why = refusal(answer.err) or f"sbatch ended with {answer.code}"
     if is_unreachable(answer.err):
         return Unseen(why)
-    return Refused(why, "config_error") if answer.code != 0 else Unseen(f"sbatch printed no job id: {last[0][:80]!r}")
+    if answer.code != 0:
+        return Refused(why, "config_error")
+    return Unseen(f"sbatch printed no job id: {(lines or [''])[-1][:80]!r}")
 
 
 def parse_squeue(text: str) -> dict[str, Job]:
@@ -249,13 +265,17 @@ def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]
 
 def read_queue(answer: Answer) -> Maybe[Mapping[str, Job]]:
     """The controller's answer to `squeue_argv`: the jobs that it shows. One that it does not show is not thereby
-    unknown to it: `read_one` settles that. Rows that make no sense are no answer.
+    unknown to it: `read_one` settles that. Rows that make no sense are no answer; what a site's wrapper prints beside
+    them is passed over, if there is a row.
     """
     if answer.code != 0 and FORGOTTEN not in answer.err:
         return Unseen(one_line(answer.err) or f"squeue ended with {answer.code}")
     jobs = parse_squeue(answer.out)
-    rows = [line for line in answer.out.splitlines() if line.strip()]
-    return jobs if len(jobs) == len(rows) else Unseen(f"squeue's answer makes no sense: {one_line(rows[0])[:100]!r}")
+    lines = [line for line in answer.out.splitlines() if line.strip()]
+    rows = [line for line in lines if re.match(rf"{JOB_ID}(?:\s|$)", line)]
+    if len(jobs) == len(rows) and (rows or not lines or answer.code != 0):
+        return jobs
+    return Unseen(f"squeue's answer makes no sense: {one_line((rows or lines)[0])[:100]!r}")
 
 
 def read_one(job_id: str, answer: Answer) -> Maybe[Job]:
