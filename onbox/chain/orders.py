@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +39,7 @@ def stage_orders(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python
                 name="",
                 argv=frozen_words(python, paths.root, stage.name),
                 folder=paths.root,  # not the project: python -m would find a module there that is called onbox
-                # Below `folder`, which is taken as it is: in a pattern with a backslash Slurm would fill in no id.
-                output=f"{os.path.relpath(paths.jobs, paths.root)}/{_literal(stage.name)}-%j.out",
+                output=f"{_literal(paths.jobs)}/{_literal(stage.name)}-%j.out",
                 options=with_warning(stage.sbatch, lead_seconds=lead, grace_seconds=head.settings.grace_seconds),
             ),
         )
@@ -50,7 +48,7 @@ def stage_orders(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python
 
 
 def _literal(path: str) -> str:
-    """A name as part of a file name pattern of sbatch."""
+    """A path as part of a file name pattern of sbatch."""
     return path.replace("%", "%%")
 
 

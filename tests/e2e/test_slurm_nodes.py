@@ -1,5 +1,6 @@
-"""More than one node: a real NODE_FAIL, what it leaves alive, and the requeue after it. Each node is a slurmd of its own
-on this machine, so that what a lost node goes on doing is there to be seen.
+"""More than one node: a real NODE_FAIL, what it leaves alive, and the requeue after it.
+
+Each node is a slurmd of its own on this machine, so that what a lost node goes on doing is there to be seen.
 """
 
 from __future__ import annotations
