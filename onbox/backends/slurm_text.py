@@ -123,8 +123,8 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 
 
 def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
-    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own; a site's plugins and wrappers may print more, and two
-    ids are no answer. A refusal is known by its words; all else is unseen: the job may have been taken.
+    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own; plugins and wrappers may print more; two ids are no
+    answer. A refusal is known by its words; all else is unseen: the job may have been taken.
     """
     lines = [line.strip() for line in answer.out.splitlines() if line.strip()]
     ids = {match[1] for line in lines if (match := re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", line))}
