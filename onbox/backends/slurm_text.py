@@ -123,8 +123,8 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 
 
 def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
-    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own; plugins and wrappers may print more; two ids are no
-    answer. A refusal is known by its words; all else is unseen: the job may have been taken.
+    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own, whatever plugins and wrappers print beside it; two
+    ids are no answer. A refusal is known by its words; all else is unseen: the job may have been taken.
     """
     lines = [line.strip() for line in answer.out.splitlines() if line.strip()]
     ids = {match[1] for line in lines if (match := re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", line))}
@@ -244,18 +244,26 @@ def is_unreachable(said: str) -> bool:
     )
 
 
+COMES_BACK = frozenset({"PREEMPTED", "NODE_FAIL", "BOOT_FAIL"})
+
+
 def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]) -> Maybe[Job]:
     """What is known of a job. controller: its word; `Absent`: it says that it does not know the job. history: the
     accounting's answer; `Absent`: there is none.
 
     The controller's word goes first. Where it does not know the job, the accounting decides; where that does not know
     it either, Slurm has *forgotten* the job, which proves neither success nor failure. Where the controller does not
-    answer, only an end that the accounting has on record counts.
+    answer, only an end that the accounting has on record counts, and not one after which Slurm may have put the job back
+    into its queue: the accounting may know of its former life only.
     """
     if isinstance(controller, Job):
         return controller
     past = None if isinstance(history, Absent | Unseen) else history.get(job_id)
-    if past is not None and not past.is_live:
+    if (
+        past is not None
+        and not past.is_live
+        and not (isinstance(controller, Unseen) and past.native_state in COMES_BACK)
+    ):
         return past
     if isinstance(controller, Absent) and isinstance(history, Unseen):
         return Unseen(f"the controller has forgotten the job, and the accounting could not be asked: {history.why}")

@@ -59,11 +59,10 @@ def test_a_cancelled_job_is_told_after_it_was_forgotten(slurm_box: Box, cluster:
     wait_for_ran(slurm_box, "resume=0")
     train = job_id(slurm_box, "train")
     cluster.run("scancel", "--signal=KILL", "--full", train)
-    wait_until(lambda: sacct_says(cluster, train, "FAILED"), "the end to be on record")
+    wait_until(lambda: sacct_says(cluster, train, "CANCELLED"), "the end to be on record")
     forget(slurm_box, cluster)
-    assert states(slurm_box)["train"] in ("failed", "interrupted")
-    native = slurm_box.status()["jobs"][0]["native_state"]
-    assert native == "FAILED"
+    assert states(slurm_box)["train"] == "interrupted"
+    assert slurm_box.status()["jobs"][0]["native_state"] == "CANCELLED"
     (slurm_box.project / "go").touch()
     shutil.rmtree(slurm_box.project / "tools")
     done = slurm_box.onbox("resume")
@@ -76,7 +75,7 @@ def test_an_accounting_that_hangs_is_could_not_look(slurm_box: Box, cluster: Slu
     wait_for_ran(slurm_box, "resume=0")
     train = job_id(slurm_box, "train")
     cluster.run("scancel", "--signal=KILL", "--full", train)
-    wait_until(lambda: sacct_says(cluster, train, "FAILED"), "the end to be on record")
+    wait_until(lambda: sacct_says(cluster, train, "CANCELLED"), "the end to be on record")
     forget(slurm_box, cluster)
     pid = cluster.pid_of("slurmdbd")
     os.kill(pid, signal.SIGSTOP)

@@ -329,3 +329,10 @@ def test_a_submission_goes_where_it_is_looked_for() -> None:
 def test_a_users_taste_is_taken_away_not_emptied() -> None:
     env = neutral_environment({"SQUEUE_USERS": "", "SQUEUE_FORMAT": "%i", "SLURM_CONF": "/c", "LC_ALL": "de"})
     assert env == {"SLURM_CONF": "/c", "LC_ALL": "C"}
+
+
+@pytest.mark.parametrize(("state", "believed"), [("COMPLETED", True), ("PREEMPTED", False), ("NODE_FAIL", False)])
+def test_a_former_life_is_no_end_while_the_controller_is_silent(state: str, *, believed: bool) -> None:
+    history = parse_sacct(f"7|{state}|0:0\n")
+    assert isinstance(weigh("7", Unseen("down"), history), Job if believed else Unseen)
+    assert isinstance(weigh("7", Absent("forgotten"), history), Job)
