@@ -123,8 +123,8 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 
 
 def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
-    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own, whatever plugins and wrappers print beside it; two
-    ids are no answer. A refusal is known by its words; all else is unseen: the job may have been taken.
+    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own, whatever plugins and wrappers print beside it;
+    two ids are no answer. A refusal is known by its words; all else is unseen: the job may have been taken.
     """
     lines = [line.strip() for line in answer.out.splitlines() if line.strip()]
     ids = {match[1] for line in lines if (match := re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", line))}
@@ -253,8 +253,8 @@ def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]
 
     The controller's word goes first. Where it does not know the job, the accounting decides; where that does not know
     it either, Slurm has *forgotten* the job, which proves neither success nor failure. Where the controller does not
-    answer, only an end that the accounting has on record counts, and not one after which Slurm may have put the job back
-    into its queue: the accounting may know of its former life only.
+    answer, only an end that the accounting has on record counts, and not one after which Slurm may have put the job
+    back into its queue: the accounting may know of its former life only.
     """
     if isinstance(controller, Job):
         return controller
