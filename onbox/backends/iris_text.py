@@ -140,7 +140,7 @@ def read_job(job_id: str, status: int, text: str) -> Maybe[Job]:
 
 def is_job_list(text: str) -> bool:
     """Whether an answer to ListJobs is a controller's; fields that are empty may be missing."""
-    data = _object(text)
+    data = json_object(text)
     return data is not None and isinstance(data.get("jobs", []), list)
 
 

@@ -124,7 +124,7 @@ def read_session(status: int, text: str) -> str:
 
 def read_version(text: str) -> str | None:
     """The version that a head tells in its answer to `GET /api/version`; None for an answer that is no head's."""
-    data = _object(text)
+    data = json_object(text)
     if data is None or not ({"ray_version", "session_name"} & data.keys()):
         return None
     return f"Ray {str(data.get('ray_version') or 'of an unknown version')[:40]}"
