@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
-from onbox.redact import one_line, redact
+from onbox.redact import one_line, printable, redact
 from patrol.decide.scene import gpu_percent, share
 from patrol.decide.words import ago, clean, sound
 from patrol.snapshot import BoxLook
@@ -193,6 +193,7 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Findin
         lines.append(f"  {finding.severity.name.lower()}  {finding.rule}: {clean(finding.say, 300)}")
         lines += [f"    since   {_since(verdict, now)}"] if first else []
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
+        lines += [f"    | {line}" for line in _traceback(look)] if first else []
         lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
         lines += [f"    next    {_command(finding.command)}"] if finding.command else []
     return lines
@@ -215,6 +216,11 @@ def _proof(look: RunLook | None) -> str:
         return clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
     log = observed(look.log) if look else None
     return f"last line: {clean(log.last_line, 160)}" if log and log.last_line else ""
+
+
+def _traceback(look: RunLook | None) -> tuple[str, ...]:
+    failure = observed(look.failure) if look else None
+    return tuple(map(printable, failure.traceback)) if failure is not None else ()
 
 
 def explanation(explained: Explained) -> list[str]:

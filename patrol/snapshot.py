@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 from onbox.contract.readings import Absent, Maybe
 
 if TYPE_CHECKING:
+    from onbox.contract.boxes import StopAt
     from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor
 
@@ -113,7 +114,8 @@ class LogLook(NamedTuple):
 class Failure(NamedTuple):
     """Why a run failed, as its FAILED marker tells (source "marker") or as triage reads its log ("log").
 
-    retry_allowed: whether the same configuration may run again at all; None: the marker does not say.
+    retry_allowed: whether the same configuration may run again at all; None: the marker does not say. traceback: the
+    attempt's last one, whole and redacted, at most 50 lines; () where its log holds none.
     """
 
     failure_class: str
@@ -125,6 +127,7 @@ class Failure(NamedTuple):
     source: str
     stage: str = ""
     confidence: str = ""
+    traceback: tuple[str, ...] = ()
 
 
 class Artifacts(NamedTuple):
@@ -183,6 +186,8 @@ class RunLook(NamedTuple):
     python: the interpreter on the box that has onbox, as recorded at its start.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
+    keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
+    stop_at: where a person wants the watch to end; None: nowhere.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -218,6 +223,8 @@ class RunLook(NamedTuple):
     scheduler: Maybe[Scheduler] = NOT_ASKED
     expected_seconds: Maybe[float] = NOT_ASKED
     python: Maybe[str] = Absent("not recorded")
+    keeps_checkpoints: Maybe[bool] = NOT_ASKED
+    stop_at: StopAt | None = None
 
 
 class BoxLook(NamedTuple):

@@ -16,10 +16,17 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def render_box(name: str, values: Mapping[str, str]) -> str:
+def _value(value: str | Mapping[str, str]) -> str:
+    """A text, or a table of texts on one line."""
+    if isinstance(value, str):
+        return quote(value)
+    return "{ " + ", ".join(f"{key} = {quote(text)}" for key, text in value.items()) + " }"
+
+
+def render_box(name: str, values: Mapping[str, str | Mapping[str, str]]) -> str:
     """The table of one box. name: a valid name; one with a dot is quoted."""
     key = name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else quote(name)
-    lines = [f"[boxes.{key}]", *(f"{key} = {quote(value)}" for key, value in values.items())]
+    lines = [f"[boxes.{key}]", *(f"{key} = {_value(value)}" for key, value in values.items())]
     return "\n".join(lines) + "\n"
 
 

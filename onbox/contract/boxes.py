@@ -13,6 +13,16 @@ RECOVERIES = ("never", "resume")
 DEFAULT_SCHEDULE = "3,33 * * * *"
 
 
+class StopAt(NamedTuple):
+    """Where a person wants to be told and the patrol to end its watch: at a step, at a time (seconds since the epoch),
+    or at a loss that is no higher; the first that comes. None: not given.
+    """
+
+    step: float | None = None
+    at: float | None = None
+    loss: float | None = None
+
+
 class Watch(NamedTuple):
     """A run that onbox did not start. At least one of log, process, session and artifacts is given.
 
@@ -31,6 +41,7 @@ class Watch(NamedTuple):
     done_count: int | None = None
     stall_after_seconds: float | None = None
     expected_seconds: float | None = None
+    stop_at: StopAt | None = None
 
 
 class Count(NamedTuple):
@@ -43,7 +54,7 @@ class Count(NamedTuple):
 class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
-    owner: who answers for its runs, in words.
+    owner: who answers for its runs, in words. stop_at: of all its runs that name none of their own; None: nowhere.
     """
 
     name: str
@@ -56,6 +67,7 @@ class BoxSettings(NamedTuple):
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()
+    stop_at: StopAt | None = None
 
 
 class PatrolSettings(NamedTuple):

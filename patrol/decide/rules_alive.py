@@ -6,7 +6,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED
 from patrol.decide.scene import RunScene
 from patrol.decide.trend import flap_percent, slow_rate
 from patrol.decide.words import (
@@ -19,6 +19,7 @@ from patrol.decide.words import (
     resume_command,
     signals,
     status_command,
+    stop_command,
 )
 from patrol.presence import Presence
 from patrol.snapshot import NOT_ASKED
@@ -211,6 +212,12 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"it lives; whether it moves is not known: could not look at {', '.join(s.unseen_signals)}",
         "without a signal that was seen, alive says nothing about progress",
         remedy=lambda s: "Look yourself; a hung mount is the usual cause.", command=status_command,
+    ),
+    Row(
+        "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED),
+        lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
+        "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
+        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=stop_command,
     ),
     Row(
         "healthy", Severity.OK, RunState.RUNNING, (ALIVE,),

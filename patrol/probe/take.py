@@ -56,8 +56,10 @@ def take(
     look, fresh = read(box, asked, frames, places, middle)
     counts = _counts(box, settings, frames)
     runs = look.runs
-    if counts and not isinstance(runs, Absent | Unseen):
-        look = look._replace(runs=tuple(run._replace(counts=counts) for run in runs))
+    if not isinstance(runs, Absent | Unseen):
+        stops = {watch.name: watch.stop_at for watch in box.watches if watch.stop_at is not None}
+        runs = tuple(run._replace(counts=counts, stop_at=stops.get(run.run, box.stop_at)) for run in runs)
+        look = look._replace(runs=runs)
     return look._replace(at=now, taken_seconds=answer.seconds), fresh
 
 
