@@ -75,6 +75,12 @@ def our_lines(crontab: str, id_: str) -> list[str]:
     return [line for line in crontab.split("\n") if is_ours(line, id_)]
 
 
+def ids_in(crontab: str) -> list[str]:
+    """Of every patrol that has a line there which cron runs."""
+    lines = [line.rstrip("\r") for line in crontab.split("\n") if not line.lstrip().startswith("#")]
+    return [line.rpartition(f" {MARK} ")[2] for line in lines if f" {MARK} " in line]
+
+
 def with_line(crontab: str, line: str, id_: str) -> str:
     """The crontab with our line: in the place of the old one, else at the end."""
     lines = crontab.split("\n")

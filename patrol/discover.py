@@ -91,10 +91,13 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
     if isinstance(answer, NoAnswer):
         return answer
     projects: dict[str, str] = {}
+    home = "/root"
     sessions, processes = [], list[tuple[str, str, str, str, str]]()
     for line in answer.output.decode("utf-8", "replace").split("\n"):
         kind, _, rest = line.partition(" ")
-        if kind == "R":
+        if kind == "H":
+            home = rest.rstrip("/")
+        elif kind == "R":
             project, _, folder = rest.partition("\t")
             state_dir = folder.rpartition("/")[0]
             place = project or state_dir.rpartition("/")[0]
@@ -106,10 +109,10 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
             who, *words = rest.split("\t", 3)
             if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):
                 processes.append((*who.split(" "), *words))  # type: ignore[arg-type]
-    return Found(tuple(projects.items()), tuple(sessions), _trainings(processes))
+    return Found(tuple(projects.items()), tuple(sessions), _trainings(processes, home))
 
 
-def _trainings(processes: list[tuple[str, str, str, str, str]]) -> tuple[Training, ...]:
+def _trainings(processes: list[tuple[str, str, str, str, str]], home: str) -> tuple[Training, ...]:
     """Of (pid, parent, folder, stdout, command line): one per folder and script, without the workers of others."""
     pids = {pid for pid, *_ in processes}
     found: dict[tuple[str, str], Training] = {}
@@ -120,7 +123,8 @@ def _trainings(processes: list[tuple[str, str, str, str, str]]) -> tuple[Trainin
         is_file = re.fullmatch(_PLACE, output) and not output.startswith("/dev/") and not output.endswith(" (deleted)")
         log = output.removeprefix(folder.rstrip("/") + "/") if is_file else None
         found.setdefault((folder, pattern), Training(folder, log, pattern, printable(words.strip())))
-    return tuple(found.values())
+    # The account's own work first, and what writes a log before what does not: a tool is not a training.
+    return tuple(sorted(found.values(), key=lambda one: (not one.folder.startswith(f"{home}/"), one.log is None)))
 
 
 def _pattern_of(words: str) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
-from patrol.cron import Job, job_words, our_lines, without_line
+from patrol.cron import Job, ids_in, job_words, our_lines, without_line
 from patrol.crontab import NoCrontab, change_crontab, read_crontab
 from patrol.judge import all_over
 from patrol.output import log_path
+from patrol.owners import drop_claim
 from patrol.settings import SSH_VARIABLE
 
 if TYPE_CHECKING:
@@ -65,6 +66,14 @@ def installed_lines(settings: Settings) -> list[str] | None:
         return None
 
 
+def ids_installed() -> list[str]:
+    """Every patrol that has a line in the crontab; [] where that cannot be known."""
+    try:
+        return ids_in(read_crontab())
+    except Trouble:
+        return []
+
+
 def lock_folder(settings: Settings) -> str:
     """Above all patrols of this user: they share one crontab."""
     return os.path.dirname(settings.state)
@@ -87,4 +96,5 @@ def leave_when_all_is_over(settings: Settings, judged: Sequence[BoxJudged]) -> s
         return None
     except (Trouble, StateNotWritten, LockUnsupported) as error:
         return f"every run has ended and was acknowledged, but the crontab line could not be removed: {error}"
+    drop_claim(settings)
     return "every run has ended and was acknowledged: the crontab line was removed; `patrol install` puts it back"

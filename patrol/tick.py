@@ -24,7 +24,7 @@ from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.kept import MemoryTrouble, Past, TickNote
 from patrol.looking import back_off, look_at_all
 from patrol.memory import Memory
-from patrol.schedule import BadSchedule, parse_schedule
+from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def tick(
             write_heartbeat(settings.state, beat)
         work = _Tick(settings, wishes, environ, show)
         if wishes.unattended:
-            work.troubles += _missed(settings, earlier, began)
+            work.troubles += [*_missed(settings, earlier, began), *_patrolled_twice(settings, began)]
         ticked = work.run(began)
     except BaseException as error:
         _end_heartbeat(settings, beat, int(Severity.UNKNOWN), f"{type(error).__name__}: {error}")
@@ -143,6 +143,14 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
     hours = (now - earlier.timer_at) / 3600
     why = "this machine slept or was off, or cron did not run"
     return [f"{standing.missed} tick(s) were missed in the {hours:.1f} h before this one: {why}"]
+
+
+def _patrolled_twice(settings: Settings, now: float) -> list[str]:
+    from patrol.installed import ids_installed  # noqa: PLC0415 - of ticks by a timer only
+    from patrol.owners import claim_or_tell  # noqa: PLC0415
+
+    cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
+    return claim_or_tell(settings, ids_installed, now, cadence)
 
 
 class _Tick:

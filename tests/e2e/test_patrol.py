@@ -314,6 +314,27 @@ def test_add_without_any_file_makes_one(place: Patrolled) -> None:
     assert "gpu1/digits" in place.patrol("status").stdout
 
 
+def test_add_finds_a_training_that_onbox_did_not_start(place: Patrolled) -> None:
+    """By where it works and where its stdout goes; the first line follows within seconds."""
+    place.add_box("unused")
+    folder = place.sshd.home / "it's llm"
+    folder.mkdir()
+    script = f"pretrain_{os.getpid()}.py"
+    (folder / script).write_text("import sys\nprint('step 7/100 loss 0.5', flush=True)\nsys.stdin.read()\n")
+    (place.local / "onbox.toml").unlink()
+    with (folder / "out.log").open("wb") as log:
+        job = subprocess.Popen([sys.executable, script], cwd=folder, stdin=subprocess.PIPE, stdout=log)
+    try:
+        wait_until(lambda: (folder / "out.log").stat().st_size > 0, "its first line")
+        done = place.patrol("add", "gpu1")
+        written = (place.local / "onbox.toml").read_text()
+        assert f'project = "{folder}"' in written
+        assert 'log = "out.log"' in written
+        assert f"gpu1/pretrain_{os.getpid()} RUNNING ~7/100" in done.stdout, done.stderr
+    finally:
+        job.communicate(b"", timeout=60)
+
+
 def test_add_of_an_unreachable_box_writes_nothing(place: Patrolled) -> None:
     (place.local / "onbox.toml").write_text("# mine\n")
     place.sshd.stop()
