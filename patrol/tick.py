@@ -87,11 +87,14 @@ def tick(
     environ: Mapping[str, str],
     show: Callable[[BoxJudged], None],
 ) -> Ticked:
-    """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble, StateNotWritten."""
+    """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble."""
     if settings.patrol.rules or settings.patrol.thresholds:
         policy_of(settings)  # errors are told before any box is looked at
-    make_folders(settings.state)
-    lock = try_lock(os.path.join(settings.state, LOCK))
+    try:
+        make_folders(settings.state)
+        lock = try_lock(os.path.join(settings.state, LOCK))
+    except StateNotWritten as error:
+        return _look_without_state(settings, wishes, environ, show, error)
     if lock is None:
         raise Busy
     keeper = _keep_from_children(lock)
@@ -116,6 +119,19 @@ def tick(
     runs = sum(len(box.runs) for box in ticked.judged)
     _end_heartbeat(settings, beat._replace(runs=runs), int(ticked.severity), trouble)
     return ticked
+
+
+def _look_without_state(
+    settings: Settings,
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    show: Callable[[BoxJudged], None],
+    error: StateNotWritten,
+) -> Ticked:
+    """A full disk or a wrong mode here is no reason not to look; but what is done is done under the lock only."""
+    work = _Tick(settings, wishes._replace(act=False), environ, show)
+    work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
+    return work.run(wall())
 
 
 def _keep_from_children(lock: int) -> set[int]:

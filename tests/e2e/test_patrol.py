@@ -6,10 +6,12 @@ import hashlib
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -269,6 +271,29 @@ def test_a_memory_that_cannot_be_written_is_said(place: Patrolled) -> None:
     assert "gpu1/digits RUNNING" in done.stdout
     assert done.returncode in (0, 1)
     assert json.loads((place.state / "heartbeat.json").read_text())["exit_code"] == done.returncode
+
+
+def test_a_folder_that_cannot_be_made_is_no_reason_not_to_look(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    (place.folder / "no-folder").touch()
+    done = place.patrol("tick", env={**place.env, "XDG_STATE_HOME": os.fspath(place.folder / "no-folder")})
+    assert "gpu1/digits RUNNING" in done.stdout
+    assert "own folder cannot be used" in done.stderr
+    assert done.returncode == 1
+
+
+def test_a_back_off_that_a_wrong_clock_reckoned_is_not_kept(place: Patrolled) -> None:
+    place.add_box("gpu1")
+    place.sshd.stop()
+    for _ in range(3):
+        place.patrol("tick")
+    place.sshd.start()
+    assert place.rules() == {"gpu1": "not-tried"}
+    with closing(sqlite3.connect(place.state / "memory.db", isolation_level=None)) as memory:
+        (text,) = memory.execute("SELECT before FROM boxes").fetchone()
+        ahead = {**json.loads(text), "next_try_at": time.time() + 365 * 86400}
+        memory.execute("UPDATE boxes SET before = ?", (json.dumps(ahead),))
+    assert place.rules() != {"gpu1": "not-tried"}
 
 
 def test_a_reader_that_leaves_does_not_end_the_tick(place: Patrolled) -> None:
