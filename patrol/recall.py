@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RATE_SECONDS = 30.0  # looks of cron are at least a minute apart
 MANY, SOME, RULES, DISK_POINTS, RUNS = 64, 16, 21, 256, 32
+SAME_ARTIFACT_SECONDS = 2.0  # ages are whole seconds, and two clocks drift
 T = TypeVar("T")
 
 
@@ -94,6 +95,7 @@ def fold(before: Before, look: RunLook | None, verdict: Verdict, now: float, box
         durations=_durations(mine, look),
         was_flapping=any(finding.rule == "flapping" for finding in (verdict.finding, *verdict.further)),
     )
+    mine = _with_artifacts(mine, look, now)
     mine = _with_progress(_with_notices(mine, look), look, box, now)  # asks when the run was seen last
     return _with_box(mine._replace(last_seen_at=now), box)
 
@@ -141,6 +143,19 @@ def _with_notices(before: Before, look: RunLook) -> Before:
     if waiting is None:
         return before if look.undelivered != NOT_ASKED else before._replace(undelivered_ticks=0)
     return before._replace(undelivered_ticks=before.undelivered_ticks + 1 if waiting else 0)
+
+
+def _with_artifacts(before: Before, look: RunLook, now: float) -> Before:
+    """How long it takes from one artifact to the next, as far as looks can tell."""
+    artifacts = observed(look.artifacts)
+    age = observed(artifacts.newest_age_seconds) if artifacts else None
+    if age is None or not math.isfinite(age):
+        return before
+    at = now - max(0.0, age)
+    if before.artifact_at is None or at - before.artifact_at <= SAME_ARTIFACT_SECONDS:
+        return before._replace(artifact_at=max(at, before.artifact_at or at))
+    gaps = _newest((*before.artifact_gaps, at - before.artifact_at), SOME)
+    return before._replace(artifact_at=at, artifact_gaps=gaps)
 
 
 def _with_progress(before: Before, look: RunLook, box: BoxLook | None, now: float) -> Before:

@@ -138,6 +138,14 @@ class Artifacts(NamedTuple):
     newest_age_seconds: Maybe[float]
 
 
+class ResultFile(NamedTuple):
+    """A small file of results as it lies on the box: at most 4 KiB of it. whole: there was no more."""
+
+    path: str
+    text: str
+    whole: bool
+
+
 class FileCount(NamedTuple):
     """Files below a declared directory on both sides (PRB: completeness is a count, never `test -d`)."""
 
@@ -225,6 +233,7 @@ class RunLook(NamedTuple):
     python: Maybe[str] = Absent("not recorded")
     keeps_checkpoints: Maybe[bool] = NOT_ASKED
     stop_at: StopAt | None = None
+    results: tuple[ResultFile, ...] = ()
 
 
 class BoxLook(NamedTuple):

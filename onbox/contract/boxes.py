@@ -55,6 +55,7 @@ class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
     owner: who answers for its runs, in words. stop_at: of all its runs that name none of their own; None: nowhere.
+    results: patterns of small files there that a report shows as they are, once a run is done.
     """
 
     name: str
@@ -68,6 +69,7 @@ class BoxSettings(NamedTuple):
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()
     stop_at: StopAt | None = None
+    results: tuple[str, ...] = ()
 
 
 class PatrolSettings(NamedTuple):

@@ -15,6 +15,7 @@ BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "boxes.*": (
             "host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts", "stop_at",
+            "results",
         ),
         "boxes.*.watch": (
             "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
@@ -58,6 +59,7 @@ def _read_box(name: str, table: Table) -> BoxSettings:
         watches=_read_watches(table),
         counts=tuple(_read_count(table, at, item) for at, item in enumerate(_items(table, "counts", _COUNTS_WANTED))),
         stop_at=_read_stop(table),
+        results=table.read_list("results", values.text, 'a list such as ["results/*.csv"]'),
     )
 
 

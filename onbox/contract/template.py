@@ -166,6 +166,8 @@ cmd = "python eval.py"
 #deadline = "1m"
 # A data set that is being copied: the box must hold as many files as the source here
 #counts = [{ local = "data/train", remote = "data/train" }]
+# Small files there that are shown as they are, once a run is done
+#results = ["results/*.csv"]
 # A run that onbox did not start. One table, or a list of tables with a name each
 #[boxes.gpu1.watch]
 #name = "watched"

@@ -8,7 +8,7 @@ from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED
 from patrol.decide.scene import RunScene
-from patrol.decide.trend import flap_percent, slow_rate
+from patrol.decide.trend import flap_percent, slow_rate, spiked_loss
 from patrol.decide.words import (
     ago,
     clean,
@@ -24,6 +24,8 @@ from patrol.decide.words import (
 from patrol.presence import Presence
 from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
+
+ARTIFACT_GAPS_LEAST = 3  # fewer tell nothing of a habit
 
 Row = Rule[RunScene]
 If = Condition[RunScene]
@@ -55,6 +57,7 @@ def _flaps(scene: RunScene) -> bool:
 ALIVE = If("a process of it lives", lambda s: s.alive)
 RUNNER_GONE = If("its runner is gone, its stage lives", lambda s: s.presence is Presence.ORPHAN)
 ALL_OLD = If("every signal was seen, and all are older than stall_after", lambda s: s.all_signals_old)
+NOT_ALL_OLD = If("a signal is young, or was not seen", lambda s: not s.all_signals_old)
 NOT_AT_WORK = If("the box's own monitor does not say that it is at work", lambda s: not _quiet_but_at_work(s))
 JUST_STARTED = If(
     "its attempt is younger than start_grace",
@@ -93,9 +96,39 @@ def _say_stalled(scene: RunScene) -> str:
     return f"it lives, and every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
 
 
+def _spike(scene: RunScene) -> float | None:
+    progress = observed(scene.look.progress)
+    loss = progress.loss if progress else None
+    losses = (*scene.before.losses, float(loss)) if isinstance(loss, int | float) else ()
+    limits = scene.limits
+    return spiked_loss(
+        losses, spike_percent=limits.spike_percent, ticks=limits.slow_ticks, baseline_ticks=limits.baseline_ticks
+    )
+
+
+def _overdue_artifact(scene: RunScene) -> bool:
+    """Steps went on since the last look, and the newest artifact is older than its own history lets expect."""
+    age, gaps = scene.signal_ages.get("artifacts"), sorted(scene.before.artifact_gaps)
+    if age is None or len(gaps) < ARTIFACT_GAPS_LEAST:
+        return False
+    return age > scene.limits.artifact_gaps * max(gaps[len(gaps) // 2], scene.limits.cadence_seconds) and _advances(
+        scene
+    )
+
+
+def _advances(scene: RunScene) -> bool:
+    progress, steps = observed(scene.look.progress), scene.before.steps
+    return progress is not None and progress.current is not None and bool(steps) and progress.current > steps[-1][1]
+
+
 def _fast(scene: RunScene) -> bool:
     took, expected = scene.took_seconds, scene.expected_seconds
     return took is not None and expected is not None and 100 * took < scene.limits.fast_finish_percent * expected
+
+
+def _loss_words(scene: RunScene) -> str:
+    progress = observed(scene.look.progress)
+    return f"{progress.loss:.4g}" if progress and isinstance(progress.loss, int | float) else "?"
 
 
 def _stuck(scene: RunScene) -> bool:
@@ -169,6 +202,12 @@ LIVING: tuple[Row, ...] = (
         remedy=lambda s: REMEDIES["divergence"], command=log_command,
     ),
     Row(
+        "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED, NOT_ALL_OLD),
+        lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
+        "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
+        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=stop_command,
+    ),
+    Row(
         "just-started", Severity.OK, RunState.RUNNING, (ALIVE, JUST_STARTED),
         lambda s: f"its attempt began {ago(s.attempt_age_seconds)} ago; {how_far(s)}",
         "signals of the attempt before prove nothing about this one",
@@ -214,12 +253,6 @@ LIVING: tuple[Row, ...] = (
         remedy=lambda s: "Look yourself; a hung mount is the usual cause.", command=status_command,
     ),
     Row(
-        "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED),
-        lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
-        "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
-        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=stop_command,
-    ),
-    Row(
         "healthy", Severity.OK, RunState.RUNNING, (ALIVE,),
         how_far,
         "it lives, and no rule above has anything against it",
@@ -257,6 +290,18 @@ RUN_FLAGS: tuple[Row, ...] = (
         lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
         "an exception in a log is no death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
+    ),
+    Row(
+        "loss-spike", Severity.WARNING, None, (ALIVE, If("the last slow_ticks losses are all spike_percent above its level", lambda s: _spike(s) is not None)),
+        lambda s: f"loss {_loss_words(s)} where {_spike(s) or 0:.4g} was usual, for {s.limits.slow_ticks} ticks; {how_far(s)}",
+        "a single high number is noise; one that stays is divergence, or data that changed",
+        remedy=lambda s: REMEDIES["divergence"], command=log_command,
+    ),
+    Row(
+        "artifacts-overdue", Severity.WARNING, None, (ALIVE, If("its steps go on, and no artifact came for artifact_gaps of its usual gaps", _overdue_artifact)),
+        lambda s: f"newest artifact {ago(s.signal_ages.get('artifacts'))} ago, and its steps go on: what an end would cost grows",
+        "steps that no checkpoint keeps are lost with the next interruption",
+        remedy=lambda s: "See whether its checkpoints are still written: disk, rights, a writer that died.", command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,

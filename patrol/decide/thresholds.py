@@ -41,6 +41,8 @@ class Thresholds(NamedTuple):
     clock_skew_seconds: float = 120.0
     fast_finish_percent: float = 50.0
     notices_ticks: int = 2
+    spike_percent: float = 50.0
+    artifact_gaps: float = 3.0
     flap_percent: float = 30.0
     flap_end_percent: float = 20.0
 
@@ -97,6 +99,8 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("clock_skew", "clock_skew_seconds", _SPAN, _S, "clocks further apart make times in logs misleading"),
     Threshold("fast_finish_percent", "fast_finish_percent", _percent, _P, "an end in less than this share of the expected time is suspect"),
     Threshold("notices_ticks", "notices_ticks", _COUNT, "ticks in a row", "notices that wait so long are stuck"),
+    Threshold("spike_percent", "spike_percent", _percent, _P, "losses so far above their own level for slow_ticks ticks: a spike that stays"),
+    Threshold("artifact_gaps", "artifact_gaps", _COUNT, "usual gaps", "no new artifact for so many of its own usual gaps, while steps go on"),
     Threshold("flap_percent", "flap_percent", _percent, _P, "weighted changes between well and ill in the last 21 ticks: flapping"),
     Threshold("flap_end_percent", "flap_end_percent", _percent, _P, "flapping ends below this"),
 )  # fmt: skip

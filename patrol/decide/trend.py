@@ -57,6 +57,18 @@ def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, s
     return baseline if baseline > 0 and all(rate < baseline * (1 - slow_percent / 100) for rate in last) else None
 
 
+def spiked_loss(losses: Sequence[float], *, spike_percent: float, ticks: int, baseline_ticks: int) -> float | None:
+    """The level that the last `ticks` losses are all more than `spike_percent` above: the median of those before them.
+
+    None: they are not, or there are fewer than `baseline_ticks` before them, or that level is not positive.
+    """
+    earlier, last = losses[:-ticks], losses[-ticks:]
+    if len(earlier) < baseline_ticks or len(last) < ticks:
+        return None
+    level = _median(earlier)
+    return level if level > 0 and all(loss > level * (1 + spike_percent / 100) for loss in last) else None
+
+
 def _median(values: Sequence[float]) -> float:
     ordered = sorted(values)
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

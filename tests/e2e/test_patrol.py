@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import stat
@@ -93,6 +94,34 @@ def test_a_bare_nohup_training_gets_the_same_line(place: Patrolled) -> None:
     assert "/900" in said["line"]
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: place.tick()["gpu1/llm"]["state"] == "interrupted", "its end to be believed")
+
+
+def test_of_a_run_that_is_done_its_results_are_shown_as_they_are(place: Patrolled) -> None:
+    box = place.add_box("gpu1", 'results = ["out/*.csv", "missing.txt"]')
+    text = 'name,acc\n"it\'s, 1",0.91230000\n'
+    assert box.onbox("chain", f"train=mkdir -p out; printf %s {shlex.quote(text)} > out/a.csv").returncode == 0
+    place.wait_for_rule("gpu1/digits", "done")
+    lines = place.patrol("tick").stdout.splitlines()
+    at = lines.index(next(line for line in lines if line.startswith("  result ") and line.endswith("out/a.csv")))
+    assert lines[at + 1 : at + 3] == [f"    {line}" for line in text.splitlines()]
+
+
+def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    script = "def deep(n):\n    return 1 / n if not n else deep(n - 1)\n\n\nprint('epoch 1')\ndeep(9)\n"
+    (box.project / "t.py").write_text(script)
+    assert box.onbox("chain", f"train={shlex.quote(sys.executable)} t.py").returncode != 0
+    place.wait_for_rule("gpu1/digits", "failed")
+    said = place.patrol("tick").stdout
+    assert "    | Traceback (most recent call last):" in said
+    assert "    |     return 1 / n if not n else deep(n - 1)" in said
+    assert "    | ZeroDivisionError: division by zero" in said
+
+
+def test_a_stopping_point_is_told_and_ends_the_watch(place: Patrolled) -> None:
+    running(place.add_box("gpu1", "stop_at = { step = 1 }"))
+    place.wait_for_rule("gpu1/digits", "stop-point")
+    assert "the stopping point that was set (step 1 of 1)" in place.patrol("tick").stdout
 
 
 def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:

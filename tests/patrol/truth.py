@@ -75,6 +75,9 @@ NO_EVIDENCE = "what was not seen is no evidence against the run"
 
 RUNNING_CASES: tuple[Case, ...] = (
     Case("trains past the step where a person wants to stop", "stop-point", WARNING, RunState.RUNNING, "told to whom it concerns; nothing is stopped", run(stop_at=StopAt(step=4000))),
+    Case("the loss has been twice its level for three ticks", "healthy", OK, RunState.RUNNING, "one that stays is no noise", run(), before=before(losses=(0.2,) * 6 + (0.4, 0.42)), flags=("loss-spike",)),
+    Case("one loss is twice its level", "healthy", OK, RunState.RUNNING, "a single number is noise", run(), before=before(losses=(0.2,) * 8)),
+    Case("steps go on, no checkpoint for six usual gaps", "healthy", OK, RunState.RUNNING, "what an end would cost grows", watched(artifacts=artifacts(6 * 3600.0)), before=before(run_id=None, artifact_gaps=(3600.0,) * 4), flags=("artifacts-overdue",)),
     Case("trains, and the stopping point is ahead", "healthy", OK, RunState.RUNNING, "nothing is reached yet", run(stop_at=StopAt(step=5000, loss=0.0001))),
     Case("trains, everything fresh", "healthy", OK, RunState.RUNNING, "alive and moving", run()),
     Case("trains, first look ever", "healthy", OK, RunState.RUNNING, "no memory is needed for that", run(), before=Before(), box_before=BoxBefore()),
