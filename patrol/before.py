@@ -17,6 +17,7 @@ class Before(NamedTuple):
     newest artifact of the attempt was made (or the attempt began). artifact_gaps: seconds between those that were the
     newest at successive looks, at most 16. undelivered_ticks: how
     often in a row notices waited. was_flapping: whether it flapped at the last tick.
+    flag: the rule that the last verdict told beside its own, and worse than it; "" for none.
     last_seen_at: of the last look that saw the run. run_id, boot_id, log_inode, oom_kills: as seen then; None: not
     seen. rule, since: of the last verdict. rule_ticks: how often in a row. gone_ticks: how often in a row neither
     process nor proof of an end was seen. steps: `(at, current)` of the newest progress, oldest first, at most 64.
@@ -54,6 +55,7 @@ class Before(NamedTuple):
     artifact_gaps: tuple[float, ...] = ()
     undelivered_ticks: int = 0
     was_flapping: bool = False
+    flag: str = ""
 
 
 class BoxBefore(NamedTuple):

@@ -48,6 +48,12 @@ def shell_line(job: Job) -> str:
     )
 
 
+def ids_in(crontab: str) -> list[str]:
+    """Of every patrol that has a line there which cron runs."""
+    lines = [line.rstrip("\r") for line in crontab.split("\n") if not line.lstrip().startswith("#")]
+    return [line.rpartition(f" {MARK} ")[2] for line in lines if f" {MARK} " in line]
+
+
 def job_words(program: Sequence[str], config_path: str | None, folder: str) -> tuple[str, ...]:
     """The words of the tick that cron is to run, independent of the working directory."""
     where = ("-c", config_path) if config_path else ("--folder", folder)

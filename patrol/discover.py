@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.names import run_name_from
 from onbox.redact import printable
 from patrol.ssh import NoAnswer, script_with_values
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
 END_MARK = b"<<<onbox discover end>>>"
 SECONDS = 6  # on the box, for each search
 PROJECTS_LIMIT = 20
+_PLACE = r"/[^\x00-\x1f]*"
 
 # Run directories are known by run.json beside events.jsonl. Bounded in depth and time; other file systems are not
-# entered, so that a hung mount costs nothing. Every line begins with a letter.
+# entered, so that a hung mount costs nothing. What else looks like training is told with its parent, its working
+# directory and where its stdout goes. Every line begins with a letter.
 SCRIPT = r"""
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi; }
 seconds=$1
@@ -32,20 +36,50 @@ done | while IFS= read -r file; do
   printf 'R %s\t%s\n' "$project" "$folder"
 done | head -n 100
 tmux ls 2>/dev/null | cut -d: -f1 | head -n 10 | while IFS= read -r name; do printf 'S %s\n' "$name"; done
-ps -eo pid=,etime=,args= 2>/dev/null | grep -E '[p]ython[0-9.]* .*[.]py|[t]orchrun|[d]eepspeed|[a]ccelerate launch' \
-  | grep -v 'onbox' | cut -c1-200 | head -n 10 | while IFS= read -r line; do printf 'P %s\n' "$line"; done
+heads='^==> .proc.[0-9]*.cmdline <==$'
+head -c 4096 /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ' \
+  | grep -E -e "$heads" -e '^([^ ]*/)?python[0-9.]*( -[A-Za-z]+)* [^- ][^ ]*[.]py( |$)' \
+    -e '^([^ ]*/python[0-9.]* )?[^ ]*(torchrun|deepspeed|accelerate) ' \
+  | sed -n -e "/$heads/{h;d;}" -e '/onbox/d;/-packages/d' -e 'x;p;x;p' | head -n 80 | while read -r line; do
+  case $line in
+    '==> /proc/'*) pid=${line#*c/} pid=${pid%%/*}; continue ;;
+  esac
+  read -r stat 2>/dev/null </proc/"$pid"/stat || continue
+  stat=${stat##*') '}
+  parent=${stat#* }
+  cwd=$(readlink /proc/"$pid"/cwd) || continue
+  output=$(readlink /proc/"$pid"/fd/1)
+  printf 'P %s %s\t%s\t%s\t%.200s\n' "$pid" "${parent%% *}" "$cwd" "$output" "$line"
+done
 echo '<<<onbox discover end>>>'
 """
 
 
+class Training(NamedTuple):
+    """A process that looks like training and was started by none that does. folder: where it works. log: the file that
+    its stdout goes to, below the folder where it lies there; None: it goes elsewhere. pattern: by which `watch.process`
+    finds it.
+    """
+
+    folder: str
+    log: str | None
+    pattern: str
+    words: str
+
+    @property
+    def name(self) -> str:
+        """A name for its run: its script's."""
+        return run_name_from(os.path.basename(self.pattern.replace("\\", "")).removesuffix(".py"))
+
+
 class Found(NamedTuple):
     """projects: project directories of runs that onbox started, each with the folder that holds its runs. sessions: of
-    tmux. processes: command lines that look like training. truncated: whether there may be more projects.
+    tmux. trainings: what runs there beside them.
     """
 
     projects: tuple[tuple[str, str], ...]
     sessions: tuple[str, ...]
-    processes: tuple[str, ...]
+    trainings: tuple[Training, ...]
 
 
 def discover_stdin() -> bytes:
@@ -57,20 +91,46 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
     if isinstance(answer, NoAnswer):
         return answer
     projects: dict[str, str] = {}
-    sessions, processes = [], []
+    home = "/root"
+    sessions, processes = [], list[tuple[str, str, str, str, str]]()
     for line in answer.output.decode("utf-8", "replace").split("\n"):
         kind, _, rest = line.partition(" ")
-        if kind == "R":
+        if kind == "H":
+            home = rest.rstrip("/")
+        elif kind == "R":
             project, _, folder = rest.partition("\t")
             state_dir = folder.rpartition("/")[0]
             place = project or state_dir.rpartition("/")[0]
-            if re.fullmatch(r"/[^\x00-\x1f]*", place) and len(projects) < PROJECTS_LIMIT:
+            if re.fullmatch(_PLACE, place) and len(projects) < PROJECTS_LIMIT:
                 projects.setdefault(place, state_dir)
         elif kind == "S":
             sessions.append(printable(rest))
         elif kind == "P":
-            processes.append(printable(rest.strip()))
-    return Found(tuple(projects.items()), tuple(sessions), tuple(processes))
+            who, *words = rest.split("\t", 3)
+            if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):
+                processes.append((*who.split(" "), *words))  # type: ignore[arg-type]
+    return Found(tuple(projects.items()), tuple(sessions), _trainings(processes, home))
+
+
+def _trainings(processes: list[tuple[str, str, str, str, str]], home: str) -> tuple[Training, ...]:
+    """Of (pid, parent, folder, stdout, command line): one per folder and script, without the workers of others."""
+    pids = {pid for pid, *_ in processes}
+    found: dict[tuple[str, str], Training] = {}
+    for _, parent, folder, output, words in processes:
+        if parent in pids or not re.fullmatch(_PLACE, folder):
+            continue
+        pattern = _pattern_of(words)
+        is_file = re.fullmatch(_PLACE, output) and not output.startswith("/dev/") and not output.endswith(" (deleted)")
+        log = output.removeprefix(folder.rstrip("/") + "/") if is_file else None
+        found.setdefault((folder, pattern), Training(folder, log, pattern, printable(words.strip())))
+    # The account's own work first, and what writes a log before what does not: a tool is not a training.
+    return tuple(sorted(found.values(), key=lambda one: (not one.folder.startswith(f"{home}/"), one.log is None)))
+
+
+def _pattern_of(words: str) -> str:
+    """The script as it was named, for grep -E; without one the program."""
+    script = next((word for word in words.split()[1:] if word.endswith(".py")), "")
+    return re.sub(r"([][.*+?(){}|^$\\])", r"\\\1", script or os.path.basename(words.split(maxsplit=1)[0]))
 
 
 def state_dir_of(project: str, state_dir: str, default: str) -> str | None:

@@ -22,6 +22,7 @@ JITTER_SECONDS = 0.02  # between two starts: no two clients of one tick knock in
 CONFIGURATION_SECONDS = 2.0
 
 BACKOFF_CAP_SECONDS = 4 * 3600.0
+LONGEST_BACKOFF_SECONDS = 8 * 86400.0  # of a weekly schedule, the longest that anybody has, with its spread
 LATENESS = 0.1  # of a cadence: a tick that comes a little early is not the one before
 
 Item = TypeVar("Item")

@@ -6,6 +6,7 @@ It does not depend on the memory: a patrol whose memory cannot be written is ali
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,9 +47,20 @@ def read_heartbeat(folder: str) -> Heartbeat | None:
     """None if no tick ever ran, or the file cannot be understood."""
     try:
         data = json.loads(read_file(os.path.join(folder, FILE), 1 << 16) or b"")
-        return Heartbeat(**{key: value for key, value in data.items() if key in Heartbeat._fields})
+        found = Heartbeat(**{key: value for key, value in data.items() if key in Heartbeat._fields})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
+    return found if _is_sound(found) else None
+
+
+def _is_sound(found: Heartbeat) -> bool:
+    """Whether every field is what it is called: the file may have been touched by hand, or be of another version."""
+    numbers = (found.began_at, found.pid, found.boxes, found.runs)
+    optional = (found.ended_at, found.exit_code, found.timer_at)
+    given = (*numbers, *(value for value in optional if value is not None))
+    return isinstance(found.trouble, str) and all(
+        isinstance(value, int | float) and math.isfinite(value) for value in given
+    )
 
 
 class Standing(NamedTuple):

@@ -15,6 +15,7 @@ from onbox.system.lock import LockUnsupported
 from patrol.cron import Job, job_words, tag
 from patrol.judge import all_over
 from patrol.output import log_path
+from patrol.owners import drop_claim
 from patrol.settings import SSH_VARIABLE
 
 if TYPE_CHECKING:
@@ -88,4 +89,5 @@ def leave_when_all_is_over(settings: Settings, judged: Sequence[BoxJudged]) -> s
         return None
     except (Trouble, StateNotWritten, LockUnsupported) as error:
         return f"every run has ended and was acknowledged, but the crontab line could not be removed: {error}"
+    drop_claim(settings)
     return "every run has ended and was acknowledged: the crontab line was removed; `patrol install` puts it back"

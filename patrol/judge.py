@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 FORGET_UNREACHED_SECONDS = 30 * 86400.0  # a run of a box that does not answer is spoken of for so long
 FORGET_VANISHED_SECONDS = 86400.0  # one whose box answers and has it no more
+STOP_RULES = ("stop-point", "stopped-at-point")
 ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED)
 
 
@@ -139,11 +140,15 @@ def worst(verdicts: Iterable[Verdict], now: float) -> Severity:
 
 
 def all_over(boxes: Sequence[BoxJudged]) -> bool:
-    """Whether every run of every box was seen, has ended and was acknowledged: then nobody needs a patrol."""
+    """Whether every run of every box was seen, and has ended and was acknowledged, or is at the stopping point that a
+    person set and that is told: then nobody needs a patrol.
+    """
     runs = [run for box in boxes for run in box.runs]
-    return bool(runs) and all(
-        run.look is not None and run.verdict.state in ENDED and run.verdict.acknowledged for run in runs
-    )
+    return bool(runs) and all(run.look is not None and _is_over(run.verdict) for run in runs)
+
+
+def _is_over(verdict: Verdict) -> bool:
+    return verdict.finding.rule in STOP_RULES or (verdict.state in ENDED and verdict.acknowledged)
 
 
 def may_act(judged: BoxJudged) -> bool:
@@ -164,6 +169,7 @@ def box_note(judged: BoxJudged) -> BoxNote:
 
 def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:
     verdict = run.verdict
+    flag = verdict.flag
     return RunNote(
         box=verdict.box,
         run=verdict.run,
@@ -176,6 +182,9 @@ def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:
         rule=verdict.finding.rule,
         say=verdict.finding.say,
         rule_before=run.before.rule,
+        flag=flag.rule if flag else "",
+        flag_says=flag.say if flag else "",
+        flag_before=run.before.flag,
         point=point_of(run.look, snapshot),
     )
 

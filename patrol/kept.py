@@ -33,7 +33,8 @@ class Point(NamedTuple):
 
 class RunNote(NamedTuple):
     """What is kept of one run after a tick. verdict: as JSON. state, severity, rule, say: of the verdict, for the list
-    of changes. rule_before: None at the first sight.
+    of changes. rule_before: None at the first sight. flag: the worst rule that is told
+    beside it, with what it says; "" where none is worse than the rule itself.
     """
 
     box: str
@@ -48,6 +49,9 @@ class RunNote(NamedTuple):
     say: str
     rule_before: str | None
     point: Point | None
+    flag: str = ""
+    flag_says: str = ""
+    flag_before: str = ""
 
 
 class BoxNote(NamedTuple):

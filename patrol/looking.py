@@ -11,7 +11,7 @@ from onbox.contract.boxes import CLUSTERS
 from onbox.contract.tracker import Intent
 from onbox.redact import one_line, redact
 from onbox.system.clock import monotonic, wall
-from patrol.fleet import Limits, Visit, find_gates, next_try_at, visit_all
+from patrol.fleet import LONGEST_BACKOFF_SECONDS, Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import CONNECT_SECONDS, Connection, Target, ask
 
@@ -71,7 +71,7 @@ def look_at_all(
     tried = []
     for box in boxes:
         before = past.boxes.get(box.name)
-        if before is not None and not even_waiting and (before.next_try_at or 0.0) > now:
+        if before is not None and not even_waiting and _waits(before, now):
             yield Seen(box, Unreachable(box.name, now, "waiting", _why_waiting(before)), None)
         else:
             tried.append(box)
@@ -89,6 +89,11 @@ def look_at_all(
     )
     for visit in visits:
         yield _seen(visit)
+
+
+def _waits(before: BoxBefore, now: float) -> bool:
+    """Whether the box's back-off lasts. A time that no back-off reaches was reckoned by a clock that was wrong."""
+    return before.next_try_at is not None and now < before.next_try_at <= now + LONGEST_BACKOFF_SECONDS
 
 
 def _why_waiting(before: BoxBefore) -> str:

@@ -273,8 +273,10 @@ def _remember_run(db: sqlite3.Connection, note: RunNote) -> None:
         " DO UPDATE SET before = excluded.before, at = excluded.at, line = excluded.line, verdict = excluded.verdict",
         (note.box, note.run, *words),
     )
-    if note.rule_before != note.rule:
-        flip = Flip(note.at, note.box, note.run, note.rule_before, note.rule, note.severity, note.state, note.say)
+    if (note.rule_before, note.flag_before) != (note.rule, note.flag):
+        before_, after = _with_flag(note.rule_before, note.flag_before), _with_flag(note.rule, note.flag)
+        says = note.flag_says if note.flag else note.say
+        flip = Flip(note.at, note.box, note.run, before_, after or "", note.severity, note.state, says)
         db.execute(
             "INSERT INTO flips (at, box, run, rule_before, rule, severity, state, say) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             flip,
@@ -286,6 +288,11 @@ def _remember_run(db: sqlite3.Connection, note: RunNote) -> None:
             " WHERE runs.box = ? AND runs.run = ? AND rules.name = ?",
             (int(note.at), note.severity, *note.point, note.box, note.run, note.rule),
         )
+
+
+def _with_flag(rule: str | None, flag: str) -> str | None:
+    """`healthy +disk-trend`: a warning is told together with the rule that makes it one."""
+    return f"{rule} +{flag}" if rule and flag else rule
 
 
 def _with_persons_word(db: sqlite3.Connection, note: RunNote) -> Before:

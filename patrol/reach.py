@@ -30,7 +30,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("host_key", "the host key is not the known one", "make sure that the box is yours (a rebuilt one has a new key), then: ssh-keygen -R HOST", lasting=True),
     Reason("jump", "the jump host could not be passed", "try: ssh to the jump host by itself"),
     Reason("client", "the ssh client cannot work", "read its words; check `[ssh] command` and ~/.ssh/config", lasting=True),
-    Reason("shell", "the login works, but no POSIX sh ran the probe", "check the account's login shell and its start-up files", lasting=True),
+    Reason("shell", "the login works, but no POSIX sh ran the probe", "check the account's login shell, its start-up files, and whether its key has a forced command (authorized_keys)", lasting=True),
     Reason("late", "the box began to answer and did not end in time", "a disk or a start-up file of the account hangs; log in and look"),
     Reason("cut", "the answer was cut off in the middle", "the link broke; it is tried again at the next tick"),
     Reason("waiting", "not tried: the box was not there the last times", "it is tried again when its back-off ends; `patrol tick BOX` tries now"),

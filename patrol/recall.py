@@ -118,6 +118,7 @@ def _judged(before: Before, verdict: Verdict) -> Before:
     same = before.rule == verdict.finding.rule
     return before._replace(
         rule=verdict.finding.rule,
+        flag=verdict.flag.rule if verdict.flag else "",
         since=verdict.since,
         rule_ticks=before.rule_ticks + 1 if same else 1,
         rules=_newest((*before.rules, verdict.finding.rule), RULES),

@@ -6,12 +6,12 @@ What comes from a box has been cleaned where the verdict was made; names are cle
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
-from onbox.redact import one_line, redact
+from onbox.redact import one_line, printable, redact
 from patrol.decide.scene import gpu_percent, share
 from patrol.decide.words import ago, clean, sound
 from patrol.snapshot import BoxLook
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from patrol.before import Before
     from patrol.decide.decide import Explained
     from patrol.decide.rule import Tried
-    from patrol.snapshot import Disk, RunLook, Snapshot
+    from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199
 REASON_LEAST, REASON_LIMIT = 40, 90
@@ -179,9 +179,10 @@ def _sign(reading: object) -> str:
     return _NO_VALUE if isinstance(reading, Absent) else _UNKNOWN
 
 
-def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Finding] | None = None) -> list[str]:
+def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] | None = None) -> list[str]:
     """The lines below the one line: for each thing that is wrong what, since when, the proving line, the remedy, and
-    what to type. [] where nothing is wrong. told: what the runs of a box have in common is told below the first one.
+    what to type; of a run that is done its files of results. [] where there is nothing of that. told: what the runs of
+    a box have in common is told below the first one.
     """
     lines: list[str] = []
     for finding in (verdict.finding, *verdict.further):
@@ -195,9 +196,22 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Findin
         lines.append(f"  {finding.severity.name.lower()}  {finding.rule}: {clean(finding.say, 300)}")
         lines += [f"    since   {_since(verdict, now)}"] if first else []
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
+        lines += [f"    | {line}" for line in _traceback(look)] if first else []
         lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
         lines += [f"    next    {_command(finding.command)}"] if finding.command else []
+    results = look.results if look is not None and verdict.state is RunState.DONE else ()
+    for file in results:
+        if told is None or file not in told:
+            lines += _result_lines(file)
+    if told is not None:
+        told.update(results)
     return lines
+
+
+def _result_lines(file: ResultFile) -> list[str]:
+    """As it is: nothing is rounded or lined up."""
+    head = f"  result  {clean(file.path, 120)}" + ("" if file.whole else " (its first 4 KiB)")
+    return [head, *(f"    {printable(line)}" for line in redact(file.text).splitlines())]
 
 
 def _command(command: str) -> str:
@@ -217,6 +231,11 @@ def _proof(look: RunLook | None) -> str:
         return clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
     log = observed(look.log) if look else None
     return f"last line: {clean(log.last_line, 160)}" if log and log.last_line else ""
+
+
+def _traceback(look: RunLook | None) -> tuple[str, ...]:
+    failure = observed(look.failure) if look else None
+    return tuple(map(printable, failure.traceback)) if failure is not None else ()
 
 
 def explanation(explained: Explained) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 from onbox.contract.readings import Absent, Maybe
 
 if TYPE_CHECKING:
+    from onbox.contract.boxes import StopAt
     from onbox.contract.progress import Progress
     from onbox.contract.tracker import TrackerIdentity
     from onbox.logs.cursor import Cursor
@@ -116,7 +117,8 @@ class LogLook(NamedTuple):
 class Failure(NamedTuple):
     """Why a run failed, as its FAILED marker tells (source "marker") or as triage reads its log ("log").
 
-    retry_allowed: whether the same configuration may run again at all; None: the marker does not say.
+    retry_allowed: whether the same configuration may run again at all; None: the marker does not say. traceback: the
+    attempt's last one, whole and redacted, at most 50 lines; () where its log holds none.
     """
 
     failure_class: str
@@ -128,6 +130,7 @@ class Failure(NamedTuple):
     source: str
     stage: str = ""
     confidence: str = ""
+    traceback: tuple[str, ...] = ()
 
 
 class Artifacts(NamedTuple):
@@ -136,6 +139,14 @@ class Artifacts(NamedTuple):
     files: int
     bytes_total: int
     newest_age_seconds: Maybe[float]
+
+
+class ResultFile(NamedTuple):
+    """A small file of results as it lies on the box: at most 4 KiB of it. whole: there was no more."""
+
+    path: str
+    text: str
+    whole: bool
 
 
 class FileCount(NamedTuple):
@@ -212,6 +223,8 @@ class RunLook(NamedTuple):
     can_resubmit: whether the configuration says how a job of a cluster is submitted anew. submitted_age_seconds: since
     an engine took it.
     trackers: its stages' runs at experiment trackers, as far as they are known.
+    keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
+    stop_at: where a person wants the watch to end; None: nowhere.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -251,6 +264,9 @@ class RunLook(NamedTuple):
     can_resubmit: bool = False
     submitted_age_seconds: Maybe[float] = NOT_ASKED
     trackers: tuple[TrackerLook, ...] = ()
+    keeps_checkpoints: Maybe[bool] = NOT_ASKED
+    stop_at: StopAt | None = None
+    results: tuple[ResultFile, ...] = ()
 
 
 class BoxLook(NamedTuple):

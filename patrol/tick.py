@@ -24,7 +24,7 @@ from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.kept import MemoryTrouble, Past, TickNote
 from patrol.looking import back_off, look_at_all
 from patrol.memory import Memory
-from patrol.schedule import BadSchedule, parse_schedule
+from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -87,11 +87,14 @@ def tick(
     environ: Mapping[str, str],
     show: Callable[[BoxJudged], None],
 ) -> Ticked:
-    """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble, StateNotWritten."""
+    """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble."""
     if settings.patrol.rules or settings.patrol.thresholds:
         policy_of(settings)  # errors are told before any box is looked at
-    make_folders(settings.state)
-    lock = try_lock(os.path.join(settings.state, LOCK))
+    try:
+        make_folders(settings.state)
+        lock = try_lock(os.path.join(settings.state, LOCK))
+    except StateNotWritten as error:
+        return _look_without_state(settings, wishes, environ, show, error)
     if lock is None:
         raise Busy
     keeper = _keep_from_children(lock)
@@ -104,7 +107,7 @@ def tick(
             write_heartbeat(settings.state, beat)
         work = _Tick(settings, wishes, environ, show)
         if wishes.unattended:
-            work.troubles += _missed(settings, earlier, began)
+            work.troubles += [*_missed(settings, earlier, began), *_patrolled_twice(settings, began)]
         ticked = work.run(began)
     except BaseException as error:
         _end_heartbeat(settings, beat, int(Severity.UNKNOWN), f"{type(error).__name__}: {error}")
@@ -116,6 +119,19 @@ def tick(
     runs = sum(len(box.runs) for box in ticked.judged)
     _end_heartbeat(settings, beat._replace(runs=runs), int(ticked.severity), trouble)
     return ticked
+
+
+def _look_without_state(
+    settings: Settings,
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    show: Callable[[BoxJudged], None],
+    error: StateNotWritten,
+) -> Ticked:
+    """A full disk or a wrong mode here is no reason not to look; but what is done is done under the lock only."""
+    work = _Tick(settings, wishes._replace(act=False), environ, show)
+    work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
+    return work.run(wall())
 
 
 def _keep_from_children(lock: int) -> set[int]:
@@ -143,6 +159,13 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
     hours = (now - earlier.timer_at) / 3600
     why = "this machine slept or was off, or cron did not run"
     return [f"{standing.missed} tick(s) were missed in the {hours:.1f} h before this one: {why}"]
+
+
+def _patrolled_twice(settings: Settings, now: float) -> list[str]:
+    from patrol.owners import claim_or_tell, ids_installed  # noqa: PLC0415 - of ticks by a timer only
+
+    cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
+    return claim_or_tell(settings, ids_installed, now, cadence)
 
 
 class _Tick:

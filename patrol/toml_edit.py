@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    Value: TypeAlias = str | Mapping[str, str] | Sequence[Mapping[str, str]]
 
 NEW_FILE = "# Where runs live, and how they are looked at. All keys: onbox init --help, docs/patrol.md\n"
 
@@ -16,12 +19,19 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def render_box(name: str, values: Mapping[str, str], jobs: Sequence[str] = ()) -> str:
-    """The table of one box. name: a valid name; one with a dot is quoted. jobs: that a cluster is asked about."""
+def _value(value: Value) -> str:
+    """A text, a table of texts, or a list of such tables, on one line."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {quote(text)}" for key, text in value.items()) + " }"
+    return "[" + ", ".join(map(_value, value)) + "]"
+
+
+def render_box(name: str, values: Mapping[str, Value]) -> str:
+    """The table of one box. name: a valid name; one with a dot is quoted."""
     key = name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else quote(name)
-    lines = [f"[boxes.{key}]", *(f"{key} = {quote(value)}" for key, value in values.items())]
-    if jobs:
-        lines.append(f"watch = [{', '.join(f'{{ job = {quote(job)} }}' for job in jobs)}]")
+    lines = [f"[boxes.{key}]", *(f"{key} = {_value(value)}" for key, value in values.items())]
     return "\n".join(lines) + "\n"
 
 

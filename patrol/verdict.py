@@ -61,6 +61,12 @@ class Verdict(NamedTuple):
     may_resume: bool = False
 
     @property
+    def flag(self) -> Finding | None:
+        """What is told beside the rule and is worse than it, the worst of that; None: the rule says the worst."""
+        worst = max(self.further, key=lambda finding: finding.severity.rank, default=None)
+        return worst if worst is not None and worst.severity.rank > self.finding.severity.rank else None
+
+    @property
     def severity(self) -> Severity:
         """The worst of all findings."""
         return max((finding.severity for finding in (self.finding, *self.further)), key=lambda severity: severity.rank)

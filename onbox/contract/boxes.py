@@ -14,6 +14,16 @@ RECOVERIES = ("never", "resume")
 DEFAULT_SCHEDULE = "3,33 * * * *"
 
 
+class StopAt(NamedTuple):
+    """Where a person wants to be told and the patrol to end its watch: at a step, at a time (seconds since the epoch),
+    or at a loss that is no higher; the first that comes. None: not given.
+    """
+
+    step: float | None = None
+    at: float | None = None
+    loss: float | None = None
+
+
 class Watch(NamedTuple):
     """A run that onbox did not start. At least one of log, process, session and artifacts is given.
 
@@ -36,6 +46,7 @@ class Watch(NamedTuple):
     expected_seconds: float | None = None
     job: str | None = None
     resubmit: tuple[str, ...] | None = None
+    stop_at: StopAt | None = None
 
 
 class Count(NamedTuple):
@@ -49,8 +60,9 @@ class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
     owner: who answers for its runs, in words. clocks: what ends or costs by itself there, in words, such as a release
-    at a fixed time. address, token: of a cluster (ray, iris), where they differ from those in [ray] and [iris]; token
-    is a reference.
+    at a fixed time. stop_at: of all its runs that name none of their own; None: nowhere. results: patterns of small
+    files there that a report shows as they are, once a run is done. address, token: of a cluster (ray, iris), where
+    they differ from those in [ray] and [iris]; token is a reference.
     """
 
     name: str
@@ -64,6 +76,8 @@ class BoxSettings(NamedTuple):
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()
+    stop_at: StopAt | None = None
+    results: tuple[str, ...] = ()
     address: str | None = None
     token: str | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from onbox.contract import config_values as values
-from onbox.contract.boxes import BACKENDS, CLUSTERS, RECOVERIES, BoxSettings, Count, PatrolSettings, Watch
+from onbox.contract.boxes import BACKENDS, CLUSTERS, RECOVERIES, BoxSettings, Count, PatrolSettings, StopAt, Watch
 from onbox.contract.config_clusters import read_cluster
 from onbox.contract.config_fields import Table, Unwanted
 from onbox.contract.names import name_problem
@@ -16,12 +16,13 @@ BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "boxes.*": (
             "host", "project", "backend", "recover", "state_dir", "owner", "clocks", "deadline", "watch", "counts",
-            "address", "token",
+            "stop_at", "results", "address", "token",
         ),
         "boxes.*.watch": (
             "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
-            "stall_after", "expected", "job", "resubmit",
+            "stall_after", "expected", "stop_at", "job", "resubmit",
         ),
+        "boxes.*.stop_at": ("step", "time", "loss"),
         "boxes.*.counts[]": ("local", "remote"),
         "patrol": (
             "schedule", "deadline", "at_once", "per_host", "multiplex", "ping", "textfile", "restarts_per_day",
@@ -65,6 +66,8 @@ def _read_box(name: str, table: Table) -> BoxSettings:
         deadline_seconds=table.read("deadline", values.positive_duration, None),
         watches=_read_watches(table),
         counts=tuple(_read_count(table, at, item) for at, item in enumerate(_items(table, "counts", _COUNTS_WANTED))),
+        stop_at=_read_stop(table),
+        results=table.read_list("results", values.text, 'a list such as ["results/*.csv"]'),
     )
 
 
@@ -109,6 +112,20 @@ def _read_watch(table: Table) -> Watch:
         done_count=table.read("done_count", values.count_from(1), None),
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         expected_seconds=table.read("expected", values.positive_duration, None),
+        stop_at=_read_stop(table),
+    )
+
+
+def _read_stop(table: Table) -> StopAt | None:
+    if "stop_at" not in table:
+        return None
+    inner = Table(table.path_of("stop_at"), table.values["stop_at"], BOXES_KEYS["boxes.*.stop_at"], table.errors)
+    if inner.is_table and not any(key in inner for key in ("step", "time", "loss")):
+        inner.missing("step", "at least one of step, time, loss")
+    return StopAt(
+        inner.read("step", values.number, None),
+        inner.read("time", values.local_time, None),
+        inner.read("loss", values.number, None),
     )
 
 

@@ -209,6 +209,8 @@ cmd = "python eval.py"
 #deadline = "1m"
 # A data set that is being copied: the box must hold as many files as the source here
 #counts = [{ local = "data/train", remote = "data/train" }]
+# Small files there that are shown as they are, once a run is done
+#results = ["results/*.csv"]
 # A run that onbox did not start. One table, or a list of tables with a name each
 #[boxes.gpu1.watch]
 #name = "watched"
@@ -222,6 +224,9 @@ cmd = "python eval.py"
 #done_regex = "^finished"
 #done_file = "DONE"
 #done_count = 10
+# Where its watch ends, and you are told: at a step, a time (local, unless with an offset), or a loss; here or for all
+# runs of the box. Nothing is stopped by it
+#stop_at = { step = 4000, time = "2027-01-01 08:00", loss = 0.1 }
 # Quiet for so long is stalled, and how long it should take. Default: 30 minutes; not known
 #stall_after = "30m"
 #expected = "6h"

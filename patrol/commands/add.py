@@ -6,12 +6,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.boxes import BoxSettings
+from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
 from onbox.errors import Trouble
 from onbox.project import load_project, read_toml
+from onbox.redact import printable
 from onbox.system.files import StateNotWritten
 from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
@@ -93,33 +94,51 @@ def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
         text = f"{box.host}: {reason.says} ({found.detail}); {reason.remedy}. Nothing was written"
         raise Trouble(Exit.USAGE, text)
     if not found.projects:
-        raise Trouble(Exit.USAGE, _nothing_found(box, found))
+        return _with_training(box, found)
     (project, folder), *others = found.projects
     for other, _ in others:
         warn(f"there are runs in {other}, too: patrol add {box.host} --name {box.name}-2 --project {other}")
     return box._replace(project=project, state_dir=state_dir_of(project, folder, DEFAULT_STATE_DIR))
 
 
+def _with_training(box: BoxSettings, found: Found) -> BoxSettings:
+    """What onbox did not start is watched where it works. Raises Trouble where nothing runs that looks like it."""
+    if not found.trainings:
+        raise Trouble(Exit.USAGE, _nothing_found(box, found))
+    first, *others = found.trainings
+    print(f"no run of onbox is there; watched is what runs in {printable(first.folder)}: {first.words}")
+    if first.log is None:
+        warn("its stdout goes to no file: give `log`, so that progress and errors can be seen")
+    for other in others:
+        warn(f"there runs more, in {printable(other.folder)}: {other.words}")
+    watch = Watch(first.name, log=first.log, process=first.pattern)
+    return box._replace(project=first.folder, watches=(watch,))
+
+
 def _nothing_found(box: BoxSettings, found: Found) -> str:
     lines = [f"{box.host}: no run of onbox was found there. Name the project: patrol add {box.host} --project DIR"]
-    if found.processes or found.sessions:
+    if found.sessions:
         lines.append("  what runs there can be watched all the same; write into onbox.toml:")
         lines += [f'    [boxes.{box.name}]\n    host = "{box.host}"']
-        session = f', session = "{found.sessions[0]}"' if found.sessions else ""
-        lines.append(f'    watch = {{ log = "/path/to/train.log", process = "train.py"{session} }}')
-    lines += [f"  runs now: {line}" for line in found.processes]
+        lines.append(f'    watch = {{ log = "/path/to/train.log", session = "{found.sessions[0]}" }}')
     return "\n".join(lines)
+
+
+def _watch_table(watch: Watch) -> dict[str, str]:
+    named = {"name": watch.name, "log": watch.log, "process": watch.process, "job": watch.job}
+    return {key: value for key, value in named.items() if value is not None}
 
 
 def _write(path: str, box: BoxSettings) -> None:
     """Add the table, and see that the file then says what it said and the new box, nothing else."""
-    values: dict[str, str | None] = {"host": box.host, "project": box.project, "state_dir": box.state_dir}
+    values: dict[str, Any] = {"host": box.host, "project": box.project, "state_dir": box.state_dir}
     if box.is_cluster:
-        values = add_cluster.values_of(box)
+        values = dict(add_cluster.values_of(box))
     elif box.backend != "ssh":
         values["backend"] = box.backend
-    jobs = [watch.job for watch in box.watches if watch.job is not None]
-    table = render_box(box.name, {key: value for key, value in values.items() if value is not None}, jobs)
+    tables = [_watch_table(watch) for watch in box.watches]
+    values["watch"] = tables[0] if len(tables) == 1 and not box.is_cluster else tables or None
+    table = render_box(box.name, {key: value for key, value in values.items() if value is not None})
     real = os.path.realpath(path)
     before = read_toml(real) if os.path.exists(real) else {}
     try:

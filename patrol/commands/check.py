@@ -37,6 +37,7 @@ examples:
 SLOW_LOGIN_SECONDS = 3.0
 SKEW_SECONDS = 5.0
 AGENT = "SSH_AUTH_SOCK"
+DECLARED_SECTIONS = frozenset({"log", "processes", "session", "artifacts", "queue", "jobs", "count", "run_disk"})
 
 
 class Item(NamedTuple):
@@ -166,7 +167,11 @@ def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
             "onbox", Severity.WARNING, "no onbox on the PATH of a login", 'recover = "resume" looks in .venv, venv, too'
         )
     for section, why in look.sections_unseen:
-        yield Item(section, Severity.OK, f"could not be looked at: {why}")
+        if section == "runs":
+            continue  # told as the project
+        declared = section.partition(".")[0] in DECLARED_SECTIONS
+        severity, remedy = (Severity.WARNING, "onbox.toml asks for it") if declared else (Severity.OK, "")
+        yield Item(section, severity, f"could not be looked at: {why}", remedy)
 
 
 def _clock(identity: Identity) -> Item:
@@ -178,10 +183,10 @@ def _clock(identity: Identity) -> Item:
 
 
 def _project(box: BoxSettings, look: BoxLook) -> Item:
-    if isinstance(look.runs, Unseen | Absent):
-        return Item(
-            "project", Severity.CRITICAL, look.runs.why, f"is project = {box.project!r} the directory on the box?"
-        )
+    unseen = look.runs.why if isinstance(look.runs, Unseen | Absent) else dict(look.sections_unseen).get("runs")
+    if unseen is not None or isinstance(look.runs, Unseen | Absent):
+        remedy = f"is project = {box.project!r} the directory on the box?"
+        return Item("project", Severity.CRITICAL, unseen or "", remedy)
     if not look.runs:
         return Item("project", Severity.WARNING, "no run there yet", "start one on the box: onbox chain ...")
     return Item("project", Severity.OK, f"{len(look.runs)} run(s): " + ", ".join(run.run for run in look.runs))

@@ -14,11 +14,13 @@ from onbox.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.crontab_text import BadLine, with_line
 from onbox.errors import Trouble
 from onbox.redact import one_line, printable, redact
+from onbox.system.clock import wall
 from onbox.system.files import make_folders
 from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.cron import bare_environment, render_line, systemd_units, tag
+from patrol.cron import bare_environment, ids_in, render_line, systemd_units, tag
 from patrol.installed import installed_lines, job_of, lock_folder, remove_line
-from patrol.schedule import BadSchedule, parse_schedule
+from patrol.owners import doubles, drop_claim, write_claim
+from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.tick import policy_of
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ def run_install(args: argparse.Namespace) -> int:
         crontab = read_crontab()
     except NoCrontab as error:
         raise Trouble(Exit.USAGE, f"{error}; as a timer of systemd:\n\n{systemd_units(job)}") from error
+    now = wall()
+    others = doubles(settings, lambda: ids_in(crontab), now)
+    if others:
+        raise Trouble(Exit.USAGE, "one patrol per run, nothing was changed\n  " + "\n  ".join(others))
     make_folders(settings.state)
     if not args.untried:
         _try_as_cron_would(job)
@@ -71,6 +77,7 @@ def run_install(args: argparse.Namespace) -> int:
         print("nothing was changed")
         return Exit.DONE
     new = change_crontab(lock_folder(settings), lambda text: with_line(text, line, tag(job.id)))
+    write_claim(settings, now, cadence_seconds(parse_schedule(settings.patrol.schedule), now))
     print("installed" if new else "it was there already")
     print(f"output goes to {job.log} (kept below 1 MB); patrol status tells when the last tick was")
     print("cron does nothing while this machine sleeps or is off, and nothing is made up for afterwards")
@@ -135,6 +142,7 @@ def _try_as_cron_would(job: Job) -> None:
 def run_uninstall(args: argparse.Namespace) -> int:
     settings = load_settings(args, os.environ)
     lines = installed_lines(settings)
+    drop_claim(settings)
     if remove_line(settings):
         print("removed from the crontab:\n\n" + "\n".join(lines or []) + "\n\nall other lines are as they were")
     else:

@@ -31,6 +31,9 @@ examples:
 """
 
 
+FUTURE_SECONDS = 60.0
+
+
 def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("status", help="the last words, and whether the patrol is alive", epilog=EXAMPLES)
     add_common_options(parser)
@@ -88,7 +91,10 @@ def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[s
 
 def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
     age = format_duration(max(0.0, now - heartbeat.began_at))
-    text = f"last tick    {_clock(heartbeat.began_at)} ({age} ago)"
+    ahead = heartbeat.began_at > now + FUTURE_SECONDS
+    text = (
+        f"last tick    {_clock(heartbeat.began_at)} ({'in the future: a clock was wrong' if ahead else age + ' ago'})"
+    )
     if heartbeat.ended_at is None:
         text += ", not ended: it runs, or it was killed"
     else:

@@ -6,7 +6,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED
 from patrol.decide.scene import RunScene
 from patrol.decide.trend import flap_percent, longest_gap, risen_loss, slow_rate
 from patrol.decide.words import (
@@ -19,6 +19,7 @@ from patrol.decide.words import (
     resume_command,
     signals,
     status_command,
+    stop_command,
 )
 from patrol.presence import Presence
 from patrol.recall import artifact_age
@@ -85,6 +86,7 @@ def _flaps(scene: RunScene) -> bool:
 ALIVE = If("a process of it lives", lambda s: s.alive)
 RUNNER_GONE = If("its runner is gone, its stage lives", lambda s: s.presence is Presence.ORPHAN)
 ALL_OLD = If("every signal was seen, and all are older than stall_after", lambda s: s.all_signals_old)
+NOT_ALL_OLD = If("a signal is young, or was not seen", lambda s: not s.all_signals_old)
 NOT_AT_WORK = If("the box's own monitor does not say that it is at work", lambda s: not _quiet_but_at_work(s))
 JUST_STARTED = If(
     "its attempt is younger than start_grace",
@@ -214,6 +216,12 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"its newest loss is no number; {how_far(s)}",
         "it burns time without learning (divergence)",
         remedy=lambda s: REMEDIES["divergence"], command=log_command,
+    ),
+    Row(
+        "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED, NOT_ALL_OLD),
+        lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
+        "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
+        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=stop_command,
     ),
     Row(
         "just-started", Severity.OK, RunState.RUNNING, (ALIVE, JUST_STARTED),

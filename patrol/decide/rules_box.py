@@ -127,7 +127,16 @@ def _stalls(scene: BoxScene) -> str:
 
 def _gpu_faults(scene: BoxScene) -> str:
     words = [f"GPU {gpu.number}: {clean(gpu.trouble, 60)}" for gpu in observed(scene.box.gpus) or () if gpu.trouble]
-    return "; ".join(words + [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "xid"])
+    return "; ".join(words + ([] if scene.first_look else _xid_lines(scene)))
+
+
+def _xid_lines(scene: BoxScene) -> list[str]:
+    return [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "xid"]
+
+
+def _earlier_xids(scene: BoxScene) -> str:
+    """At the first look: lines of the last two cadences that nobody has seen come."""
+    return "; ".join(_xid_lines(scene)[-2:]) if scene.first_look else ""
 
 
 def _oom_lines(scene: BoxScene) -> list[str]:
@@ -228,6 +237,14 @@ BOX_FLAGS: tuple[Flag, ...] = (
         _gpu_faults,
         "a sick GPU spoils results before it fails",
         remedy=lambda s: "Exclude the GPU or the node, report it, resume elsewhere.",
+        command=lambda s: s.way.there(("nvidia-smi",)),
+    ),
+    Flag(
+        "gpu-fault-before", Severity.WARNING, None,
+        (If("at the first look the kernel's log holds an Xid of the last two cadences", lambda s: bool(_earlier_xids(s))),),
+        lambda s: f"before the first look: {_earlier_xids(s)}",
+        "nobody saw it come, and the run may have begun after it; a later look tells what is new",
+        remedy=lambda s: "Compare with the run's start; nvidia-smi tells how the GPU is now.",
         command=lambda s: s.way.there(("nvidia-smi",)),
     ),
     Flag(

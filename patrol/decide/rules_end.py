@@ -41,7 +41,8 @@ def retry_allowed(failure: Failure) -> bool:
 
 def _may_resume(scene: RunScene) -> bool:
     """Nothing speaks against the same configuration once more: no class that forbids it, no repeated failure."""
-    if isinstance(scene.look.failure, Unseen) or not (scene.look.managed or scene.look.can_resubmit):
+    known = scene.look.managed or scene.look.can_resubmit
+    if isinstance(scene.look.failure, Unseen) or not known or scene.stop_reached:
         return False
     return scene.failure is None or (retry_allowed(scene.failure) and scene.same_failures < scene.limits.repeat_count)
 
@@ -113,6 +114,7 @@ BEGAN = If("it had begun", _began)
 WATCHED = If("onbox did not start it", lambda scene: not scene.look.managed)
 SHOWS_END = If("its log shows an end of its own", _shows_end)
 STILL_WRITES = If("it wrote after an earlier look had found no process", lambda scene: bool(_writer(scene)))
+STOP_REACHED = If("the stopping point that a person set is reached", lambda scene: bool(scene.stop_reached))
 EVIDENCE_UNSEEN = If(
     "its processes, its end record or its proof of success could not be looked at",
     lambda scene: (
@@ -187,6 +189,15 @@ def _engine_remedy(scene: RunScene) -> str:
 def _engine_may_resume(scene: RunScene) -> bool:
     engine = scene.engine
     return engine is not None and engine.failure_class in RETRYABLE and _may_resume(scene)
+
+
+def _resume_remedy(scene: RunScene) -> str:
+    """What a resume would go on from is promised only where the stage says what it writes."""
+    if not scene.look.managed:
+        return "Find out what ended it, then start it again yourself."
+    if observed(scene.look.keeps_checkpoints):
+        return "Resume: its stage starts again and finds what it has written so far, its newest checkpoint too."
+    return "Resume: its stage starts again; it declares no files, so what it goes on from only its command knows."
 
 
 def _say_dead(scene: RunScene) -> str:
@@ -282,7 +293,7 @@ ENDED: tuple[Row, ...] = (
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
         lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
-        remedy=lambda s: "Resume: it goes on from its newest checkpoint.", command=resume_command, resume=_may_resume,
+        remedy=_resume_remedy, command=resume_command, resume=_may_resume,
     ),
     Row(
         "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
@@ -311,6 +322,11 @@ ENDED: tuple[Row, ...] = (
         remedy=failure_remedy, command=log_command,
     ),
     Row(
+        "stopped-at-point", Severity.OK, RunState.STOPPED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, STOP_REACHED),
+        lambda s: f"no process any more, behind the stopping point that was set ({s.stop_reached}); {how_far(s)}",
+        "who set a stopping point did not want more: nothing is resumed behind it",
+    ),
+    Row(
         "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),
         lambda s: f"no process, and its log shows an end of its own ({how_far(s)}), but nothing declared proves success",
         "a last step in a log is no proof that the results were written",
@@ -320,7 +336,7 @@ ENDED: tuple[Row, ...] = (
         "interrupted", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN),
         _say_dead,
         "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
-        remedy=lambda s: failure_remedy(s) if s.failure else "Resume: it goes on from its newest checkpoint.",
+        remedy=lambda s: failure_remedy(s) if s.failure else _resume_remedy(s),
         command=lambda s: resume_command(s) if _may_resume(s) else log_command(s), resume=_may_resume,
     ),
     Row(

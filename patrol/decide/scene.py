@@ -105,6 +105,11 @@ class BoxScene:
         times = [(fault, observed(fault.uptime_seconds)) for fault in observed(self.box.kernel_faults) or ()]
         return tuple(fault for fault, at in times if at is not None and since is not None and at > since)
 
+    @property
+    def first_look(self) -> bool:
+        """Nothing is known of an earlier look at the kernel's log."""
+        return self.box_before.kernel_seconds is None
+
     @cached_property
     def silent_seconds(self) -> float:
         """For how long the patrol itself had not looked before this tick; 0 at its first."""
@@ -234,6 +239,21 @@ class RunScene(BoxScene):
         if isinstance(loss, str):
             return loss.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
         return loss is not None and not math.isfinite(loss)
+
+    @cached_property
+    def stop_reached(self) -> str:
+        """Which part of `stop_at` is reached, in words; "" for none. What was not seen reaches nothing."""
+        stop, progress = self.look.stop_at, observed(self.look.progress)
+        if stop is None:
+            return ""
+        current, loss = (progress.current, progress.loss) if progress else (None, None)
+        if stop.step is not None and current is not None and current >= stop.step:
+            return f"step {current:.12g} of {stop.step:.12g}"
+        if stop.loss is not None and isinstance(loss, int | float) and loss <= stop.loss:
+            return f"loss {loss:.4g}, wanted {stop.loss:.4g}"
+        if stop.at is not None and self.now >= stop.at:
+            return "its time has come"
+        return ""
 
     @cached_property
     def same_failures(self) -> int:

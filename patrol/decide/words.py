@@ -114,6 +114,10 @@ def status_command(scene: RunScene) -> str:
     return log_command(scene)
 
 
+def stop_command(scene: RunScene) -> str:
+    return _of_run(scene, "stop", scene.look.run) if scene.look.managed else log_command(scene)
+
+
 def notices_command(scene: RunScene) -> str:
     return _of_run(scene, "notify", "list", scene.look.run)
 

@@ -43,6 +43,7 @@ p_memory() {
   for p_file in "$p_path"/*/lock; do
     p_line=
     read -r p_line <"$p_file"
+    [ ${#p_line} -lt 999 ] || continue
     p_line=${p_line#*'"pid": '}
     p_line=${p_line%%,*}
     case $p_line in

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Names of stages are plain ASCII words by contract, so their unquoted lists are safe; other files are left out.
 # Of more than 32 runs those whose status was written last: one that lives writes it again and again.
 # A slot that its keeper holds open needs no further proof; else its later lines are read. When run.json has changed,
-# journal and log are begun anew: it may be another run.
+# journal and log are begun anew: it may be another run. Of the log of a run that failed more is read: its traceback.
 SHELL = r"""
 p_runs() {
   p_at "$1"
@@ -146,7 +146,9 @@ p_one() {
   p_mark "journal $p_inode $p_offset $p_size"
   [ $p_size -le $p_offset ] || p_piece events.jsonl $p_offset $p_size 8192
   if [ "$p_output" ]; then
-    p_log $p_output $p_known $p_cap
+    p_most=$p_cap
+    [ ! "$p_new" ] || p_most=$((p_cap*4))
+    p_log $p_output $p_known $p_most
     p_mark "logged $?"
   fi
 }

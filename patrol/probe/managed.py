@@ -19,8 +19,9 @@ from onbox.triage.classes import REMEDIES, RETRYABLE
 from patrol.before import LogPlace
 from patrol.probe import journal, log_memory
 from patrol.probe.box_logs import Span, parse_log
+from patrol.probe.excerpt import last_traceback
 from patrol.probe.plan import cursor_of
-from patrol.snapshot import Failure, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Failure, LogLook, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +80,8 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=int(fold["retries"]),
-        failure=_failure(raw, manifest),
+        failure=_failure(raw, manifest, place),
+        keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
         python=manifest.get("python") or Absent("not recorded"),
         log=log,
         undelivered=raw.waiting_count,
@@ -124,6 +126,8 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
         stage = _loads(line.strip().removesuffix(b","))
         if isinstance(stage, dict) and isinstance(stage.get("name"), str):
             kept = {key: value for key in _DECLARED if (value := _finite(stage.get(key))) is not None}
+            if stage.get("artifacts"):
+                kept["artifacts"] = 1.0
             stages[stage["name"][:80]] = kept
     return {
         "id": stat.identity if stat is not None else "0",
@@ -278,7 +282,7 @@ def _end(raw: RawRun, fold: dict[str, Any], manifest: dict[str, Any], clock: flo
     return fields
 
 
-def _failure(raw: RawRun, manifest: dict[str, Any]) -> Maybe[Failure]:
+def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Failure]:
     names = [name for name in raw.files if name.endswith("_FAILED") and name != "markers/CHAIN_FAILED"]
     if not names:
         return Absent("no FAILED marker")
@@ -304,7 +308,13 @@ def _failure(raw: RawRun, manifest: dict[str, Any]) -> Maybe[Failure]:
         source="marker",
         stage=one_line(marker.stage)[:TEXT_LIMIT],
         confidence=said("confidence"),
+        traceback=last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else (),
     )
+
+
+def _is_log_of(place: LogPlace, marker: Marker) -> bool:
+    """Whether the log that was read is that of the attempt that failed."""
+    return place.path == f"logs/{marker.stage}.{marker.attempt}.log"
 
 
 # -- how far it is

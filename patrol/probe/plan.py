@@ -48,6 +48,8 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     calls.append(Call("kernel", (str(int(_fact(places, "kernel_seconds"))),)))
     calls.append(Call("gpus"))
     calls += trackers.calls(places)
+    if box.results:
+        calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
     return Ask(tuple(calls), state)
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.redact import one_line, redact
 from patrol.before import LogPlace
-from patrol.probe import box_gpus, box_identity, box_jobs, box_kernel, box_resources, box_runs, box_watch, trackers
+from patrol.probe import (
+    box_gpus,
+    box_identity,
+    box_jobs,
+    box_kernel,
+    box_resources,
+    box_results,
+    box_runs,
+    box_watch,
+    trackers,
+)
 from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import BOX, plan
@@ -56,8 +66,14 @@ def take(
     look, fresh = read(box, asked, frames, places, middle)
     counts = _counts(box, settings, frames)
     runs = look.runs
-    if counts and not isinstance(runs, Absent | Unseen):
-        look = look._replace(runs=tuple(run._replace(counts=counts) for run in runs))
+    if not isinstance(runs, Absent | Unseen):
+        stops = {watch.name: watch.stop_at for watch in box.watches if watch.stop_at is not None}
+        part = frames.part("results") if box.results else CUT
+        results = () if isinstance(part, Unseen) else box_results.parse(part)
+        runs = tuple(
+            run._replace(counts=counts, stop_at=stops.get(run.run, box.stop_at), results=results) for run in runs
+        )
+        look = look._replace(runs=runs)
     return look._replace(at=now, taken_seconds=answer.seconds), fresh
 
 

@@ -13,6 +13,7 @@ from patrol.before import LogPlace
 from patrol.probe import log_memory
 from patrol.probe.box_logs import parse_log
 from patrol.probe.box_watch import parse_artifacts, parse_processes, parse_session
+from patrol.probe.excerpt import last_traceback
 from patrol.probe.plan import below, cursor_of
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 DONE_LINE_LIMIT = 2000
 DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
 QUIET_SECONDS = 120.0
+FAILURE_SHAPE = ",".join(Failure._fields)  # what was kept in another shape is judged anew
 NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
 
 
@@ -225,14 +227,14 @@ def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) 
     if isinstance(done, str):
         return Absent("it said that it is done")
     text = log_memory.whole_text(place)
-    of = [crc32(text), len(text), alive if isinstance(alive, bool) else None]
+    of = [FAILURE_SHAPE, crc32(text), len(text), alive if isinstance(alive, bool) else None]
     kept = place.reader.get("judged")
     if not (isinstance(kept, list) and len(kept) == 2 and kept[0] == of):
         found = _judge(text, alive, age)
-        kept = place.reader["judged"] = [of, None if found is None else list(found)]
+        kept = place.reader["judged"] = [of, None if found is None else found._asdict()]
     found_before = kept[1]
-    if isinstance(found_before, list) and len(found_before) == len(Failure._fields):
-        return Failure(*found_before)
+    if isinstance(found_before, dict):
+        return Failure(**{**found_before, "traceback": tuple(found_before["traceback"])})
     return Absent("no failure in the log")
 
 
@@ -252,4 +254,5 @@ def _judge(text: bytes, alive: Maybe[bool], age: float) -> Failure | None:
         where=one_line(verdict.where or "")[:300],
         source="log",
         confidence=verdict.confidence,
+        traceback=last_traceback(text),
     )

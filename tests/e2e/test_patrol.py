@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,6 +94,34 @@ def test_a_bare_nohup_training_gets_the_same_line(place: Patrolled) -> None:
     assert "/900" in said["line"]
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: place.tick()["gpu1/llm"]["state"] == "interrupted", "its end to be believed")
+
+
+def test_of_a_run_that_is_done_its_results_are_shown_as_they_are(place: Patrolled) -> None:
+    box = place.add_box("gpu1", 'results = ["out/*.csv", "missing.txt"]')
+    text = 'name,acc\n"it\'s, 1",0.91230000\n'
+    assert box.onbox("chain", f"train=mkdir -p out; printf %s {shlex.quote(text)} > out/a.csv").returncode == 0
+    place.wait_for_rule("gpu1/digits", "done")
+    lines = place.patrol("tick").stdout.splitlines()
+    at = lines.index(next(line for line in lines if line.startswith("  result ") and line.endswith("out/a.csv")))
+    assert lines[at + 1 : at + 3] == [f"    {line}" for line in text.splitlines()]
+
+
+def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    script = "def deep(n):\n    return 1 / n if not n else deep(n - 1)\n\n\nprint('epoch 1')\ndeep(9)\n"
+    (box.project / "t.py").write_text(script)
+    assert box.onbox("chain", f"train={shlex.quote(sys.executable)} t.py").returncode != 0
+    place.wait_for_rule("gpu1/digits", "failed")
+    said = place.patrol("tick").stdout
+    assert "    | Traceback (most recent call last):" in said
+    assert "    |     return 1 / n if not n else deep(n - 1)" in said
+    assert "    | ZeroDivisionError: division by zero" in said
+
+
+def test_a_stopping_point_is_told_and_ends_the_watch(place: Patrolled) -> None:
+    running(place.add_box("gpu1", "stop_at = { step = 1 }"))
+    place.wait_for_rule("gpu1/digits", "stop-point")
+    assert "the stopping point that was set (step 1 of 1)" in place.patrol("tick").stdout
 
 
 def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
@@ -271,6 +302,29 @@ def test_a_memory_that_cannot_be_written_is_said(place: Patrolled) -> None:
     assert json.loads((place.state / "heartbeat.json").read_text())["exit_code"] == done.returncode
 
 
+def test_a_folder_that_cannot_be_made_is_no_reason_not_to_look(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    (place.folder / "no-folder").touch()
+    done = place.patrol("tick", env={**place.env, "XDG_STATE_HOME": os.fspath(place.folder / "no-folder")})
+    assert "gpu1/digits RUNNING" in done.stdout
+    assert "own folder cannot be used" in done.stderr
+    assert done.returncode == 1
+
+
+def test_a_back_off_that_a_wrong_clock_reckoned_is_not_kept(place: Patrolled) -> None:
+    place.add_box("gpu1")
+    place.sshd.stop()
+    for _ in range(3):
+        place.patrol("tick")
+    place.sshd.start()
+    assert place.rules() == {"gpu1": "not-tried"}
+    with closing(sqlite3.connect(place.state / "memory.db", isolation_level=None)) as memory:
+        (text,) = memory.execute("SELECT before FROM boxes").fetchone()
+        ahead = {**json.loads(text), "next_try_at": time.time() + 365 * 86400}
+        memory.execute("UPDATE boxes SET before = ?", (json.dumps(ahead),))
+    assert place.rules() != {"gpu1": "not-tried"}
+
+
 def test_a_reader_that_leaves_does_not_end_the_tick(place: Patrolled) -> None:
     for name in ("a", "b", "c"):
         running(place.add_box(name))
@@ -312,6 +366,27 @@ def test_add_without_any_file_makes_one(place: Patrolled) -> None:
     done = place.patrol("add", "gpu1", "--project", os.fspath(box.project))
     assert "gpu1/digits RUNNING" in done.stdout, done.stderr
     assert "gpu1/digits" in place.patrol("status").stdout
+
+
+def test_add_finds_a_training_that_onbox_did_not_start(place: Patrolled) -> None:
+    """By where it works and where its stdout goes; the first line follows within seconds."""
+    place.add_box("unused")
+    folder = place.sshd.home / "it's llm"
+    folder.mkdir()
+    script = f"pretrain_{os.getpid()}.py"
+    (folder / script).write_text("import sys\nprint('step 7/100 loss 0.5', flush=True)\nsys.stdin.read()\n")
+    (place.local / "onbox.toml").unlink()
+    with (folder / "out.log").open("wb") as log:
+        job = subprocess.Popen([sys.executable, script], cwd=folder, stdin=subprocess.PIPE, stdout=log)
+    try:
+        wait_until(lambda: (folder / "out.log").stat().st_size > 0, "its first line")
+        done = place.patrol("add", "gpu1")
+        written = (place.local / "onbox.toml").read_text()
+        assert f'project = "{folder}"' in written
+        assert 'log = "out.log"' in written
+        assert f"gpu1/pretrain_{os.getpid()} RUNNING ~7/100" in done.stdout, done.stderr
+    finally:
+        job.communicate(b"", timeout=60)
 
 
 def test_add_of_an_unreachable_box_writes_nothing(place: Patrolled) -> None:

@@ -186,3 +186,21 @@ def test_real_cron_does_the_ticks(place: Patrolled) -> None:
     wait_until((place.state / "tick.log").exists, "the log of the ticks", 1)
     assert "gpu1/digits RUNNING" in (place.state / "tick.log").read_text()
     assert json.loads((place.state / "heartbeat.json").read_text())["timer_at"]
+
+
+def test_a_second_patrol_of_the_same_run_is_refused_with_the_owner(place: Patrolled, table: Path) -> None:
+    place.tables["gpu1"] += 'owner = "Ada"\n'
+    place.write()
+    assert place.patrol("install", "--yes", "--untried").returncode == 0
+    other = place.folder / "other"
+    other.mkdir()
+    shutil.copy(place.local / "onbox.toml", other / "onbox.toml")
+    before = table.read_text()
+    done = place.patrol("install", "--yes", "--untried", cwd=other)
+    assert done.returncode == 64
+    assert place.state.name in done.stderr
+    assert "owner Ada" in done.stderr
+    assert table.read_text() == before
+    assert "patrolled already by" in place.patrol("tick", "--unattended", "--look-only", cwd=other).stderr
+    assert place.patrol("uninstall").returncode == 0
+    assert place.patrol("install", "--yes", "--untried", cwd=other).returncode == 0, "handed over"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
-from patrol.discover import END_MARK, Found, discover_stdin, parse_found, state_dir_of
+from onbox.contract.names import run_name_from
+from patrol.discover import END_MARK, Found, Training, discover_stdin, parse_found, state_dir_of
 from patrol.ssh import Answer, NoAnswer, find_mark
+from tests.box import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +55,28 @@ def test_the_state_dir_is_written_only_where_it_is_another() -> None:
 def test_no_answer_is_not_an_empty_box() -> None:
     silence = NoAnswer("cut", "x", b"R /p\t/p/.onbox/r\n", 1.0)
     assert parse_found(silence) == silence
+
+
+def test_a_training_that_onbox_did_not_start_is_found_where_it_works(tmp_path: Path) -> None:
+    """With the file that its stdout goes to; a worker of it is no training of its own."""
+    folder = tmp_path / "it's llm"
+    folder.mkdir()
+    script = f"train_{tmp_path.name[-6:].strip('_')}.py"
+    fork = "import os, sys\nos.fork()\nsys.stdin.read()\n"
+    (folder / script).write_text(fork)
+    with (folder / "run.log").open("wb") as log:
+        job = subprocess.Popen([sys.executable, script, "--lr", "0.1"], cwd=folder, stdin=subprocess.PIPE, stdout=log)
+        try:
+            wait_until(lambda: bool(_in(folder, look(tmp_path))), "it to be seen")
+            mine = _in(folder, look(tmp_path))
+        finally:
+            assert job.stdin
+            job.stdin.close()
+            job.wait()
+    assert [(one.log, one.pattern, one.name) for one in mine] == [
+        ("run.log", script.replace(".", "\\."), run_name_from(script.removesuffix(".py")))
+    ]
+
+
+def _in(folder: Path, found: Found) -> list[Training]:
+    return [one for one in found.trainings if one.folder == os.fspath(folder)]

@@ -51,3 +51,12 @@ def test_a_file_that_is_none_is_no_heartbeat(tmp_path: Path, text: bytes) -> Non
     assert read_heartbeat(folder) is None
     write_heartbeat(folder, Heartbeat(BEGAN, 1, trouble="a\nü"))
     assert read_heartbeat(folder) == Heartbeat(BEGAN, 1, trouble="a\nü")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"began_at": "x", "pid": []}', '{"began_at": NaN, "pid": 1}', '{"began_at": 1, "pid": 1, "trouble": 5}', "[]"],
+)
+def test_a_sign_of_life_that_nobody_understands_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text)
+    assert read_heartbeat(os.fspath(tmp_path)) is None

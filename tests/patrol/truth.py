@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.boxes import StopAt
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
@@ -53,6 +54,8 @@ HUNG = Unseen("late: it took too long on the box")
 NO_EVIDENCE = "what was not seen is no evidence against the run"
 
 RUNNING_CASES: tuple[Case, ...] = (
+    Case("trains past the step where a person wants to stop", "stop-point", WARNING, RunState.RUNNING, "told to whom it concerns; nothing is stopped", run(stop_at=StopAt(step=4000))),
+    Case("trains, and the stopping point is ahead", "healthy", OK, RunState.RUNNING, "nothing is reached yet", run(stop_at=StopAt(step=5000, loss=0.0001))),
     Case("trains, everything fresh", "healthy", OK, RunState.RUNNING, "alive and moving", run()),
     Case("trains, first look ever", "healthy", OK, RunState.RUNNING, "no memory is needed for that", run(), before=Before(), box_before=BoxBefore()),
     Case("started a minute ago, the log of the attempt before is old", "just-started", OK, RunState.RUNNING, "an earlier attempt's silence is not this one's",
@@ -122,6 +125,7 @@ END_CASES: tuple[Case, ...] = (
     Case("finished after 51% of the expected time", "done", OK, RunState.DONE, "the boundary is 50%", done(stage_began_age_seconds=5100.0 + 600, expected_seconds=10_000.0)),
     Case("finished ten times faster than the runs before it", "done", OK, RunState.DONE, "its own history is the expectation", done(), before=before(durations=(("train@r0", 400_000.0),)), flags=("fast-finish",)),
     Case("its marker is there, its processes could not be looked for", "could-not-look", UNKNOWN, RunState.UNKNOWN, "success needs two pieces of evidence", done(runner_alive=HUNG, stage_alive=HUNG)),
+    Case("ended behind its stopping point", "stopped-at-point", OK, RunState.STOPPED, "who set it did not want more: no alarm, no resume", dead(stop_at=StopAt(step=4000))),
     Case("killed between two ticks: first look", "gone", WARNING, RunState.UNKNOWN, "one look can fall between end and marker", dead()),
     Case("killed between two ticks: second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "no process and no marker, twice", dead(), before=before(gone_ticks=1, rule="gone"), resume=True),
     Case("died an hour ago, first look ever", "interrupted", CRITICAL, RunState.INTERRUPTED, "a heartbeat that ended long ago rules a race out", dead(heartbeat_age_seconds=3600.0), before=Before(), box_before=BoxBefore(), resume=True),
@@ -185,6 +189,7 @@ BOX_CASES: tuple[Case, ...] = (
     Case("half the time is lost to swapping", "healthy", OK, RunState.RUNNING, "pressure says what load averages do not", run(), box(pressure=Pressure(50.0, 10.0, 0.0, of_host=False)), flags=("pressure",)),
     Case("a GPU fell off the bus", "healthy", OK, RunState.RUNNING, "it spoils results before it fails", run(), box(gpus=(Gpu(0, HUNG, HUNG, HUNG, HUNG, "GPU is lost"),)), flags=("gpu-fault",)),
     Case("a new Xid 79", "healthy", OK, RunState.RUNNING, "newer than the last look", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid (PCI:0000:3b:00): 79", UPTIME - 60, 79),)), flags=("gpu-fault",)),
+    Case("an Xid of a quarter of an hour ago, seen at the first look", "healthy", OK, RunState.RUNNING, "nobody saw it come: told as a thing of before, not as news", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid (PCI:0000:3b:00): 79", UPTIME - 900, 79),)), before=Before(), box_before=BoxBefore(), flags=("gpu-fault-before",)),
     Case("an Xid of last week", "healthy", OK, RunState.RUNNING, "an old line never proves the present", run(), box(kernel_faults=(KernelFault("xid", "NVRM: Xid 79", UPTIME - 400_000, 79),))),
     Case("the kernel's log may not be read", "healthy", OK, RunState.RUNNING, "told, and never counted as none", run(), box(kernel_faults=Unseen("no rights"), sections_unseen=(("kernel", "no rights"),)), flags=("section-not-readable",)),
     Case("GPU at 0% in one look", "healthy", OK, RunState.RUNNING, "never from one snapshot", run(), box(gpus=(Gpu(0, 0, 1, 2, 40),))),

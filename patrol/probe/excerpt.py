@@ -1,0 +1,31 @@
+"""The last traceback in a log's newest lines, whole, as a report shows it. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onbox.redact import printable, redact
+from onbox.triage.tracebacks import CHAIN, HEADER
+
+LINES_LIMIT = 50
+LINE_LIMIT = 200
+LINES_BEFORE = 2  # whoever raised it often says a word before
+_INSIDE = re.compile(r"^(?:\s|$|[|│+╭╰])")  # of a traceback every line but the last is indented
+
+
+def last_traceback(text: bytes) -> tuple[str, ...]:
+    """Its lines from two before the header to the exception, with those that it was raised while handling; of more than
+    50 lines the last ones. () where there is none. Redacted, without control characters; each at most 200 characters.
+    """
+    lines = [line.rstrip() for line in re.split(r"\r?\n|\r", redact(text.decode("utf-8", "replace")))]
+    headers = [at for at, line in enumerate(lines) if HEADER.search(line)]
+    if not headers:
+        return ()
+    start = headers[-1]
+    end = next((at for at in range(start + 1, len(lines)) if not _INSIDE.match(lines[at])), len(lines) - 1)
+    for header in reversed(headers[:-1]):
+        if not any(CHAIN.search(line) for line in lines[header:start]):
+            break
+        start = header
+    found = [printable(line)[:LINE_LIMIT] for line in lines[max(0, start - LINES_BEFORE) : end + 1]]
+    return tuple(found[-LINES_LIMIT:])
