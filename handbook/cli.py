@@ -23,6 +23,7 @@ COMMAND_MODULES = {
     "verify": "verify",
     "contract": "contract",
     "seal": "seal",
+    "issue": "issue",
     "agent": "agent",
 }
 DESCRIPTION = "What runs where, how it stands, and what to type next: for whoever takes over and knows nothing."

@@ -17,11 +17,13 @@ from handbook.facts import (
 )
 from handbook.words import safe, safe_path
 from onbox.contract.differences import command_text, commit_text
+from onbox.contract.events import Event
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.progress import Progress, render_progress
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
 from onbox.contract.runfile import NOT_LOOKED_YET
+from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], re
         stages=stages,
         markers=_markers(place, record),
         launches=_launches(record),
-        identity=_identity(record, safe(tracker or "", 200)),
+        identity=_identity(record, safe(_tracker(record) or tracker or "", 200)),
         resume=_resume(record),
         notify=_notify(head.data.get("notify")),
         records_at=records_at,
@@ -248,6 +250,13 @@ def difference_line(what: str, before: str, after: str) -> str:
     if what == "environment" or what.endswith(" env"):
         return safe(f"{what}: {after}", 300)
     return safe(f"{what}: {before or '(none)'} → {after or '(none)'}", 300)
+
+
+def _tracker(record: RunRecord) -> str:
+    """The newest run at an experiment tracker that the journal tells of; "" for none."""
+    runs = [one for one in record.events if one["event"] == Event.TRACKER_RUN]
+    found = identity_from_record(runs[-1]) if runs else None
+    return describe_identity(found) if found is not None else ""
 
 
 def _identity(record: RunRecord, tracker: str) -> IdentityFacts:

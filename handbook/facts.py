@@ -94,12 +94,13 @@ class ResumeFacts(NamedTuple):
 
 class RecordFacts(NamedTuple):
     """A run's logbook. last_at: of the newest entry by hand, else of the first launch; None: neither is known. due_at:
-    when the next one is; None: nothing is, the run has ended.
+    when the next one is; None: nothing is, the run has ended. sealed_at: when this very run was sealed; None: never.
     """
 
     last_at: float | None
     by_hand: bool
     due_at: float | None
+    sealed_at: float | None = None
 
 
 class RunFacts(NamedTuple):
@@ -161,6 +162,7 @@ class BoxFacts(NamedTuple):
     recover: str
     reached_at: float | None
     trouble: str
+    clocks: tuple[str, ...] = ()
 
 
 class WatchFacts(NamedTuple):

@@ -201,6 +201,7 @@ def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFac
         owner=safe(box.owner or "", 120),
         recover=box.recover,
         reached_at=before.last_reached_at,
+        clocks=tuple(safe(one, 200) for one in box.clocks),
         trouble=safe(f"{reason}: {look.get('detail', '')}", 200) if reason else "",
     )
 

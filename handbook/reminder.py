@@ -11,6 +11,9 @@ from handbook.words import clock_seconds
 from onbox.system.clock import parse_utc
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from handbook.entry import Entry
     from handbook.facts import RunFacts
     from patrol.settings import Settings
 
@@ -21,16 +24,25 @@ def record_of(run: RunFacts, settings: Settings) -> RecordFacts:
     """When somebody last wrote into its logbook, and when that is due again."""
     if not run.run:
         return RecordFacts(None, by_hand=False, due_at=None)
-    last = _last_by_hand(run, settings)
+    entries = _entries(run, settings)
+    last, sealed = _last_by_hand(run, entries), _sealed(run, entries)
     since = last if last is not None else min(filter(None, (parse_utc(one.at) for one in run.launches)), default=None)
     due = None if since is None or run.state in ENDED else since + settings.config.logbook.remind_seconds
-    return RecordFacts(since, last is not None, due)
+    return RecordFacts(since, last is not None, None if sealed is not None else due, sealed)
 
 
-def _last_by_hand(run: RunFacts, settings: Settings) -> float | None:
+def _entries(run: RunFacts, settings: Settings) -> Sequence[Entry]:
     try:
-        entries = Book(settings.folder, run.run, settings.state).read().entries
+        return Book(settings.folder, run.run, settings.state).read().entries
     except OSError:
-        return None  # it is told by who writes into it
+        return ()  # it is told by who writes into it
+
+
+def _sealed(run: RunFacts, entries: Sequence[Entry]) -> float | None:
+    mine = (clock_seconds(one.at) for one in entries if one.kind == "seal" and one.source == f"seal {run.run_id}")
+    return max(filter(None, mine), default=None)
+
+
+def _last_by_hand(run: RunFacts, entries: Sequence[Entry]) -> float | None:
     mine = [one for one in entries if one.kind in PEOPLES_KINDS and not one.source and one.run in (run.name, "")]
     return max(filter(None, (clock_seconds(one.at) for one in mine)), default=None)

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.boxes import CLUSTERS
+from onbox.contract.tracker import Intent
 from onbox.redact import one_line, redact
 from onbox.system.clock import monotonic, wall
 from patrol.fleet import Limits, Visit, find_gates, next_try_at, visit_all
@@ -15,7 +16,7 @@ from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import CONNECT_SECONDS, Connection, Target, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onbox.contract.boxes import BoxSettings
     from patrol.before import BoxBefore, LogPlace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.snapshot import Snapshot
     from patrol.ssh import Answer, NoAnswer
+    from patrol.tracker_server import Server
 
 
 KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
@@ -121,6 +123,7 @@ def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]
         )
 
     try:
+        server = _tracker_server(settings, known)
         from patrol.probe.take import take  # noqa: PLC0415 - loaded while the client logs in
 
         snapshot, places = take(box, settings, known, ask_box, began_at)
@@ -132,7 +135,25 @@ def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]
 
         left = (box.deadline_seconds or settings.patrol.deadline_seconds) - (monotonic() - began)
         snapshot = ask_for_runs(box, settings, snapshot, places, left)
-    return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+    if not isinstance(snapshot, BoxLook):
+        return Seen(box, snapshot, None)
+    snapshot = snapshot if server is None else server.add_to(snapshot, places)
+    if settings.config.tracker != Intent():
+        from patrol.probe.trackers import with_intent  # noqa: PLC0415 - only where a run at a tracker is meant
+
+        snapshot = with_intent(snapshot, settings.config.tracker)
+    return Seen(box, snapshot, places)
+
+
+def _tracker_server(settings: Settings, places: Mapping[str, LogPlace]) -> Server | None:
+    """The tracker's server with this box's questions put; None where it is not to be asked."""
+    if settings.config.tracker.key is None:
+        return None
+    from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
+
+    server = server_for(settings.config.tracker, settings.folder)
+    server.ask(places)
+    return server
 
 
 def _connect_seconds(before: BoxBefore | None) -> int:

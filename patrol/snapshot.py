@@ -12,7 +12,10 @@ from onbox.contract.readings import Absent, Maybe
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
+    from onbox.contract.tracker import TrackerIdentity
     from onbox.logs.cursor import Cursor
+    from onbox.trackers.reading import TrackerRun
+    from onbox.trackers.trackio_db import Alert
 
 NOT_ASKED = Absent("not asked for")
 
@@ -169,6 +172,26 @@ class Scheduler(NamedTuple):
     troubles: tuple[str, ...] = ()
 
 
+class TrackerLook(NamedTuple):
+    """A run of a stage at its experiment tracker. stage: "" for a run that onbox did not start.
+
+    drift: how it is not the one that is meant, as the box recorded it when it began. disk: as its files on the box tell
+    of it; disk_before: at the look before. server: as the tracker's server tells of it, where it is asked. alerts: what
+    the program told its tracker, newest first. synced: whether an offline run has been sent; None: not known.
+    of_this_attempt: whether the running attempt has announced it; else it is of the one before.
+    """
+
+    stage: str
+    identity: TrackerIdentity
+    drift: tuple[str, ...] = ()
+    disk: Maybe[TrackerRun] = NOT_ASKED
+    disk_before: TrackerRun | None = None
+    server: Maybe[TrackerRun] = NOT_ASKED
+    alerts: tuple[Alert, ...] = ()
+    synced: bool | None = None
+    of_this_attempt: bool = True
+
+
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
@@ -188,6 +211,7 @@ class RunLook(NamedTuple):
     log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
     can_resubmit: whether the configuration says how a job of a cluster is submitted anew. submitted_age_seconds: since
     an engine took it.
+    trackers: its stages' runs at experiment trackers, as far as they are known.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -226,6 +250,7 @@ class RunLook(NamedTuple):
     log_words: tuple[str, ...] = ()
     can_resubmit: bool = False
     submitted_age_seconds: Maybe[float] = NOT_ASKED
+    trackers: tuple[TrackerLook, ...] = ()
 
 
 class BoxLook(NamedTuple):

@@ -7,9 +7,12 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from onbox.contract.units import format_duration
 from onbox.project import load_project
 from onbox.system.clock import wall
 from patrol.configured import settings_of
+from patrol.heartbeat import read_heartbeat, stand
+from patrol.schedule import parse_schedule
 from sentinels.aftermath import run_command, tell
 from sentinels.channel import Channel
 from sentinels.duty import Duty
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.backends.cluster import Endpoint
+    from patrol.settings import Settings
     from sentinels.outcome import Finding
 
 
@@ -46,6 +50,9 @@ def run(args: argparse.Namespace) -> int:
     plan, arming, pace = read_terms(args, targets)
     project = load_project(args.config)
     settings = settings_of(project, os.environ)
+    alone = unattended(plan, settings, wall())
+    if alone and any(target.box for target in targets):
+        print(f"sentinel: {alone}", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
@@ -63,6 +70,22 @@ def run(args: argparse.Namespace) -> int:
     if args.command:
         run_command(args.command, finding)
     return int(finding.code)
+
+
+UNATTENDED_SECONDS = 3600.0
+
+
+def unattended(plan: Plan, settings: Settings, now: float) -> str:
+    """A word on a long wait that nobody stands behind: a wait dies with its machine or session and tells nobody."""
+    if plan.once or plan.limit_seconds <= UNATTENDED_SECONDS:
+        return ""
+    standing = stand(read_heartbeat(settings.state), parse_schedule(settings.patrol.schedule), now)
+    if standing.timer_stale is False:
+        return ""
+    why = (
+        "no timer of the patrol was ever seen here" if standing.timer_stale is None else "the patrol's timer is silent"
+    )
+    return f"{why}: over {format_duration(UNATTENDED_SECONDS)} a wait alone is no watch (patrol install)"
 
 
 def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:

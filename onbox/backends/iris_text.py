@@ -138,6 +138,12 @@ def read_job(job_id: str, status: int, text: str) -> Maybe[Job]:
     return job_from(job_id, job)
 
 
+def is_job_list(text: str) -> bool:
+    """Whether an answer to ListJobs is a controller's; fields that are empty may be missing."""
+    data = json_object(text)
+    return data is not None and isinstance(data.get("jobs", []), list)
+
+
 def explain(status: int, data: Mapping[str, Any] | None) -> str:
     """An error of the RPC as a reason."""
     if status in (401, 403):

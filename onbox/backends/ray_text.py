@@ -122,6 +122,14 @@ def read_session(status: int, text: str) -> str:
     return str((json_object(text) or {}).get("session_name") or "") if status == 200 else ""
 
 
+def read_version(text: str) -> str | None:
+    """The version that a head tells in its answer to `GET /api/version`; None for an answer that is no head's."""
+    data = json_object(text)
+    if data is None or not ({"ray_version", "session_name"} & data.keys()):
+        return None
+    return f"Ray {str(data.get('ray_version') or 'of an unknown version')[:40]}"
+
+
 def read_logs(status: int, text: str, lines: int) -> Maybe[str]:
     """The end of `GET /api/jobs/ID/logs`, which has no tail of its own."""
     if status == 404:

@@ -48,8 +48,9 @@ class Count(NamedTuple):
 class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
-    owner: who answers for its runs, in words. address, token: of a cluster (ray, iris), where they differ from those in
-    [ray] and [iris]; token is a reference.
+    owner: who answers for its runs, in words. clocks: what ends or costs by itself there, in words, such as a release
+    at a fixed time. address, token: of a cluster (ray, iris), where they differ from those in [ray] and [iris]; token
+    is a reference.
     """
 
     name: str
@@ -59,6 +60,7 @@ class BoxSettings(NamedTuple):
     recover: str = "never"
     state_dir: str | None = None
     owner: str | None = None
+    clocks: tuple[str, ...] = ()
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()

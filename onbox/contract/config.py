@@ -38,10 +38,12 @@ from onbox.contract.config_stages import (
     read_gates,
     read_stages,
 )
+from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
 from onbox.contract.manifest import Gates, RunSettings, Stage
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
+from onbox.contract.tracker import Intent
 
 __all__ = [
     "DEFAULT_NOTIFY_EVENTS",
@@ -64,6 +66,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "notify",
             "triage",
             "progress",
+            "tracker",
             "boxes",
             "patrol",
             "ssh",
@@ -85,6 +88,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "notify.targets.*": TARGET_KEYS,
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
+        "tracker": TRACKER_KEYS,
         **BOXES_KEYS,
         "logbook": LOGBOOK_KEYS,
         "contract": CONTRACT_KEYS,
@@ -118,6 +122,7 @@ class Config(NamedTuple):
     ssh_command: tuple[str, ...] = ("ssh",)
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
+    tracker: Intent = Intent()
     logbook: LogbookSettings = LogbookSettings()
     contract: Contract = Contract()
     backend: str = "local"
@@ -156,6 +161,7 @@ def parse_config(
         contract=read_contract(_sub_table(file, "contract")),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
+        tracker=read_tracker(_sub_table(file, "tracker")),
         backend=run.read("backend", values.one_of(ENGINES, "a back end"), "local"),
         backends=backends,
     )

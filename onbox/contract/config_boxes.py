@@ -15,8 +15,8 @@ from onbox.contract.names import name_problem
 BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "boxes.*": (
-            "host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts", "address",
-            "token",
+            "host", "project", "backend", "recover", "state_dir", "owner", "clocks", "deadline", "watch", "counts",
+            "address", "token",
         ),
         "boxes.*.watch": (
             "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
@@ -61,6 +61,7 @@ def _read_box(name: str, table: Table) -> BoxSettings:
         recover=table.read("recover", values.one_of(RECOVERIES, "a way to recover"), "never"),
         state_dir=table.read("state_dir", values.text, None),
         owner=table.read("owner", values.text, None),
+        clocks=table.read_list("clocks", values.text, 'a list such as ["released on Friday at 18:00 UTC"]'),
         deadline_seconds=table.read("deadline", values.positive_duration, None),
         watches=_read_watches(table),
         counts=tuple(_read_count(table, at, item) for at, item in enumerate(_items(table, "counts", _COUNTS_WANTED))),

@@ -86,7 +86,7 @@ cmd = "python eval.py"
 # Where to: each "env:NAME" or "file:PATH", which hold the URL; the format is known by the URL. Default: nowhere
 #urls = ["env:ONBOX_WEBHOOK"]
 # Of which events. Default: these; there are "interrupted" and "stopped", too
-#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused"]
+#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused", "tracker_drift"]
 # How long one try may take, whatever the other side does. Default: "20s"
 #attempt_timeout = "20s"
 # How long to wait before the second try; twice as long each time, up to the limit. Defaults: "2s" and "60s"
@@ -136,6 +136,22 @@ cmd = "python eval.py"
 #regex = "step (?P<current>[0-9]+) of (?P<max>[0-9]+)"
 # The exact end, where the log shows none or a rounded one. Default: what the log says in full
 #max = 5155
+
+# The run at an experiment tracker that is meant: whatever differs is told at once. Default: nothing is expected
+#[tracker]
+# "wandb" or "trackio"; W&B's user or team; the project; the run's id (as in its URL) and its name
+#kind = "wandb"
+#entity = "lab"
+#project = "@NAME@"
+#run_id = "@NAME@-7"
+#name = "try-7"
+# A stage's later attempts: "must" go on in the same run, "never" may, or both will do. Default: "allow"
+#resume = "must"
+# Whose runs are meant. Default: every stage's
+#stages = ["train"]
+# The local side asks W&B's server, too, where this names a key: "env:NAME" or "file:PATH". Default: nobody is asked
+#key = "env:WANDB_API_KEY"
+#api = "https://api.wandb.ai"
 
 # Why a stage failed, where onbox cannot know: a line of its log, the class that it proves, what to do, and whether a
 # retry can help (default false). As many of these as you like.
@@ -187,6 +203,8 @@ cmd = "python eval.py"
 #state_dir = ".onbox"
 # Who answers for its runs. Default: nobody is named
 #owner = "Ada"
+# What ends or costs by itself there; the handbook shows it. Default: none is named
+#clocks = ["released on Friday 18:00 UTC", "a stopped box still bills its disk", "below 5 USD the volume is purged"]
 # How long this box may take in one look. Default: as [patrol] deadline
 #deadline = "1m"
 # A data set that is being copied: the box must hold as many files as the source here

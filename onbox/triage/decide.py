@@ -22,7 +22,7 @@ LAST_LINES = 3
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
-_RAISED_AGAIN = re.compile(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$")
+_RAISED_AGAIN = re.compile(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
 _INTERRUPT = re.compile(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 _WHAT_IS_MISSING = re.compile(
     r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",

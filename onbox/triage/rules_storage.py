@@ -155,7 +155,7 @@ CHECKPOINT: tuple[Row, ...] = (
         r"|zero bytes|cannot be read|unreadable|malformed)"
         r"|(?:corrupt|truncated|damaged|incomplete|malformed)\w*.{0,50}(?:checkpoint|ckpt|weights? file|model file)"
         r"|UnpicklingError|msgpack\.exceptions|pickle data was truncated"
-        r"|unable to open (?:the )?file.{0,60}file signature"
+        r"|unable to (?:synchronously )?open (?:the )?file.{0,60}file signature"
         r"|bad object header"
         r"|unable to (?:open|load|restore).{0,60}checkpoint"
         r"|\bmodel (?:file )?is (?:corrupt|truncated|damaged|incomplete)|error loading model:"

@@ -22,7 +22,7 @@ from onbox.triage.match import (
     severity,
 )
 from onbox.triage.record import WEAK, Attempt, Fault, Record, Seen
-from onbox.triage.text import Message, blocks, message, parts, readable, stamp_seconds
+from onbox.triage.text import Message, blocks, hosted, message, parts, readable, stamp_seconds
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
 if TYPE_CHECKING:
@@ -162,8 +162,12 @@ class Scanner:
         text = readable(line)
         if not text.strip():
             return
-        said = message(text)
+        said = hosted(text, readable(self.previous[:200]))
         if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
+            return
+        if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
+            if self.attempt.faults and self.attempt.faults[-1].trace is not None:
+                self._mark_handled(number)
             return
         self._note_signs(number, text, said)
         self._note_fault(number, text, said, look)

@@ -63,6 +63,14 @@ def _began(scene: RunScene) -> bool:
     )
 
 
+def _writer(scene: RunScene) -> str:
+    """The sign that is younger than the last look, which had found no process already, with its age; "": there is none."""
+    if scene.before.gone_ticks < 1 or scene.rebooted:
+        return ""
+    age, name = min(((age, name) for name, age in scene.signal_ages.items()), default=(0.0, ""))
+    return f"{name} ({ago(age)} ago)" if name and age + 1.0 < scene.silent_seconds else ""
+
+
 def _shows_end(scene: RunScene) -> bool:
     progress = observed(scene.look.progress)
     if progress is None:
@@ -104,6 +112,7 @@ CERTAIN_END = If(
 BEGAN = If("it had begun", _began)
 WATCHED = If("onbox did not start it", lambda scene: not scene.look.managed)
 SHOWS_END = If("its log shows an end of its own", _shows_end)
+STILL_WRITES = If("it wrote after an earlier look had found no process", lambda scene: bool(_writer(scene)))
 EVIDENCE_UNSEEN = If(
     "its processes, its end record or its proof of success could not be looked at",
     lambda scene: (
@@ -288,6 +297,12 @@ ENDED: tuple[Row, ...] = (
         _unseen_words,
         "what was not seen is no evidence; a monitor's failure is never a run's failure",
         remedy=lambda s: "Look yourself; the patrol tries again at its next tick.", command=status_command,
+    ),
+    Row(
+        "unseen-writer", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, STILL_WRITES),
+        lambda s: f"none of its processes was found, but something still writes its {_writer(s)}; {how_far(s)}",
+        "what was written after a look that found nobody was written by somebody: `process` or `session` is wrong",
+        remedy=lambda s: "See what runs there; correct `process` or `session`. Start no second copy.", command=log_command,
     ),
     Row(
         "crashed", Severity.CRITICAL, RunState.FAILED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, FAILURE_SHOWN),

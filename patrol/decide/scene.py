@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Unseen, observed
 from patrol.decide.thresholds import DEFAULTS, Thresholds
+from patrol.decide.tracker_view import fresh_age
 from patrol.decide.way import Way
 from patrol.presence import Presence, presence_of
 from patrol.recall import applicable, attempt_id, losses_now, rate_now
@@ -168,6 +169,7 @@ class RunScene(BoxScene):
         log, artifacts = observed(self.look.log), observed(self.look.artifacts)
         newest = observed(artifacts.newest_age_seconds) if artifacts else None
         found = {"log": log.written_age_seconds if log else None, "artifacts": newest}
+        found["tracker"] = fresh_age(self)  # it can confirm progress, and never proves that there is none
         return {name: max(0.0, _finite(age)) for name, age in found.items() if age is not None}
 
     @cached_property

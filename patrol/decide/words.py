@@ -71,12 +71,12 @@ def signals(scene: RunScene) -> str:
     return ", ".join(f"{name} {ago(age)} old" for name, age in scene.signal_ages.items())
 
 
+_SIGNALS = {"log": "log written", "artifacts": "newest artifact", "tracker": "newest point at its tracker"}
+
+
 def else_known(scene: RunScene) -> str:
     """What is known beside what could not be looked at."""
-    known = [
-        f"log written {ago(age)} ago" if name == "log" else f"newest artifact {ago(age)} ago"
-        for name, age in scene.signal_ages.items()
-    ]
+    known = [f"{_SIGNALS[name]} {ago(age)} ago" for name, age in scene.signal_ages.items()]
     done, outcome = observed(scene.look.done), scene.outcome
     known += [f"its records say {clean(outcome, 30)}"] if outcome else []
     known += [f"proof of success: {clean(done, 60)}"] if done else []

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
+from onbox.contract.tracker import identity_from_record
+from onbox.redact import one_line, redact
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
@@ -22,12 +24,14 @@ _JOB_FIELDS = (
     "schema", "event", "at", "stage", "backend", "name", "job_id", "session", "job", "state", "native_state", "reason",
     "note", "failure_class",
 )  # fmt: skip
+DRIFTS = 5
+STAGES = 8
 
 
 def new_fold(inode: int) -> dict[str, Any]:
     """Nothing read yet. offset: behind the last whole line that was taken in. gap: whether lines were skipped."""
     return {"inode": inode, "offset": 0, "gap": False, "open": False, "end": None, "stage": None, "attempt": None,
-            "began_at": None, "retries": 0, "jobs": []}  # fmt: skip
+            "began_at": None, "retries": 0, "jobs": [], "trackers": {}}  # fmt: skip
 
 
 def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped_bytes: int) -> dict[str, Any]:
@@ -62,10 +66,28 @@ def _apply(fold: dict[str, Any], record: Record) -> None:
         if stage != fold["stage"]:
             fold["retries"] = 0
         fold.update(stage=stage, attempt=_number(record.get("attempt")), began_at=record.get("at"))
+    elif event == Event.TRACKER_RUN:
+        fold["trackers"] = _with_tracker(fold.get("trackers") or {}, record)
     elif event == Event.STAGE_RETRYING:
         fold["retries"] += 1
     elif event in (Event.STAGE_DONE, Event.STAGE_FAILED):
         fold["retries"] = 0 if event == Event.STAGE_DONE else fold["retries"]
+
+
+def _with_tracker(known: dict[str, Any], record: Record) -> dict[str, Any]:
+    """The newest run at a tracker of each stage, of the newest eight stages."""
+    identity = identity_from_record(record)
+    if identity is None or identity.stage is None:
+        return known
+    drift = record.get("drift")
+    words = [one_line(redact(str(one)))[:REASON_LIMIT] for one in drift[:DRIFTS]] if isinstance(drift, list) else []
+    told = {key: _safe(value) for key, value in identity._asdict().items() if value is not None}
+    rest = {stage: one for stage, one in known.items() if stage != identity.stage}
+    return {**dict(list(rest.items())[1 - STAGES :]), identity.stage: {**told, "drift": words}}
+
+
+def _safe(value: object) -> object:
+    return one_line(redact(value))[:500] if isinstance(value, str) else value
 
 
 def _end(record: Record) -> dict[str, Any]:

@@ -49,6 +49,8 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     fold = _fold(raw, known.get("journal"))
     log, place = _log(raw, place, box)
     place.reader.update(manifest=manifest, journal=fold, pids=[raw.runner.pid] if raw.runner else [])
+    if "trackers" in known:  # of all stages, whichever log is read now
+        place.reader["trackers"] = known["trackers"]
     status = _json(raw.files, "status.json")
     clock = box.identity.clock_seconds
     fields: dict[str, Any] = status if isinstance(status, dict) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.logs.cursor import Cursor
+from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
 from patrol.probe.script import Call
 
@@ -46,6 +47,7 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     calls.append(Call("disk", SAFE_PLACES, spare=bool(touched)))
     calls.append(Call("kernel", (str(int(_fact(places, "kernel_seconds"))),)))
     calls.append(Call("gpus"))
+    calls += trackers.calls(places)
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
     return Ask(tuple(calls), state)
 

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from patrol.probe import box_gpus, box_identity, box_jobs, box_kernel, box_logs, box_resources, box_runs, box_watch
+from patrol.probe import (
+    box_gpus,
+    box_identity,
+    box_jobs,
+    box_kernel,
+    box_logs,
+    box_resources,
+    box_runs,
+    box_tracker,
+    box_watch,
+)
 
 
 class Section(NamedTuple):
@@ -39,6 +49,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("run_disk", "p_disks", (box_resources.SHELL,), 4, "bytes and inodes of the project's and the logs' file systems, of /, /tmp and /dev/shm", files=True),
     Section("kernel", "p_kernel", (box_kernel.SHELL,), 3, "dmesg: Xid errors and OOM kills since the last look"),
     Section("gpus", "p_gpus", (box_gpus.SHELL,), 8, "nvidia-smi: use, memory, temperature, faults"),
+    Section("tracker", "p_tracker", (box_logs.SHELL, box_tracker.SHELL), 4, "W&B's run file or trackio's database: what is new since the last look (runs with a known tracker only)", files=True),
     Section("count", "p_count", (box_watch.COUNT,), 8, "how many files are below a declared directory", files=True),
 )  # fmt: skip
 

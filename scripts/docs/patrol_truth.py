@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scripts.docs.patrol_rules import cell
-from tests.patrol.truth import CASES, GROUPS, Case
+from tests.patrol.truth import CASES, GROUPS
+
+if TYPE_CHECKING:
+    from tests.patrol.case import Case
 
 HEAD = """\
 # The truth table of a patrol

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handbook.facts import ResumeFacts, RunFacts
+from handbook.issue import body, command, update
 from handbook.seal import End, captured, checks
 from onbox.contract.config_record import Contract
 from onbox.contract.readings import Unseen
@@ -50,3 +51,14 @@ def test_what_nobody_saw_is_neither_true_nor_false() -> None:
     assert {one.name for one in unseen if one.holds is None} == {
         "terminal success", "results", "final checkpoint", "watchers here",
     }  # fmt: skip
+
+
+def test_an_issue_names_its_record_and_a_machines_update_says_so() -> None:
+    made = body(DONE, [("DRI", "ann"), ("Issue", "x")], "logbook/digits.md")
+    assert "`logbook/digits.md`" in made
+    assert "- **DRI**: ann" in made
+    assert update(DONE, (), approved=False).startswith("🤖 ")
+    assert not update(DONE, (), approved=True).startswith("🤖")
+    new = "gh issue create --title 'Hero run: digits' --label experiment --label agent-generated --body-file /x"
+    assert command("digits", "", "/x") == new
+    assert command("digits", "https://example.com/1", "/x") == "gh issue comment https://example.com/1 --body-file /x"

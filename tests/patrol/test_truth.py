@@ -12,10 +12,11 @@ from patrol.decide.decide import DEFAULT_POLICY, decide_box, decide_run, decide_
 from patrol.decide.table import ALL_RULES, GROUPS
 from patrol.snapshot import BoxLook
 from tests.patrol.makers import NOW, WAY
-from tests.patrol.truth import CASES, Case
+from tests.patrol.truth import CASES
 
 if TYPE_CHECKING:
     from patrol.verdict import Verdict
+    from tests.patrol.case import Case
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -5,14 +5,15 @@ docs/patrol-truth.md is rendered from these rows by scripts/gen_docs.py; test_tr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from patrol.before import Before, BoxBefore
-from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook, Snapshot
+from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook
 from patrol.verdict import Severity
+from tests.patrol.case import Case
 from tests.patrol.cluster_looks import IRIS, iris_told, look_at_job, ray_told
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
@@ -34,36 +35,13 @@ from tests.patrol.makers import (
     shrinking,
     watched,
 )
+from tests.patrol.truth_trackers import TRACKER_CASES
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.snapshot import Scheduler
 
 OK, WARNING, CRITICAL, UNKNOWN = Severity.OK, Severity.WARNING, Severity.CRITICAL, Severity.UNKNOWN
-
-SEEN_HEALTHY, REACHED = before(), box_before()
-
-
-class Case(NamedTuple):
-    """truth: the real state, as somebody at the box's console would tell it. look: of the run; None: it was not seen.
-
-    rule, severity, state: what is expected of the verdict; severity is the naming rule's own. flags: every further
-    rule. resume: whether a resume may be tried. name: of the run that is meant where it was not seen; "": the box.
-    """
-
-    truth: str
-    rule: str
-    severity: Severity
-    state: RunState
-    why: str
-    look: RunLook | None = None
-    snapshot: Snapshot = box()
-    before: Before = SEEN_HEALTHY
-    box_before: BoxBefore = REACHED
-    flags: tuple[str, ...] = ()
-    resume: bool = False
-    name: str = "digits"
-
 
 HOUR = 3600.0
 OLD = 3 * HOUR
@@ -172,7 +150,8 @@ WATCHED_CASES: tuple[Case, ...] = (
     Case("bare nohup python train.py, trains", "healthy", OK, RunState.RUNNING, "the same line without onbox on the box", watched(), before=before(run_id=None)),
     Case("pgrep would match the probe's own shell, no training runs", "gone", WARNING, RunState.UNKNOWN, "the probe leaves itself out: nothing was found", watched(stage_alive=False), before=before(run_id=None)),
     Case("bare process died of an error that its log shows, first look", "crashed", CRITICAL, RunState.FAILED, "a fault at the log's end and no process are proof", watched(stage_alive=False, failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(run_id=None)),
-    Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False), before=before(run_id=None, gone_ticks=1)),
+    Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False, log=log(4000.0)), before=before(run_id=None, gone_ticks=1)),
+    Case("bare process under another session name goes on writing", "unseen-writer", WARNING, RunState.UNKNOWN, "what is written after a look that found nobody has a writer", watched(stage_alive=False, log=log(4.0)), before=before(run_id=None, gone_ticks=1)),
     Case("bare process ended at 5155 of 5155, no done_regex", "ended-unproven", WARNING, RunState.UNKNOWN, "the last step is no proof of results", watched(stage_alive=False, progress=Progress(current=5155, exact_max=5155)), before=before(run_id=None)),
     Case("bare process ended, done_regex matched", "done", OK, RunState.DONE, "no process and the declared proof", watched(stage_alive=False, done="line: Training completed"), before=before(run_id=None)),
     Case("only a log is declared, it grows", "moving", OK, RunState.RUNNING, "something writes", watched(stage_alive=Absent("no process is named")), before=before(run_id=None)),
@@ -322,6 +301,7 @@ GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
     ("Runs that onbox did not start", WATCHED_CASES),
     ("Runs that are with Slurm, seen from a login node", SLURM_CASES),
     ("Jobs on Ray and Iris that onbox did not start", CLUSTER_CASES),
+    ("Runs that log to an experiment tracker", TRACKER_CASES),
     ("A healthy run on a box that is not", BOX_CASES),
     ("What could not be looked at", LINK_CASES),
 )
