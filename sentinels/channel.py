@@ -73,7 +73,7 @@ class Channel:
         self.clock_ahead: float | None = None  # the box's clock less ours
         self.looked = False  # all items at least once
         self.engine = os.environ.get(ENGINE_VARIABLE, "any")
-        self.lasting = False
+        self.lasting = self.idle = False
         self._closed_in_sight = False
 
     # -- what the loop calls

@@ -96,7 +96,7 @@ class Duty:
                 self._next_renewal = now + 10 * RENEW_SECONDS  # the disk is full: the wait itself needs none
 
     def _note(self, wait: Wait) -> None:
-        contact = {channel.target.box: channel.last_heard_at for channel in wait.channels}
+        contact = {channel.target.box: channel.last_heard_at for channel in wait.channels if not channel.idle}
         memory = {
             self._slot(number, condition.kind): condition.memory()
             for channel in wait.channels

@@ -122,6 +122,11 @@ class JobChannel:
             self.asking = None
 
     @property
+    def idle(self) -> bool:
+        """Whether it goes with a run of which no engine was ever asked."""
+        return self.main is not None and not self.looks
+
+    @property
     def looked(self) -> bool:
         """Every item at least once; of a run that is with no engine there is nothing to look at."""
         if self.main is not None and not self.main.looked:

@@ -41,7 +41,7 @@ def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
             {"target": text, **(finding_json(wait.findings[at]) if at in wait.findings else {"outcome": None})}
             for at, text in enumerate(wait.plan.texts)
         ],
-        "boxes": [box_json(channel) for channel in wait.channels],
+        "boxes": [box_json(channel) for channel in wait.channels if not channel.idle],
     }
 
 

@@ -26,6 +26,11 @@ class Source(Protocol):
     def items(self) -> Mapping[str, tuple[int, Any]]: ...
 
     @property
+    def idle(self) -> bool:
+        """Whether there is nothing to be said of it: it has nothing to ask."""
+        ...
+
+    @property
     def looked(self) -> bool: ...
 
     @property

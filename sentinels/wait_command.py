@@ -160,7 +160,8 @@ def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: flo
             and not condition.companion
         ]
         if handed:
-            channels.append(JobChannel(main.target, handed, every, main=main))
+            engine = main.target._replace(box=f"{main.target.box} (engine)")
+            channels.append(JobChannel(engine, handed, every, main=main))
     return channels
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from onbox.logs.numbers import parse_clock
 
@@ -85,6 +86,7 @@ CRASHED = re.compile(
     r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
 )
+_NUMERALS = re.compile("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
@@ -94,7 +96,18 @@ _TURN_WORDS = (
 
 
 def turn_of(text: str) -> str | None:
-    """`started`, `ended`, `left`, `crashed` or `ignored`, if a line tells that; None for most lines."""
+    """`started`, `ended`, `left`, `crashed` or `ignored`, if a line tells that; None for most lines. Lines that differ
+    in their numbers only tell the same, but for zeros: they are looked at once.
+    """
+    return _turn_of_form(_NUMERALS.sub(_zero_or_one, text))
+
+
+def _zero_or_one(found: re.Match[str]) -> str:
+    return "1" if found[0].strip("0") else "0"
+
+
+@lru_cache(maxsize=4096)
+def _turn_of_form(text: str) -> str | None:
     lower = text.lower()
     if not any(word in lower for word in _TURN_WORDS):
         return None

@@ -9,6 +9,7 @@ from onbox.logs.numbers import COUNT
 from onbox.logs.words import UNIT_WORD
 
 _OF = r"(?:/|(?:of|von|sur)(?![a-z])|out of)"
+FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|out of)"  # in every line that shows one
 _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
 
 
@@ -25,13 +26,14 @@ class Shape(NamedTuple):
     meaning: str
     source: str
     example: str
+    fraction: bool  # it shows a count of a count, so a line without a fraction cannot show it
 
 
 _FREE = r"(?<![\w.,/-])"  # before a count: it is no part of a word, a path or a longer number
 
 
 def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source: str, example: str) -> Shape:
-    return Shape(name, needs, re.compile(pattern, re.IGNORECASE), meaning, source, example)
+    return Shape(name, needs, re.compile(pattern, re.IGNORECASE), meaning, source, example, _OF in pattern)
 
 
 SHAPES: tuple[Shape, ...] = (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from onbox.logs.numbers import COUNT, Count, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
-from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, INNER, SHAPES, WORD, Shape
+from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
 from onbox.logs.words import (
     AUXILIARY,
     COUNTER_LABELS,
@@ -29,9 +29,12 @@ from onbox.logs.words import (
 
 LOOK_BACK = 40
 STAGES = 12  # at most so many parts does a script have
+_FRACTION = re.compile(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
-_BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
+_BEFORE = re.compile(
+    r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$"
+)  # no word is split: that took most of a line's time
 _DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
 _BYTES_RATE = re.compile(r"\d\s?[kKMGT]?i?B/s")
 _SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
@@ -111,7 +114,7 @@ def read_line(text: str) -> Seen:
         count = parse_count(found[1])
         if not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
-    passes = _PASSES.search(rest)
+    passes = _PASSES.search(rest) if " passes over" in rest else None
     if passes:
         maxima.append(("epoch", int(passes[1])))
     sights = _together(bars, labelled)
@@ -168,8 +171,9 @@ class Display(NamedTuple):
 
 def _bars(text: str) -> tuple[list[Sight], str]:
     """The displays on a line, and the line without them."""
+    fraction = _FRACTION.search(text)
     for shape in SHAPES:
-        if not all(need in text for need in shape.needs):
+        if not all(need in text for need in shape.needs) or (shape.fraction and not fraction):
             continue
         sights: list[Sight] = []
         rest: list[str] = []
