@@ -32,6 +32,9 @@ def cluster() -> Iterator[SlurmCluster]:
 @pytest.fixture
 def slurm_box(box: Box, cluster: SlurmCluster) -> Iterator[Box]:
     box.env |= {"SLURM_CONF": str(cluster.conf), **{name: cluster.env[name] for name in ("PATH", "MYSQL_UNIX_PORT")}}
+    # There from the start on: `onbox resume` brings back the PATH of the start.
+    (box.project / "tools").mkdir()
+    box.env["PATH"] = f"{box.project}/tools:{box.env['PATH']}"
     yield box
     cluster.run("scancel", "-u", "root")
 
@@ -39,14 +42,12 @@ def slurm_box(box: Box, cluster: SlurmCluster) -> Iterator[Box]:
 def forget(box: Box, cluster: SlurmCluster) -> None:
     """From now on the controller says of every job that it does not know it, as it does after MinJobAge."""
     tools = box.project / "tools"
-    tools.mkdir()
     unknown = 'echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1'
     for name in ("squeue", "scontrol"):
         real = shutil.which(name, path=cluster.env["PATH"])
         text = f'#!/bin/sh\ncase "$*" in *" -j "* | "show job"*) {unknown};; esac\nexec {real} "$@"\n'
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
-    box.env["PATH"] = f"{tools}:{box.env['PATH']}"
 
 
 def sacct_says(cluster: SlurmCluster, job: str, state: str) -> bool:
