@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from patrol.probe import frames
@@ -77,6 +76,7 @@ def minify(head: tuple[str, ...], tail: str = "") -> Small:
 
 def _short_names() -> Iterator[str]:
     """Names that are no command's: one capital letter, then a letter and a digit."""
-    yield from ascii_uppercase
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    yield from letters.upper()
     for digit in "0123456789":
-        yield from (letter + digit for letter in ascii_lowercase)
+        yield from (letter + digit for letter in letters)

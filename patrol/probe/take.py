@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
@@ -56,7 +55,7 @@ def take(
     """
     deadline = box.deadline_seconds or settings.patrol.deadline_seconds
     asked = plan(box, settings.state_dir_of(box), places)
-    nonce = secrets.token_hex(5)
+    nonce = os.urandom(5).hex()
     script, values = build(asked.calls, nonce, max(LEAST_SECONDS, int(deadline * BOX_SHARE)))
     answer = ask(script_with_values(script, values), end_mark(nonce), deadline)
     if not isinstance(answer, Answer):
