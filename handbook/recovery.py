@@ -144,7 +144,7 @@ RULES: tuple[Row, ...] = (
     ),
     Row(
         "sealed", lambda run: run.state == "done" and run.record.sealed_at is not None, status,
-        "it is sealed: acknowledge it (`patrol ack RUN`), and nothing else is to be done",
+        "it is sealed: pull what is not pulled yet and `patrol ack RUN`; nothing else is to be done",
         "its end was checked and entered into its record",
         "change or delete anything of it; no teardown without a word for that very action",
     ),
@@ -256,7 +256,8 @@ def advise(run: RunFacts, *, here: bool = False) -> Advice:
         return Advice(row.name, first, row.then, "", "", "", row.never)
     if here and first.startswith("patrol "):
         first = status(run)
-    then = row.then.replace("patrol ack RUN", f"patrol ack {run.name}")
+    acknowledge = "" if here else f" and `patrol ack {run.name}`"
+    then = row.then.replace(" and `patrol ack RUN`", acknowledge)
     return Advice(row.name, first, then, resume(run), stop(run), foretell(run), row.never)
 
 

@@ -2,7 +2,7 @@
 have none (dash, bash, busybox). Same words, same lines.
 
 What costs there is each process that is started. A shell whose `read` can wait for a part of a second (bash, busybox)
-waits for the other side with it and looks eight times a second; where `sh` is none of these, one is looked for. In the
+waits for the other side with it and looks seven times a second; where `sh` is none of these, one is looked for. In the
 others each pause is a `sleep`, and they look five times a second.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sentinels.schedule import Pace
 
 ITEM_WORDS = 8
-LOOK_SECONDS = 0.05  # python's; the shell makes 0.12 or 0.2 of it
+LOOK_SECONDS = 0.05  # python's; the shell makes 0.15 or 0.2 of it
 PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
 
 # Values: ENGINE (any, python, sh, or plain: the login's own sh and no other), PYTHON (to be tried first; may be empty),
@@ -62,8 +62,8 @@ shift 4
 fast=; [ "$ping" = 0 ] || [ -n "$( { read -r -t 0.01 _ </dev/null; } 2>&1 )" ] || [ ! -r /proc/uptime ] || fast=1
 # slow: so many turns are about a second; often: of what takes a process to look at, each so-manieth is enough
 if [ -n "$fast" ]; then
-  [ "$tick" != 0.05 ] || tick=0.12
-  slow=8 often=2
+  [ "$tick" != 0.05 ] || tick=0.15
+  slow=7 often=2
 else
   [ "$tick" != 0.05 ] || tick=0.2
   slow=5 often=1

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -264,3 +266,35 @@ def test_the_first_command_says_the_same_and_changes_nothing(place: Handbooked, 
     assert "differs from the handbook" in done.stdout
     assert "onbox resume -d digits" in lines[-1]
     assert attempts(box) == 1
+
+
+def test_the_loss_is_no_number(place: Handbooked, tmp_path: Path) -> None:
+    box = place.add_box("gpu1")
+    start(box, "train=echo began >>starts; until test -e go; do echo step 7/100 loss nan; sleep 0.1; done")
+    box.wait_for_log("loss nan")
+    place.wait_for_rule(RUN, "loss-lost")
+    reader = newcomer(place, tmp_path)
+    assert "**do not** go on from the newest checkpoint" in reader.page
+    assert "(not now: first what stands above)" in reader.page
+    assert "loss nan" in reader.type(reader.command(RUN)).stdout
+    assert (starts(box), attempts(box)) == (1, 1)
+
+
+def test_a_bare_session_under_another_name_is_not_called_dead(place: Handbooked, tmp_path: Path) -> None:
+    box = place.add_box("gpu1", 'watch = { name = "old", log = "train.log", session = "no-such-session" }')
+    job = subprocess.Popen(
+        ["sh", "-c", "while :; do echo epoch 3/50 loss 0.3 >>train.log; sleep 0.1; done"], cwd=box.project
+    )
+    try:
+        wait_until((box.project / "train.log").exists, "its log")
+        for _ in range(3):
+            time.sleep(1.5)  # the log must be younger than the look before by more than a second
+            said = place.tick()["gpu1/old"]
+        assert said["rule"] == "unseen-writer", said
+        reader = newcomer(place, tmp_path)
+        assert "**do not** start it a second time" in reader.page
+        assert "Resume: " not in reader.page
+        assert "epoch 3/50" in reader.type(reader.command("gpu1/old")).stdout
+    finally:
+        job.kill()
+        job.wait()
