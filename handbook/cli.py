@@ -21,6 +21,9 @@ COMMAND_MODULES = {
     "handoff": "handoff",
     "log": "log",
     "verify": "verify",
+    "contract": "contract",
+    "seal": "seal",
+    "issue": "issue",
     "agent": "agent",
 }
 DESCRIPTION = "What runs where, how it stands, and what to type next: for whoever takes over and knows nothing."

@@ -17,11 +17,13 @@ from handbook.facts import (
 )
 from handbook.words import safe, safe_path
 from onbox.contract.differences import command_text, commit_text
+from onbox.contract.events import Event
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.progress import Progress, render_progress
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
 from onbox.contract.runfile import NOT_LOOKED_YET
+from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], re
         stages=stages,
         markers=_markers(place, record),
         launches=_launches(record),
-        identity=_identity(record, safe(tracker or "", 200)),
+        identity=_identity(record, safe(_tracker(record) or tracker or "", 200)),
         resume=_resume(record),
         notify=_notify(head.data.get("notify")),
         records_at=records_at,
@@ -250,6 +252,13 @@ def difference_line(what: str, before: str, after: str) -> str:
     return safe(f"{what}: {before or '(none)'} → {after or '(none)'}", 300)
 
 
+def _tracker(record: RunRecord) -> str:
+    """The newest run at an experiment tracker that the journal tells of; "" for none."""
+    runs = [one for one in record.events if one["event"] == Event.TRACKER_RUN]
+    found = identity_from_record(runs[-1]) if runs else None
+    return describe_identity(found) if found is not None else ""
+
+
 def _identity(record: RunRecord, tracker: str) -> IdentityFacts:
     assert record.head is not None
     data = record.head.data
@@ -278,9 +287,11 @@ def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
         says=safe(data.get("says", "")),
         stage=safe(data.get("stage") or "", 80),
         checkpoint=safe(_checkpoint(checkpoint)),
+        step=chosen["step"] if isinstance(chosen.get("step"), int) else None,
         whole=chosen.get("whole") if isinstance(chosen.get("whole"), bool) else None,
         missing=tuple((safe(one.get("stage", ""), 80), safe_path(one.get("path", ""))) for one in missing),
         changed=tuple(safe(one, 300) for one in _sequence(data.get("config_changed")) if isinstance(one, str)),
+        refused=tuple(safe_path(one) for one in _sequence(data.get("refused_checkpoints")) if isinstance(one, str)),
     )
 
 
@@ -299,8 +310,14 @@ def _checkpoint(data: Any) -> str:
         else ["none that is whole"]
     )
     passed = _list(_mapping(data).get("passed_over"))
-    parts += [f"newer but incomplete: {one.get('path')} ({one.get('says')})" for one in passed]
+    parts += [
+        f"newer, but {_wrong(one)}: {one.get('path')} ({one.get('against') or one.get('says')})" for one in passed
+    ]
     return "; ".join(parts)
+
+
+def _wrong(one: Mapping[str, Any]) -> str:
+    return "incomplete" if not one.get("against") else "NOT OF THIS RUN" if one.get("refused") else "given up"
 
 
 def _notify(data: Any) -> str:

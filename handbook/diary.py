@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from handbook.describe import difference_line
 from handbook.entry import Entry, make_entry
+from handbook.gitkeep import keep_in_git
 from handbook.logbook import Book
 from handbook.records import read
 from handbook.store import load
 from handbook.words import safe
 from onbox.chain.narrate import narrate
+from onbox.contract.config_record import Contract
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
 from onbox.system.clock import parse_utc
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from handbook.gather import Place
     from handbook.records import RunRecord
     from patrol.kept import Flip
+    from patrol.settings import Settings
 
 FLIPS_TAKEN = 500
 NOT_STATED = "not stated"
@@ -45,15 +48,26 @@ def enter_what_happened(place: Place, facts: Facts) -> list[str]:
         if not new:
             continue
         try:
-            written = Book(settings.folder, run.run, settings.state).append(
-                [entry for _, entry in sorted(new, key=lambda one: one[0])], contract_of(run, facts)
-            )
+            head = contract_of(run, facts, settings.config.contract)
+            ordered = [entry for _, entry in sorted(new, key=lambda one: one[0])]
+            written = Book(settings.folder, run.run, settings.state).append(ordered, head)
         except (StateNotWritten, OSError) as error:
             said.append(f"logbook of {run.run}: {error}")
             continue
+        said += _keep(settings, run.run) if written.entries else []
         if written.torn:
             said.append(f"logbook of {run.run}: an append had been cut off; its bytes are in {written.torn}")
     return said
+
+
+def _keep(settings: Settings, run: str) -> list[str]:
+    """Into git, where the configuration says so; what was in the way."""
+    way = settings.config.logbook.git
+    if way == "never":
+        return []
+    book = Book(settings.folder, run, settings.state)
+    kept = keep_in_git(book.path, run, os.environ, push=way == "push")
+    return [f"logbook of {run}, git: {kept.trouble}"] if kept.trouble else []
 
 
 def _flips(state: str) -> tuple[Sequence[Flip], list[str]]:
@@ -66,16 +80,25 @@ def _flips(state: str) -> tuple[Sequence[Flip], list[str]]:
         return [], [f"the patrol's changes could not be read, so the logbooks lack them: {error}"]
 
 
-def contract_of(run: RunFacts, facts: Facts) -> list[tuple[str, str]]:
-    """The head of a run's record: what is known when it begins; a person adds the rest as decisions."""
+def contract_of(run: RunFacts, facts: Facts, contract: Contract | None = None) -> list[tuple[str, str]]:
+    """The head of a run's record: what is known when it begins, [contract] first; a person adds the rest as
+    decisions.
+    """
     box = next((box for box in facts.boxes if box.name == run.box), None)
     identity = observed(run.identity)
+    stated = contract or Contract()
     return [
-        ("DRI", (box.owner if box and box.owner else NOT_STATED)),
-        ("Goal", NOT_STATED),
-        ("Stop and escalation criteria", "those of the handbook's section `Ask first`"),
-        ("Issue", NOT_STATED),
-        ("Tracker", identity.tracker if identity and identity.tracker else NOT_STATED),
+        ("DRI", safe(stated.dri) or (box.owner if box and box.owner else NOT_STATED)),
+        ("Goal", safe(stated.goal) or NOT_STATED),
+        ("Stop and escalation criteria", safe(stated.stop) or "those of the handbook's section `Ask first`"),
+        ("Issue", safe(stated.issue) or NOT_STATED),
+        ("Tracker", safe(stated.tracker) or (identity.tracker if identity else "") or NOT_STATED),
+        ("Output root", safe(stated.output_root) or NOT_STATED),
+        ("Final step", str(stated.final_step or NOT_STATED)),
+        ("Initialized from", safe(stated.initialize_from) or NOT_STATED),
+        ("Checkpoints", safe("; ".join(filter(None, (stated.retention, stated.rollback)))) or NOT_STATED),
+        ("Runtime", safe(stated.runtime) or NOT_STATED),
+        ("Watched by", safe(stated.babysitter) or NOT_STATED),
         ("Box and project", f"{run.box} {run.project}"),
         ("Run directory", run.place or NOT_STATED),
         ("Run id", run.run_id or NOT_STATED),

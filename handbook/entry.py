@@ -28,7 +28,7 @@ from handbook.words import clock_exact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-KINDS = ("decision", "observation", "launch", "escalation", "transition", "flip")
+KINDS = ("decision", "observation", "launch", "escalation", "seal", "transition", "flip")
 PEOPLES_KINDS = ("decision", "observation", "launch", "escalation")
 HASH_DIGITS = 16
 TEXT_LIMIT = 20_000
@@ -36,7 +36,9 @@ TITLE_LIMIT = 120
 EVENT_LOG = "## Event Log"
 
 # Fields in their order; those with "" are left out.
-_FIELDS = ("seq", "run", "attempt", "actor", "source", "status", "evidence", "decision", "next", "after")
+_FIELDS = (
+    "seq", "run", "attempt", "actor", "source", "status", "reason", "lineage", "evidence", "decision", "next", "after",
+)  # fmt: skip
 _HEADING = re.compile(r"### (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC) - (" + "|".join(KINDS) + r")(?:: (.*))?")
 _END = re.compile(r"`(\d+) ([0-9a-f]{16})`")
 _FIELD = re.compile(r"- ([a-z]+): (.*)")
@@ -61,6 +63,8 @@ class Entry(NamedTuple):
     decision: str = ""
     next: str = ""
     after: str = ""
+    reason: str = ""
+    lineage: str = ""
 
 
 class Damage(NamedTuple):

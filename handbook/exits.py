@@ -7,7 +7,10 @@ from patrol.verdict import Severity
 
 EXIT_MEANINGS: tuple[tuple[int, str], ...] = (
     (int(Severity.OK), "what was asked for was done; resume: nothing needs anybody; verify: nothing is false"),
-    (int(Severity.WARNING), "resume: a warning; verify: something is false; log verify: the logbook was changed"),
+    (
+        int(Severity.WARNING),
+        "resume: a warning; verify: something is false; log: it was changed, or git refused",
+    ),
     (int(Severity.CRITICAL), "resume: a run needs somebody"),
     (int(Severity.UNKNOWN), "resume: a box could not be looked at; verify: something could not be checked"),
     (int(Exit.STOPPED), "interrupted"),

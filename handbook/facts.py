@@ -77,7 +77,8 @@ class ResumeFacts(NamedTuple):
 
     checkpoint: what the stage continues from, in words. whole: whether that is complete; None: not known, or there is
     none. missing: results that are gone although their stage is done. changed: what differs between the frozen
-    definition and onbox.toml on the box.
+    definition and onbox.toml on the box. refused: newer checkpoints that are certainly of another lineage: a resume
+    refuses while they lie there. step: of the checkpoint; None: there is none.
     """
 
     would: str
@@ -87,6 +88,19 @@ class ResumeFacts(NamedTuple):
     whole: bool | None
     missing: tuple[tuple[str, str], ...] = ()
     changed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    step: int | None = None
+
+
+class RecordFacts(NamedTuple):
+    """A run's logbook. last_at: of the newest entry by hand, else of the first launch; None: neither is known. due_at:
+    when the next one is; None: nothing is, the run has ended. sealed_at: when this very run was sealed; None: never.
+    """
+
+    last_at: float | None
+    by_hand: bool
+    due_at: float | None
+    sealed_at: float | None = None
 
 
 class RunFacts(NamedTuple):
@@ -130,6 +144,7 @@ class RunFacts(NamedTuple):
     notify: str = ""
     waiting: Maybe[int] = Absent("nobody is told")
     records_at: float | None = None
+    record: RecordFacts = RecordFacts(None, by_hand=False, due_at=None)
 
     @property
     def name(self) -> str:
@@ -147,6 +162,7 @@ class BoxFacts(NamedTuple):
     recover: str
     reached_at: float | None
     trouble: str
+    clocks: tuple[str, ...] = ()
 
 
 class WatchFacts(NamedTuple):

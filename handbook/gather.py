@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
 from handbook.records import read
+from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
+from onbox.crontab import NoCrontab, read_crontab
+from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
-from patrol.cron import our_lines
-from patrol.crontab import NoCrontab, read_crontab
+from patrol.cron import tag
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.kept import MemoryTrouble, Past
@@ -151,7 +153,8 @@ def _facts(place: Place, remembered: Remembered, store: Store, now: float, troub
     runs = []
     for box in settings.config.boxes:
         way = way_to(box, settings.ssh_command)
-        runs += [_run(word, way, store, remembered) for word in remembered.words if word.box == box.name]
+        found = [_run(word, way, store, remembered) for word in remembered.words if word.box == box.name]
+        runs += [run._replace(record=record_of(run, settings)) for run in found]
     good_until = None if as_of is None else as_of + CADENCES * cadence
     old = "" if as_of is None or good_until is None or now <= good_until else format_duration(now - as_of)
     return Facts(
@@ -198,6 +201,7 @@ def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFac
         owner=safe(box.owner or "", 120),
         recover=box.recover,
         reached_at=before.last_reached_at,
+        clocks=tuple(safe(one, 200) for one in box.clocks),
         trouble=safe(f"{reason}: {look.get('detail', '')}", 200) if reason else "",
     )
 
@@ -222,7 +226,7 @@ def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, f
 
 def _cron(settings: Settings) -> Maybe[str]:
     try:
-        lines = our_lines(read_crontab(), os.path.basename(settings.state))
+        lines = our_lines(read_crontab(), tag(os.path.basename(settings.state)))
     except NoCrontab as trouble:
         return Absent(str(trouble))
     except Trouble as trouble:

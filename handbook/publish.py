@@ -10,6 +10,7 @@ from handbook.render import render
 from handbook.render_json import render_json
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.redact import redact
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import make_folders, read_file, replace_file
 from onbox.system.lock import try_lock
@@ -20,15 +21,19 @@ if TYPE_CHECKING:
 PAGE = "HANDBOOK.md"
 DATA = "handbook.json"
 LOCK = "handbook.lock"
+NOTES_MASKED = "what looked like a secret in the page's notes was masked there"
 LOCK_SECONDS = 10.0
 LOOK_SECONDS = 0.02
 
 
 class Published(NamedTuple):
-    """page: its path. set_aside: where an earlier page went whose notes could not be told apart; "": nowhere."""
+    """page: its path. set_aside: where an earlier page went whose notes could not be told apart; "": nowhere. masked:
+    what looked like a secret in the notes does not stand there any more.
+    """
 
     page: str
     set_aside: str
+    masked: bool = False
 
 
 def publish(facts: Facts, folder: str, state: str) -> Published:
@@ -42,9 +47,10 @@ def publish(facts: Facts, folder: str, state: str) -> Published:
         aside = ""
         if kept.damaged and old is not None:
             aside = _set_aside(page, old)
-        replace_if_changed(page, render(facts, kept.notes).encode("utf-8", "surrogateescape"))
+        notes = redact(kept.notes)
+        replace_if_changed(page, render(facts, notes).encode("utf-8", "surrogateescape"))
         replace_if_changed(os.path.join(folder, DATA), render_json(facts).encode("ascii"))
-        return Published(page, aside)
+        return Published(page, aside, notes != kept.notes)
     finally:
         os.close(lock)
 

@@ -134,6 +134,7 @@ def _box(box: BoxFacts) -> str:
     )
     parts.append(f"owner {box.owner}" if box.owner else "owner not named")
     parts.append("the patrol may resume its runs" if box.recover == "resume" else "nothing is restarted by itself")
+    parts.append(f"CLOCKS: {' · '.join(map(prose, box.clocks))}" if box.clocks else "danger clocks not named")
     return "; ".join(parts)
 
 

@@ -48,13 +48,24 @@ def run_data(facts: Facts, run: RunFacts) -> dict[str, Any]:
         "next_command": advice.first or None,
         "advice": advice.rule,
         "then": advice.then,
+        "never": advice.never,
         "resume_command": advice.resume or None,
         "resume_precondition": PRECONDITION if advice.resume else None,
         "foretell_command": advice.foretell or None,
         "stop_command": advice.stop or None,
     }
     times = {name: _time(getattr(run, name)) for name in ("since", "seen_at", "records_at")}
-    return {**plain(data), **times, **commands, "further": [{"rule": rule, "says": says} for rule, says in run.further]}
+    record = {
+        "by_hand": run.record.by_hand,
+        **{name: _time(getattr(run.record, name)) for name in ("last_at", "due_at", "sealed_at")},
+    }
+    return {
+        **plain(data),
+        **times,
+        **commands,
+        "record": record,
+        "further": [{"rule": rule, "says": says} for rule, says in run.further],
+    }
 
 
 def render_json(facts: Facts) -> str:

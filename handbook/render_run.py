@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handbook.recovery import Advice, advise
+from handbook.recovery import NOT_YET, Advice, advise, remedy_of
 from handbook.words import clock, code, prose
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 
@@ -41,7 +41,9 @@ def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[str]:
     lines += _failure(run)
     if run.managed:
         lines += [*_resume_point(run), *_chain(run, roomy=roomy)]
-        lines += _bullets(_places(run), roomy=roomy) + _bullets(_identity(run, roomy=roomy), roomy=roomy)
+        lines += _bullets([*_places(run), *_record(facts, run)], roomy=roomy) + _bullets(
+            _identity(run, roomy=roomy), roomy=roomy
+        )
     else:
         lines.append(f"- onbox did not start it; log {code(maybe(run.log))}; progress {maybe(run.progress)}")
     return [*lines, ""]
@@ -53,12 +55,14 @@ def _bullets(parts: list[str], *, roomy: bool) -> list[str]:
 
 
 def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[str]:
-    remedy = f" Remedy: {prose(run.remedy)}" if run.remedy else ""
+    remedy = f" Remedy: {prose(remedy_of(run))}" if remedy_of(run) else ""
     lines = [f"- **next** {code(advice.first)}" if advice.first else "- **next** nothing is to be typed"]
     lines[0] += f" — then: {advice.then}.{remedy}"
+    lines = [f"{lines[0]} **Do not** {advice.never}."] if not roomy else [*lines, f"- **do not** {advice.never}"]
     if advice.resume:
+        wait = " (not now: first what stands above)" if advice.rule in NOT_YET else ""
         looks = f"look before it (starts nothing): {code(advice.foretell)}"
-        lines += _bullets([f"**resume** {code(advice.resume)}", looks], roomy=roomy)
+        lines += _bullets([f"**resume** {code(advice.resume)}{wait}", looks], roomy=roomy)
         lines.append(f"- **stop** {code(advice.stop)} (ends the run's processes; ask first)")
     return lines
 
@@ -139,6 +143,18 @@ def _places(run: RunFacts) -> list[str]:
         f"log {code(maybe(run.log))}; all of them in {code(run.place + '/logs/')}; records {code(run.place + '/')}"
     )
     return lines
+
+
+def _record(facts: Facts, run: RunFacts) -> list[str]:
+    """Its logbook, and when somebody is due to write into it: as a time, so that it is true whenever it is read."""
+    if facts.here:
+        return []
+    known = run.record
+    if known.sealed_at is not None:
+        return [f"record {code(f'{facts.logbook}/{run.run}.md')}: SEALED {clock(known.sealed_at)}"]
+    last = f"last entry by hand {clock(known.last_at)}" if known.by_hand else "no entry by hand yet"
+    due = f"; the next is due by {clock(known.due_at)}" if known.due_at is not None else ""
+    return [f"record {code(f'{facts.logbook}/{run.run}.md')}: {last}{due}"]
 
 
 def _marker(marker: MarkerFacts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handbook.recovery import advise, by_need
+from handbook.recovery import advise, by_need, remedy_of
 from handbook.render_run import state_word
 from handbook.words import clock, safe
 from onbox.contract.readings import Absent, Unseen, observed
@@ -88,8 +88,25 @@ def run_line(run: RunFacts) -> str:
     where = f" {stage} {run.stages_done}/{run.stages_total}" if stage else ""
     known = observed(run.resume)
     lost = f"; MISSING {known.missing[0][1]} of stage {known.missing[0][0]}" if known and known.missing else ""
+    says = run.says
+    if not run.run_id and not run.seen_at:
+        says = f"never seen; {says}"
+    elif run.severity == "unknown" and run.seen_at:  # what was seen goes before why it is not seen now
+        why, cut, last = run.says.partition("; the run: ")
+        says = f"{f'{last.rstrip(chr(46))} (' if cut else '('}last contact {clock(run.seen_at)}); now: {why}"
     also = f"; also {', '.join(rule for rule, _ in run.further[:3])}" if run.further else ""
-    return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(run.says, 150)} (rule {run.rule}{also})", 300)
+    return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(says, 170)} (rule {run.rule}{also})", 300)
+
+
+def overdue(facts: Facts, now: float) -> list[str]:
+    """Live runs of whose record an entry by hand is due."""
+    due = [run for run in by_need(facts) if run.record.due_at is not None and run.record.due_at < now]
+    said = [
+        f"record of {run.name}: {'nothing by hand since' if run.record.by_hand else 'no entry by hand; launched'} "
+        f"{clock(run.record.last_at)}: handbook log --run {run.name} TEXT"
+        for run in due[:2]
+    ]
+    return said + ([f"{len(due) - 2} more records are due"] if len(due) > 2 else [])
 
 
 def _watch_line(facts: Facts) -> str:
@@ -109,10 +126,10 @@ def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
     if not runs:
         return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
     advice = advise(runs[0], here=facts.here)
-    lines = [f"then: {advice.then}", f"next: {advice.first or 'nothing is to be typed'}"]
+    lines = [f"then: {advice.then}; do not {advice.never}", f"next: {advice.first or 'nothing is to be typed'}"]
     if advice.first and advice.first == advice.resume:
         known = observed(runs[0].resume)
         lines.insert(0, safe(f"checkpoint: {known.checkpoint if known else 'unknown'}", 240))
-    if runs[0].remedy:
-        lines.insert(0, safe(f"remedy: {runs[0].remedy}", 240))
+    if remedy_of(runs[0]):
+        lines.insert(0, safe(f"remedy: {remedy_of(runs[0])}", 240))
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import time
 
 from onbox.redact import one_line, redact
@@ -30,6 +31,14 @@ def clock(seconds: float | None) -> str:
 def clock_exact(seconds: float) -> str:
     """`2026-11-21 05:03:17 UTC`."""
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(int(seconds)))
+
+
+def clock_seconds(text: str) -> float | None:
+    """Back from `clock_exact`; None for anything else."""
+    try:
+        return float(calendar.timegm(time.strptime(text, "%Y-%m-%d %H:%M:%S UTC")))
+    except ValueError:
+        return None
 
 
 def code(text: str) -> str:

@@ -13,6 +13,7 @@ COMMAND_MODULES = {
     "init": "init",
     "chain": "chain",
     "resume": "chain",
+    "boot": "boot",
     "stop": "stop",
     "status": "status",
     "runs": "status",

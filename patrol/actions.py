@@ -81,11 +81,13 @@ def plan_resume(
         return Refused("it was seen too few times to be believed")
     if verdict.acknowledged or (verdict.silenced_until or 0.0) > now:
         return Refused("a person has acknowledged or silenced it")
-    if not look.managed:
+    if not (look.managed or look.can_resubmit):
         return Refused("onbox did not start this run")
     own = [act for act in past if (act.box, act.run) == (verdict.box, verdict.run)]
     failure = observed(look.failure)
     signature = failure.signature if failure else ""
+    if look.can_resubmit:
+        signature = f"job {look.place}"  # whose end is answered once only, also by a patrol that was killed meanwhile
     if failure and failure.retry_allowed is False:
         return Refused(f"{failure.failure_class} must not be tried again with the same configuration")
     if signature and any(act.subject == signature for act in own):

@@ -13,10 +13,10 @@ class Before(NamedTuple):
 
     known_rule, known_state: of the last verdict that rests on a look at the run itself, and what it was then.
     attempt: id of the attempt that steps and rates are of. uptime_seconds: of the box at the newest step, in its boot:
-    a clock that nobody sets. gpu_percents: of the busiest GPU at the newest looks, at most 16. undelivered_ticks: how
+    a clock that nobody sets. gpu_percents: of the busiest GPU at the newest looks, at most 16. artifact_at: when the
+    newest artifact of the attempt was made (or the attempt began). artifact_gaps: seconds between those that were the
+    newest at successive looks, at most 16. undelivered_ticks: how
     often in a row notices waited. was_flapping: whether it flapped at the last tick.
-    artifact_at: when the newest artifact was written, by the box's own age of it; artifact_gaps: seconds between such
-    times, at most 16.
     flag: the rule that the last verdict told beside its own, and worse than it; "" for none.
     last_seen_at: of the last look that saw the run. run_id, boot_id, log_inode, oom_kills: as seen then; None: not
     seen. rule, since: of the last verdict. rule_ticks: how often in a row. gone_ticks: how often in a row neither
@@ -51,11 +51,11 @@ class Before(NamedTuple):
     attempt: str | None = None
     uptime_seconds: float | None = None
     gpu_percents: tuple[int, ...] = ()
+    artifact_at: float | None = None
+    artifact_gaps: tuple[float, ...] = ()
     undelivered_ticks: int = 0
     was_flapping: bool = False
     flag: str = ""
-    artifact_at: float | None = None
-    artifact_gaps: tuple[float, ...] = ()
 
 
 class BoxBefore(NamedTuple):

@@ -1,14 +1,11 @@
-"""The patrol's own line in a crontab: text in, text out. Pure.
-
-Our line is known by its end, a comment with the id of this patrol's memory. All other lines stay as they are, byte for
-byte.
-"""
+"""The patrol's own line for a crontab, or its units for systemd. Pure. Its tag holds the id of this patrol's memory."""
 
 from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.crontab_text import render
 from patrol.schedule import parse_schedule
 
 if TYPE_CHECKING:
@@ -17,14 +14,6 @@ if TYPE_CHECKING:
     from patrol.schedule import Schedule
 
 MARK = "# onbox-patrol"
-LINE_LIMIT = 990  # Vixie cron cuts a command at 1000 characters
-# What `crontab -l` says, with exit code 1, when there simply is none: Vixie, Debian, cronie, macOS and the BSDs, dcron,
-# systemd-cron; BusyBox; fcron.
-_NONE_YET = ("no crontab for", "can't open '", "has no fcrontab", "has no crontab")
-
-
-class BadLine(ValueError):
-    """A line that no crontab can hold; the text says why."""
 
 
 class Job(NamedTuple):
@@ -39,16 +28,14 @@ class Job(NamedTuple):
     id: str
 
 
+def tag(id_: str) -> str:
+    """The comment that our line ends with."""
+    return f"{MARK} {id_}"
+
+
 def render_line(job: Job) -> str:
     """The crontab line. Raises BadLine."""
-    line = f"{' '.join(job.schedule.split())} {escape(shell_line(job))} {MARK} {job.id}"
-    if "\n" in line or "\r" in line or "\0" in line:
-        raise BadLine("a path holds a line break, which no crontab can")
-    if len(line) > LINE_LIMIT:
-        raise BadLine(
-            f"the line would have {len(line)} characters, and cron cuts it at {LINE_LIMIT}: use shorter paths"
-        )
-    return line
+    return render(job.schedule, shell_line(job), tag(job.id))
 
 
 def shell_line(job: Job) -> str:
@@ -61,50 +48,11 @@ def shell_line(job: Job) -> str:
     )
 
 
-def escape(command: str) -> str:
-    """A bare `%` ends the command in a crontab."""
-    return command.replace("%", "\\%")
-
-
-def is_ours(line: str, id_: str) -> bool:
-    """Whether a line (without its end) is this patrol's; one that was commented out is, too."""
-    return line.rstrip("\r").endswith(f" {MARK} {id_}")
-
-
-def our_lines(crontab: str, id_: str) -> list[str]:
-    return [line for line in crontab.split("\n") if is_ours(line, id_)]
-
-
 def ids_in(crontab: str) -> list[str]:
     """Of every patrol that has a line there which cron runs."""
     lines = [line.rstrip("\r") for line in crontab.split("\n") if not line.lstrip().startswith("#")]
-    return [line.rpartition(f" {MARK} ")[2] for line in lines if f" {MARK} " in line]
-
-
-def with_line(crontab: str, line: str, id_: str) -> str:
-    """The crontab with our line: in the place of the old one, else at the end."""
-    lines = crontab.split("\n")
-    places = [number for number, one in enumerate(lines) if is_ours(one, id_)]
-    if places:
-        lines[places[0]] = line
-        return "\n".join(one for number, one in enumerate(lines) if number not in places[1:])
-    return (crontab if not crontab or crontab.endswith("\n") else crontab + "\n") + line + "\n"
-
-
-def without_line(crontab: str, id_: str) -> str:
-    """The crontab without our line."""
-    return "\n".join(line for line in crontab.split("\n") if not is_ours(line, id_))
-
-
-def means_no_crontab(exit_code: int, said: str) -> bool:
-    """Whether a `crontab -l` that failed means "there is none yet". Any other failure is not an empty crontab: taking
-    it for one would wipe what is there.
-    """
-    return exit_code == 1 and any(words in said for words in _NONE_YET) and "ermission" not in said
-
-
-def crontab_argv(*words: str) -> list[str]:
-    return ["crontab", *words]
+    mark = f" {tag('')}"
+    return [line.rpartition(mark)[2] for line in lines if mark in line]
 
 
 def job_words(program: Sequence[str], config_path: str | None, folder: str) -> tuple[str, ...]:

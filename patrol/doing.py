@@ -89,6 +89,8 @@ def _resume_one(
     done = _do_resume(settings, judged, run)
     words = {"resumed": "resumed by this patrol", "running": "not resumed: it runs again already"}
     said = words.get(done.outcome, f"resume {done.outcome}: {done.says}")
+    if judged.box.is_cluster:
+        said = done.says if done.outcome == "resumed" else f"not resubmitted ({done.outcome}): {done.says}"
     try:
         memory.note_act(Act(wall(), *key, OUTCOME, plan.signature, done.outcome, done.says))
     except (MemoryTrouble, StateNotWritten):
@@ -104,7 +106,19 @@ def _agreed(run: Judged, second: BoxJudged | None) -> actions.Refused | None:
     return actions.still_agrees(run.verdict, again.verdict, run.look, again.look)
 
 
+def _do_resubmit(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Done:
+    from patrol.engines.resubmit import resubmit  # noqa: PLC0415 - most patrols have no cluster
+
+    watch = next((one for one in judged.box.watches if one.name == run.verdict.run), None)
+    place = (judged.places or {}).get(run.verdict.run)
+    if watch is None or place is None:
+        return actions.Done("failed", "the job is not in the configuration, or was not seen")
+    return actions.Done(*resubmit(settings, judged.box, watch, place))
+
+
 def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Done:
+    if judged.box.is_cluster:
+        return _do_resubmit(settings, judged, run)
     python = observed(run.look.python) if run.look else None
     if judged.box.project is None:
         return actions.Done("failed", "the box's configuration names no project")

@@ -7,11 +7,12 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from onbox.crontab import NoCrontab, change_crontab, read_crontab
+from onbox.crontab_text import our_lines, without_line
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
-from patrol.cron import Job, ids_in, job_words, our_lines, without_line
-from patrol.crontab import NoCrontab, change_crontab, read_crontab
+from patrol.cron import Job, job_words, tag
 from patrol.judge import all_over
 from patrol.output import log_path
 from patrol.owners import drop_claim
@@ -61,17 +62,9 @@ def _path_for(ssh: str, environ: Mapping[str, str]) -> str | None:
 def installed_lines(settings: Settings) -> list[str] | None:
     """This patrol's lines in the crontab; None: that could not be known."""
     try:
-        return our_lines(read_crontab(), patrol_id(settings))
+        return our_lines(read_crontab(), tag(patrol_id(settings)))
     except Trouble:
         return None
-
-
-def ids_installed() -> list[str]:
-    """Every patrol that has a line in the crontab; [] where that cannot be known."""
-    try:
-        return ids_in(read_crontab())
-    except Trouble:
-        return []
 
 
 def lock_folder(settings: Settings) -> str:
@@ -81,8 +74,8 @@ def lock_folder(settings: Settings) -> str:
 
 def remove_line(settings: Settings) -> bool:
     """Whether there was one. Raises Trouble, StateNotWritten."""
-    id_ = patrol_id(settings)
-    return change_crontab(lock_folder(settings), lambda crontab: without_line(crontab, id_))
+    ours = tag(patrol_id(settings))
+    return change_crontab(lock_folder(settings), lambda crontab: without_line(crontab, ours))
 
 
 def leave_when_all_is_over(settings: Settings, judged: Sequence[BoxJudged]) -> str | None:

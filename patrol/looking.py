@@ -7,14 +7,16 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.boxes import CLUSTERS
+from onbox.contract.tracker import Intent
 from onbox.redact import one_line, redact
-from onbox.system.clock import wall
+from onbox.system.clock import monotonic, wall
 from patrol.fleet import LONGEST_BACKOFF_SECONDS, Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import CONNECT_SECONDS, Connection, Target, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onbox.contract.boxes import BoxSettings
     from patrol.before import BoxBefore, LogPlace
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
     from patrol.snapshot import Snapshot
     from patrol.ssh import Answer, NoAnswer
+    from patrol.tracker_server import Server
 
 
 KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
@@ -73,8 +76,9 @@ def look_at_all(
         else:
             tried.append(box)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
-    found = find_gates([target_of(settings, box) for box in tried], limits)
-    gates = {box: found[target] for box in tried if (target := target_of(settings, box)) in found}
+    by_ssh = [box for box in tried if not box.is_cluster]
+    found = find_gates([target_of(settings, box) for box in by_ssh], limits)
+    gates = {box: found[target] for box in by_ssh if (target := target_of(settings, box)) in found}
     later = _LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried)
     visits = visit_all(
         tried,
@@ -98,6 +102,13 @@ def _why_waiting(before: BoxBefore) -> str:
 
 def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:
     """Start the client first: what is asked, and how the answer is read, is loaded while it logs in."""
+    known = past.places.get(box.name, {})
+    if box.is_cluster:
+        from patrol.engines.look import look_at_cluster  # noqa: PLC0415 - only where there is one
+
+        snapshot, places = look_at_cluster(box, settings, dict(known), wall())
+        return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+    began = monotonic()
     target = target_of(settings, box)
     connect_seconds = _connect_seconds(past.boxes.get(box.name))
     began_at = wall()
@@ -117,13 +128,37 @@ def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]
         )
 
     try:
+        server = _tracker_server(settings, known)
         from patrol.probe.take import take  # noqa: PLC0415 - loaded while the client logs in
 
-        snapshot, places = take(box, settings, past.places.get(box.name, {}), ask_box, began_at)
+        snapshot, places = take(box, settings, known, ask_box, began_at)
     finally:
         if early is not None:
             early.close()
-    return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+    if any(place.reader.get("manifest", {}).get("backend") in CLUSTERS for place in places.values()):
+        from patrol.engines.look import ask_for_runs  # noqa: PLC0415 - only where a run is with one
+
+        left = (box.deadline_seconds or settings.patrol.deadline_seconds) - (monotonic() - began)
+        snapshot = ask_for_runs(box, settings, snapshot, places, left)
+    if not isinstance(snapshot, BoxLook):
+        return Seen(box, snapshot, None)
+    snapshot = snapshot if server is None else server.add_to(snapshot, places)
+    if settings.config.tracker != Intent():
+        from patrol.probe.trackers import with_intent  # noqa: PLC0415 - only where a run at a tracker is meant
+
+        snapshot = with_intent(snapshot, settings.config.tracker)
+    return Seen(box, snapshot, places)
+
+
+def _tracker_server(settings: Settings, places: Mapping[str, LogPlace]) -> Server | None:
+    """The tracker's server with this box's questions put; None where it is not to be asked."""
+    if settings.config.tracker.key is None:
+        return None
+    from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
+
+    server = server_for(settings.config.tracker, settings.folder)
+    server.ask(places)
+    return server
 
 
 def _connect_seconds(before: BoxBefore | None) -> int:

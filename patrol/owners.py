@@ -12,8 +12,11 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.crontab import read_crontab
+from onbox.errors import Trouble
 from onbox.redact import one_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
+from patrol.cron import ids_in
 from patrol.heartbeat import CADENCES
 
 if TYPE_CHECKING:
@@ -103,8 +106,16 @@ def _read(path: str) -> Claim | None:
         return None
 
 
-def claim_or_tell(settings: Settings, scheduled: Callable[[], Sequence[str]], now: float, cadence: float) -> list[str]:
+def ids_scheduled() -> list[str]:
+    """Every patrol that has a line in the crontab; [] where that cannot be known."""
+    try:
+        return ids_in(read_crontab())
+    except Trouble:
+        return []
+
+
+def claim_or_tell(settings: Settings, now: float, cadence: float) -> list[str]:
     """For a tick by a timer: say what is ours, and tell what is another's, too."""
     with suppress(StateNotWritten):  # the memory's trouble tells of a disk that is full
         write_claim(settings, now, cadence)
-    return doubles(settings, scheduled, now)
+    return doubles(settings, ids_scheduled, now)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from onbox.backends import cluster
+
 
 class Reason(NamedTuple):
     """One way not to reach a box. lasting: trying again without a change by a person cannot help."""
@@ -35,4 +37,6 @@ REASONS: tuple[Reason, ...] = (
     Reason("unknown", "ssh failed for a reason that is not known here", "read its words"),
 )  # fmt: skip
 
-BY_KEY = {reason.key: reason for reason in REASONS}
+# Clusters are reached over HTTP: their reasons are those of who asks them.
+ENGINE_REASONS = tuple(Reason(one.key, one.says, one.remedy, lasting=one.lasting) for one in cluster.REASONS)
+BY_KEY = {reason.key: reason for reason in (*REASONS, *ENGINE_REASONS)}

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook, Snapshot
     from patrol.verdict import Verdict
 
+SAME_SECONDS = 5.0  # ages are rounded, and two clocks never agree
 RATE_SECONDS = 30.0  # looks of cron are at least a minute apart
 MANY, SOME, RULES, DISK_POINTS, RUNS = 64, 16, 21, 256, 32
-SAME_ARTIFACT_SECONDS = 2.0  # ages are whole seconds, and two clocks drift
 T = TypeVar("T")
 
 
@@ -68,6 +68,20 @@ def rate_now(before: Before, look: RunLook, box: BoxLook | None, now: float) -> 
     return most if before.rates and 0 < most < before.rates[-1] else None
 
 
+def losses_now(before: Before, look: RunLook, now: float) -> tuple[float, ...]:
+    """The losses that this run showed at the ticks, the newest last: this look's among them if its step is a new one.
+
+    Looks that follow each other within RATE_SECONDS add nothing.
+    """
+    progress = observed(look.progress)
+    loss = progress.loss if progress else None
+    if not isinstance(loss, int | float) or not math.isfinite(loss):
+        return before.losses
+    stands = bool(before.steps) and progress is not None and before.steps[-1][1] == progress.current
+    soon = 0 <= now - (before.last_seen_at or 0.0) < RATE_SECONDS
+    return before.losses if stands or soon else (*before.losses, float(loss))
+
+
 def _elapsed(before: Before, box: BoxLook | None, by_local_clock: float) -> float:
     boot_id, uptime = _boot_and_uptime(box)
     if None not in (boot_id, uptime, before.uptime_seconds) and boot_id == before.boot_id:
@@ -95,7 +109,7 @@ def fold(before: Before, look: RunLook | None, verdict: Verdict, now: float, box
         durations=_durations(mine, look),
         was_flapping=any(finding.rule == "flapping" for finding in (verdict.finding, *verdict.further)),
     )
-    mine = _with_artifacts(mine, look, now)
+    mine = _with_artifacts(mine, look, now)  # asks which attempt was seen last
     mine = _with_progress(_with_notices(mine, look), look, box, now)  # asks when the run was seen last
     return _with_box(mine._replace(last_seen_at=now), box)
 
@@ -109,6 +123,28 @@ def _judged(before: Before, verdict: Verdict) -> Before:
         rule_ticks=before.rule_ticks + 1 if same else 1,
         rules=_newest((*before.rules, verdict.finding.rule), RULES),
     )
+
+
+def artifact_age(look: RunLook) -> float | None:
+    """Seconds since the newest artifact of this attempt, or since it began, for there is none yet; None: not known."""
+    artifacts, began = observed(look.artifacts), observed(look.stage_began_age_seconds)
+    age = observed(artifacts.newest_age_seconds) if artifacts else None
+    ages = [seconds for seconds in (age, began) if seconds is not None and math.isfinite(seconds)]
+    return None if age is None or not ages else max(0.0, min(ages))
+
+
+def _with_artifacts(before: Before, look: RunLook, now: float) -> Before:
+    """A gap ends with the next artifact: one that is still open says nothing of how long they usually take."""
+    age = artifact_age(look)
+    if age is None or presence_of(look) is not Presence.ALIVE:
+        return before
+    made_at, last_at = now - age, before.artifact_at
+    if last_at is None or before.attempt != attempt_id(look):
+        return before._replace(artifact_at=made_at)
+    gap = made_at - last_at
+    if gap < SAME_SECONDS:
+        return before
+    return before._replace(artifact_at=made_at, artifact_gaps=_newest((*before.artifact_gaps, gap), SOME))
 
 
 def _gone_ticks(before: Before, look: RunLook) -> int:
@@ -145,19 +181,6 @@ def _with_notices(before: Before, look: RunLook) -> Before:
     return before._replace(undelivered_ticks=before.undelivered_ticks + 1 if waiting else 0)
 
 
-def _with_artifacts(before: Before, look: RunLook, now: float) -> Before:
-    """How long it takes from one artifact to the next, as far as looks can tell."""
-    artifacts = observed(look.artifacts)
-    age = observed(artifacts.newest_age_seconds) if artifacts else None
-    if age is None or not math.isfinite(age):
-        return before
-    at = now - max(0.0, age)
-    if before.artifact_at is None or at - before.artifact_at <= SAME_ARTIFACT_SECONDS:
-        return before._replace(artifact_at=max(at, before.artifact_at or at))
-    gaps = _newest((*before.artifact_gaps, at - before.artifact_at), SOME)
-    return before._replace(artifact_at=at, artifact_gaps=gaps)
-
-
 def _with_progress(before: Before, look: RunLook, box: BoxLook | None, now: float) -> Before:
     progress = observed(look.progress)
     current = progress.current if progress else None
@@ -172,9 +195,7 @@ def _with_progress(before: Before, look: RunLook, box: BoxLook | None, now: floa
         return before._replace(steps=(), attempt=attempt)
     rate = rate_now(before._replace(attempt=attempt), look, box, now)
     rates = before.rates if rate is None else _newest((*before.rates, rate), MANY)
-    losses = before.losses
-    if isinstance(progress.loss, int | float) and math.isfinite(progress.loss):
-        losses = _newest((*losses, float(progress.loss)), SOME)
+    losses = _newest(losses_now(before, look, now), SOME)
     before = before._replace(rates=rates, losses=losses, attempt=attempt)
     if before.steps and before.steps[-1][1] == current:
         return before

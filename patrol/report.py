@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LINE_LIMIT = 199
 REASON_LEAST, REASON_LIMIT = 40, 90
+TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
 _SEPARATOR = " · "
 _NAME_LIMITS = (48, 24, 14, 8)
 _NO_VALUE, _UNKNOWN = "-", "?"
@@ -42,7 +43,8 @@ def line(verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: floa
     """
     columns = _columns(look, box, before) if look is not None else []
     tail = _SEPARATOR.join([*columns, _rule_words(verdict, before)])
-    reason = _worst(verdict).say if verdict.severity is not Severity.OK or not columns else ""
+    told = verdict.severity is not Severity.OK or not columns or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
+    reason = _worst(verdict).say if told else ""
     shown = ""
     for names in _NAME_LIMITS:
         head = f"{time.strftime('%H:%M', time.localtime(now))} {name_of(verdict, names)} {_state_word(verdict)}"

@@ -13,7 +13,10 @@ from onbox.contract.readings import Absent, Maybe
 if TYPE_CHECKING:
     from onbox.contract.boxes import StopAt
     from onbox.contract.progress import Progress
+    from onbox.contract.tracker import TrackerIdentity
     from onbox.logs.cursor import Cursor
+    from onbox.trackers.reading import TrackerRun
+    from onbox.trackers.trackio_db import Alert
 
 NOT_ASKED = Absent("not asked for")
 
@@ -161,7 +164,8 @@ class Scheduler(NamedTuple):
     job_state: a word of `onbox.backends.base.JobState`; "forgotten" where the engine does not know the job any more.
     native_state, reason: the engine's own words. rule, run_state: what `onbox.backends.judge` makes of it and of the
     stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
-    engine's word proves one. says: all of it in words.
+    engine's word proves one. says: all of it in words. troubles: what speaks against a job that it runs (a dead node, a
+    demand that cannot be met), in its own words.
     """
 
     engine: str
@@ -176,6 +180,27 @@ class Scheduler(NamedTuple):
     failure_class: str | None = None
     restarts: int = 0
     says: str = ""
+    troubles: tuple[str, ...] = ()
+
+
+class TrackerLook(NamedTuple):
+    """A run of a stage at its experiment tracker. stage: "" for a run that onbox did not start.
+
+    drift: how it is not the one that is meant, as the box recorded it when it began. disk: as its files on the box tell
+    of it; disk_before: at the look before. server: as the tracker's server tells of it, where it is asked. alerts: what
+    the program told its tracker, newest first. synced: whether an offline run has been sent; None: not known.
+    of_this_attempt: whether the running attempt has announced it; else it is of the one before.
+    """
+
+    stage: str
+    identity: TrackerIdentity
+    drift: tuple[str, ...] = ()
+    disk: Maybe[TrackerRun] = NOT_ASKED
+    disk_before: TrackerRun | None = None
+    server: Maybe[TrackerRun] = NOT_ASKED
+    alerts: tuple[Alert, ...] = ()
+    synced: bool | None = None
+    of_this_attempt: bool = True
 
 
 class RunLook(NamedTuple):
@@ -196,6 +221,10 @@ class RunLook(NamedTuple):
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
     keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
     stop_at: where a person wants the watch to end; None: nowhere.
+    log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
+    can_resubmit: whether the configuration says how a job of a cluster is submitted anew. submitted_age_seconds: since
+    an engine took it.
+    trackers: its stages' runs at experiment trackers, as far as they are known.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -234,6 +263,10 @@ class RunLook(NamedTuple):
     keeps_checkpoints: Maybe[bool] = NOT_ASKED
     stop_at: StopAt | None = None
     results: tuple[ResultFile, ...] = ()
+    log_words: tuple[str, ...] = ()
+    can_resubmit: bool = False
+    submitted_age_seconds: Maybe[float] = NOT_ASKED
+    trackers: tuple[TrackerLook, ...] = ()
 
 
 class BoxLook(NamedTuple):

@@ -162,11 +162,10 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
 
 
 def _patrolled_twice(settings: Settings, now: float) -> list[str]:
-    from patrol.installed import ids_installed  # noqa: PLC0415 - of ticks by a timer only
-    from patrol.owners import claim_or_tell  # noqa: PLC0415
+    from patrol.owners import claim_or_tell  # noqa: PLC0415 - for ticks by a timer only
 
     cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
-    return claim_or_tell(settings, ids_installed, now, cadence)
+    return claim_or_tell(settings, now, cadence)
 
 
 class _Tick:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 NEW_FILE = "# Where runs live, and how they are looked at. All keys: onbox init --help, docs/patrol.md\n"
 
@@ -23,10 +23,12 @@ def _value(value: str | Mapping[str, str]) -> str:
     return "{ " + ", ".join(f"{key} = {quote(text)}" for key, text in value.items()) + " }"
 
 
-def render_box(name: str, values: Mapping[str, str | Mapping[str, str]]) -> str:
-    """The table of one box. name: a valid name; one with a dot is quoted."""
+def render_box(name: str, values: Mapping[str, str | Mapping[str, str]], jobs: Sequence[str] = ()) -> str:
+    """The table of one box. name: a valid name; one with a dot is quoted. jobs: that a cluster is asked about."""
     key = name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else quote(name)
     lines = [f"[boxes.{key}]", *(f"{key} = {_value(value)}" for key, value in values.items())]
+    if jobs:
+        lines.append(f"watch = [{', '.join(f'{{ job = {quote(job)} }}' for job in jobs)}]")
     return "\n".join(lines) + "\n"
 
 

@@ -15,9 +15,9 @@ from sentinels.report import progress_line, warnings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.channel import Channel
     from sentinels.outcome import Finding
     from sentinels.places import Place
+    from sentinels.source import Source
     from sentinels.wait import Plan, Wait
 
 RENEW_SECONDS = 30.0
@@ -51,7 +51,7 @@ class Duty:
         self._warned: set[str] = set()
         self._on_terminal = sys.stderr.isatty()
 
-    def recall(self, channels: Sequence[Channel]) -> None:
+    def recall(self, channels: Sequence[Source]) -> None:
         """Let the conditions go on where the earlier slice ended."""
         for channel in channels:
             for number, condition in channel.items.values():

@@ -13,12 +13,15 @@ from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.units import format_duration, format_size
 from onbox.redact import one_line, redact
 from onbox.system.clock import parse_utc
+from sentinels.engine_look import EngineWord, word_of
+from sentinels.engine_sh import ASK
 from sentinels.outcome import Finding, Outcome
-from sentinels.run_look import Judged, Terms, facts_of, judge_run, why_failed
+from sentinels.run_look import PROOF_SECONDS, Judged, Terms, facts_of, judge_run, why_failed
 from sentinels.targets import Kind, Target, ere_of
 from sentinels.wire import (
     ArtifactSeen,
     CouldNotLook,
+    EngineSeen,
     FileSeen,
     LineSeen,
     Message,
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
 
 CLOCK_GRAIN_SECONDS = 0.02  # a file's times lag behind the clock by up to a tick of the kernel
 BLIND_SECONDS = 3.0  # of a log, before the first look; so long a login is nothing unusual
-PROOF_SECONDS = 1.5  # between the two looks that prove that something has gone
 
 
 class Arming(NamedTuple):
@@ -299,14 +301,17 @@ class RunCondition(Condition):
         self.suspect: tuple[str, float] | None = None
         self.quiet: float | None = None
         self.parts: Mapping[str, bytes] | None = None
+        self.word: EngineWord | None = None
         self.lived = False  # seen alive by this very wait
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
-        return (self.kind, self.path)
+        return (self.kind, self.path, ASK)
 
     def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
         if isinstance(message, Quiet):
             self.quiet = message.seconds
+        elif isinstance(message, EngineSeen):
+            self.word = word_of(message.answer, message.clock)
         elif isinstance(message, RunSeen):
             self.parts = message.parts
         if self.parts is None:
@@ -314,7 +319,9 @@ class RunCondition(Condition):
         return self._judge(self.parts, clock)
 
     def _judge(self, parts: Mapping[str, bytes], clock: float) -> Finding | None:
-        facts = facts_of(parts)._replace(clock=clock)  # what was seen stays true while nothing new is told
+        facts = facts_of(parts)._replace(
+            clock=clock, word=self.word
+        )  # what was seen stays true while nothing new is told
         judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         self.note = "" if self.companion and facts.run_id is None else judged.say
@@ -322,20 +329,23 @@ class RunCondition(Condition):
         if judged.outcome is None or (self.companion and judged.outcome is Outcome.LANDED):
             self.suspect = None
             return None
-        if judged.proof_needed and not self._proved(judged, clock):
+        if judged.proof_seconds is not None and not self._proved(judged, clock, judged.proof_seconds):
             return None
         facts_for_json = {**failure_facts(facts.failed), "run_id": facts.run_id, "rule": judged.row}
         if judged.outcome is not Outcome.FAILED:
             facts_for_json = {"run_id": facts.run_id, "rule": judged.row}
+        if judged.failure_class is not None:
+            facts_for_json["failure_class"] = judged.failure_class
         # When it went, nobody wrote down: first seen to have gone, or else the last word of its own.
         since = self.suspect[1] if judged.outcome is Outcome.GONE and self.lived and self.suspect else None
         return self._found(judged.outcome, judged.say, since or parse_utc(judged.at), **facts_for_json)
 
-    def _proved(self, judged: Judged, clock: float) -> bool:
+    def _proved(self, judged: Judged, clock: float, proof_seconds: float) -> bool:
         """Whether the same was seen before, long enough ago."""
-        if self.suspect is None or self.suspect[0] != judged.row or self.suspect[1] > clock:
-            self.suspect = (judged.row, clock)
-        return clock - self.suspect[1] >= PROOF_SECONDS
+        seen_at = clock if judged.seen_at is None else judged.seen_at
+        if self.suspect is None or self.suspect[0] != judged.row or self.suspect[1] > seen_at:
+            self.suspect = (judged.row, seen_at)
+        return seen_at - self.suspect[1] >= proof_seconds
 
     def memory(self) -> dict[str, Any]:
         return {"bound": self.bound}

@@ -21,6 +21,7 @@ from sentinels.lookout_items import ArtifactItem, FileItem, LogItem, PidItem, bo
 from sentinels.lookout_run import RunItem
 
 LINE = 3  # descriptor on which the other side speaks
+LATE_SECONDS = 30  # so long an engine's answer that is on its way is waited for when the time is up
 STUCK_SECONDS = 30  # a look that hangs for so long ends the program (a dead network mount)
 
 
@@ -34,7 +35,7 @@ def make_item(kind, ident, a, b, c, d, _e, _f):
         return ArtifactItem(ident, a, b, c, since, known)
     if kind == "pid":
         return PidItem(ident, a, b)
-    return RunItem(ident, a)
+    return RunItem(ident, a, b)
 
 
 def make_items(words):
@@ -63,6 +64,10 @@ def looked(item, look, now):
         said = [] if trouble == getattr(item, "trouble", "") else [trouble]
     item.trouble = trouble
     return said
+
+
+def is_busy(items):
+    return any(hasattr(item, "busy") and item.busy() for item in items)
 
 
 def say(lines):
@@ -94,7 +99,7 @@ def main(words):
             lines = look_all(items, now, beats=False)
             if lines:
                 say(lines)
-        if not 0 <= now - began < hold:
+        if not 0 <= now - began < hold and not (0 <= now - began < hold + LATE_SECONDS and is_busy(items)):
             return say(["end held"])
         if not ping:
             time.sleep(tick)

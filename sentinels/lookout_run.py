@@ -5,6 +5,7 @@ import fcntl
 import glob
 import json
 import os
+import subprocess
 
 from sentinels.lookout_items import (
     CONTENT_LIMIT,
@@ -20,6 +21,69 @@ from sentinels.lookout_items import (
 
 JOURNAL_LIMIT = 1 << 16
 PART_LIMIT = 1 << 15
+FIRST_ASK_SECONDS = 0.5  # after its records changed an engine is asked soon, then at longer and longer intervals
+ASK_SECONDS = 30.0
+ASK_BOUND_SECONDS = 90.0  # its own commands are bounded: this is the end of a shell that hangs
+
+
+class Asker:
+    """Asks an engine about a run's jobs, by a shell text that may take its time: nothing waits for it."""
+
+    def __init__(self, ident, root, text):
+        self.ident, self.root, self.text = ident, root, text
+        self.child, self.fd = None, -1  # type: subprocess.Popen[bytes] | None, int
+        self.asked_at, self.data, self.answer = 0.0, b"", b""
+        self.next_at, self.pause = 0.0, FIRST_ASK_SECONDS
+
+    def soon(self, now):
+        """Something changed: ask again, and soon after that."""
+        self.pause = FIRST_ASK_SECONDS
+        self.next_at = min(self.next_at, now + self.pause)
+
+    def look(self, now):
+        """What there is to say; begins the next question when it is due."""
+        if self.child is not None:
+            return self._hear(now)
+        if self.next_at - ASK_SECONDS <= now < self.next_at:
+            return []
+        self.asked_at, self.data = now, b""
+        self.child = subprocess.Popen(
+            ["sh", "-c", 'eval "$SENTINEL_ASK"; onbox_engine "$1"', "sh", self.root],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ, SENTINEL_ASK=self.text, SENTINEL_PROGRAM="", SENTINEL_WORDS=""),  # long, not needed
+        )
+        assert self.child.stdout is not None
+        self.fd = self.child.stdout.fileno()
+        os.set_blocking(self.fd, False)
+        return []
+
+    def _hear(self, now):
+        try:
+            data = os.read(self.fd, 1 << 16)
+        except BlockingIOError:
+            if not 0 <= now - self.asked_at < ASK_BOUND_SECONDS:
+                self.close()
+                self.next_at = now + ASK_SECONDS
+            return []
+        if data:
+            self.data += data
+            return []
+        self.close()
+        if self.data != self.answer:
+            self.answer, self.pause = self.data, FIRST_ASK_SECONDS
+        self.next_at = now + self.pause
+        self.pause = min(ASK_SECONDS, 2 * self.pause)
+        return ["engine %s %.3f %s" % (self.ident, self.asked_at, hex_of(self.data))]
+
+    def close(self):
+        if self.child is not None:
+            self.child.kill()
+            if self.child.stdout is not None:
+                self.child.stdout.close()
+            self.child.wait()
+            self.child = None
 
 
 class RunItem:
@@ -28,14 +92,24 @@ class RunItem:
     UNSEEN = "run %s unseen=%s"
     FAST = ("markers/CHAIN_DONE", "markers/CHAIN_FAILED", "events.jsonl", "run.json")
 
-    def __init__(self, ident, root):
+    def __init__(self, ident, root, ask):
         self.ident, self.root = ident, full_path(root)
+        self.asker = Asker(ident, self.root, ask)
+        self.engine = False  # whether the run was handed to one that is asked here
         self.fast = [os.path.join(self.root, name) for name in self.FAST]
         self.folder, self.quick = os.path.join(self.root, "markers"), None
         self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[str | None, ...], tuple[str, str], float, tuple[str, str]
 
     def look(self, now):
         # Two looks are enough between the thorough ones: a marker is renamed into its folder after its journal line.
+        said = self._records(now)
+        return said + self.asker.look(now) if self.engine else said
+
+    def busy(self):
+        """Whether an engine's answer is still to come."""
+        return self.engine and self.asker.child is not None
+
+    def _records(self, now):
         quick = (self._stamp(self.folder), self._stamp(self.fast[2]))
         slow = not now < self.next_at <= now + SLOW_SECONDS
         if quick == self.quick and not slow:
@@ -47,6 +121,8 @@ class RunItem:
             self.alive = self._life()
         if key == self.key and self.alive == self.told and self.alive[0] != "gone":
             return []
+        if key != self.key:
+            self.asker.soon(now)
         self.key, self.told = key, self.alive
         return [self._tell(now)]
 
@@ -73,6 +149,7 @@ class RunItem:
         if trouble:
             parts.append(("unseen", trouble[0]))
         head = (read_part(self.fast[3], HEAD_LIMIT) or b"").partition(b"\n")[0]
+        self.engine = b'"slurm"' in head
         parts += [("head", head), ("journal", read_part(self.fast[2], JOURNAL_LIMIT, tail=True) or b"")]
         parts += [
             ("done", read_part(self.fast[0], PART_LIMIT) or b""),

@@ -1,5 +1,9 @@
 """What is sent to a box: the script that finds a python there, and `lookout.py` once more in POSIX sh for boxes that
-have none (dash, bash, busybox). Same words, same lines; it looks every 0.2 s, since each look forks.
+have none (dash, bash, busybox). Same words, same lines.
+
+What costs there is each process that is started. A shell whose `read` can wait for a part of a second (bash, busybox)
+waits for the other side with it and looks eight times a second; where `sh` is none of these, one is looked for. In the
+others each pause is a `sleep`, and they look five times a second.
 """
 
 from __future__ import annotations
@@ -7,8 +11,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from functools import cache
 from typing import TYPE_CHECKING
+
+from sentinels.engine_sh import ASK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,16 +23,17 @@ if TYPE_CHECKING:
     from sentinels.schedule import Pace
 
 ITEM_WORDS = 8
-LOOK_SECONDS = 0.05  # python's; the shell makes 0.2 of it
+LOOK_SECONDS = 0.05  # python's; the shell makes 0.12 or 0.2 of it
 PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
 
-# Values: ENGINE (any, python or sh), PYTHON (to be tried first; may be empty), its program and the program's words as
-# JSON, then the same words for sh. Program and words go through the environment: in argv they would answer to any
-# `pgrep -f`. A python that is there and does not start (a broken shim) must not end the wait: it is tried first.
+# Values: ENGINE (any, python, sh, or plain: the login's own sh and no other), PYTHON (to be tried first; may be empty),
+# its program and the program's words as JSON, then the program for sh and the same words in quotes. Program and words
+# go through the environment: in argv they would answer to any `pgrep -f`. A python or bash that is there and does not
+# start (a broken shim) must not end the wait: it is tried first.
 LAUNCH = r"""
-engine=$1 first=$2 program=$3 words=$4
-shift 4
-if [ "$engine" != sh ]; then
+engine=$1 first=$2 program=$3 words=$4 look=$5 args=$6
+shift 6
+if [ "$engine" != sh ] && [ "$engine" != plain ]; then
   for python in "$first" python3 python /usr/bin/python3 /opt/conda/bin/python3; do
     [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 || continue
     "$python" -ISc 'import sys; sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue
@@ -33,6 +41,17 @@ if [ "$engine" != sh ]; then
     exec "$python" -ISc 'import os; exec(os.environ["SENTINEL_PROGRAM"])'
   done
 fi
+can_wait='[ -z "$( { read -r -t 0.01 _ </dev/null; } 2>&1 )" ]'
+if [ "$engine" != plain ] && ! eval "$can_wait" 2>/dev/null; then
+  unset BASH_ENV
+  for shell in "bash --norc" "busybox ash"; do
+    command -v "${shell%% *}" >/dev/null 2>&1 && $shell -c "$can_wait" </dev/null >/dev/null 2>&1 || continue
+    export SENTINEL_LOOK="$look" SENTINEL_ARGS="$args"
+    exec $shell -c 'eval "set -- $SENTINEL_ARGS; look=\$SENTINEL_LOOK; unset SENTINEL_LOOK SENTINEL_ARGS"; eval "$look"'
+  done
+fi
+eval "set -- $args"
+eval "$look"
 """
 
 LOOK = r"""
@@ -40,8 +59,16 @@ LC_ALL=C
 export LC_ALL
 hold=$1 beat=$2 ping=$3 tick=$4
 shift 4
-[ "$tick" != 0.05 ] || tick=0.2
-sleep "$tick" 2>/dev/null || tick=1
+fast=; [ "$ping" = 0 ] || [ -n "$( { read -r -t 0.01 _ </dev/null; } 2>&1 )" ] || [ ! -r /proc/uptime ] || fast=1
+# slow: so many turns are about a second; often: of what takes a process to look at, each so-manieth is enough
+if [ -n "$fast" ]; then
+  [ "$tick" != 0.05 ] || tick=0.12
+  slow=8 often=2
+else
+  [ "$tick" != 0.05 ] || tick=0.2
+  slow=5 often=1
+  sleep "$tick" 2>/dev/null || tick=1
+fi
 say() { printf '@s %s\n' "$*" || exit 1; }
 hex() { od -An -v -tx1 2>/dev/null | tr -d ' \n'; }
 hex_of() { hexed=$(printf %s "$1" | hex); printf %s "${hexed:--}"; }
@@ -55,9 +82,20 @@ case $(stat -c %.9Z / 2>/dev/null) in
   *[0-9].[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) stats='%d:%i:%.9Z:%.9Y:%s' ;;
   *) stats='%d:%i:%Z000000000:%Y000000000:%s' ;;
 esac
-stamp() { stat -L -c "$stats" "$1" 2>/dev/null | tr -d .; }
+stamp() { # FILE: sets is
+  is=$(stat -L -c "$stats" "$1" 2>/dev/null)
+  while :; do case $is in *.*) is=${is%%.*}${is#*.} ;; *) break ;; esac; done
+}
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 now() { date +%s; }
+zero= # what the clock is ahead of the uptime, which can be read without a process; found anew twice a minute
+clock() { # sets at
+  if { read -r up _ </proc/uptime; } 2>/dev/null; then
+    up=${up%.*}
+    [ -n "$zero" ] || zero=$(($(now) - up))
+    at=$((zero + up))
+  else at=$(now); fi
+}
 exact_now() {
   case $(date +%N 2>/dev/null) in
     [0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) date +%s.%N ;;
@@ -76,7 +114,8 @@ done
 look_file() { # NUMBER ID PATH KNOWN
   eval "was=\$state$1"
   if [ -e "$3" ]; then
-    is=$(stamp "$3")
+    case $was in '' | absent | unseen) ;; *) [ $((turn % often)) -eq 0 ] || return 0 ;; esac
+    stamp "$3"
     [ -n "$is" ] || is=$(ls -diL "$3" 2>/dev/null | tr -s ' ' : | cut -d: -f1-2)
   elif [ -e "${3%/*}" ] && [ -d "${3%/*}" ] && [ ! -x "${3%/*}" ]; then is=unseen
   else is=absent; fi
@@ -125,6 +164,7 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
     return 0
   fi
   eval "was=\$state$1 rest=\$more$1"
+  [ -z "$was" ] || [ $((turn % often)) -eq 0 ] || return 0
   is=$(stat -L -c '%d:%i %s' "$3" 2>/dev/null)
   if [ -z "$is" ]; then
     [ "$was" = absent ] || say "log $2 absent"
@@ -164,8 +204,9 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
 }
 
 look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
-  since=${6%%;*}; [ "$since" != now ] || { since=$(now); eval "d$1=\$since;"; }
-  since=${since%.*} stable=${5%.*} files=0 growing=0 list= at=$(now)
+  clock
+  since=${6%%;*}; [ "$since" != now ] || { since=$at; eval "d$1=\$since;"; }
+  since=${since%.*} stable=${5%.*} files=0 growing=0 list=
   saved=$IFS; IFS=
   for file in $3; do
     IFS=$saved
@@ -203,7 +244,14 @@ look_pid() { # NUMBER ID PID KNOWN
   [ "$is" = "$was" ] && [ "$is" != gone ] || say "pid $2 $is"
 }
 
-field() { printf %s "$2" | sed -n "s/.*\"$1\": *\"*\([^\",}]*\).*/\1/p"; }
+field_end='[",}]*'
+field() { # NAME JSON: sets value; "" where it is not there
+  value=${2#*\"$1\":}
+  if [ "$value" = "$2" ]; then value=; return 0; fi
+  value=${value# }
+  value=${value#\"}
+  value=${value%%$field_end}
+}
 lock_state() { # FILE: held, free, none, or why it cannot be told
   [ -e "$1" ] || { printf none; return; }
   if ! command -v flock >/dev/null 2>&1; then printf '? no flock on the box'; return; fi
@@ -211,11 +259,14 @@ lock_state() { # FILE: held, free, none, or why it cannot be told
 }
 life() { # ROOT: sets runner and stage
   runner=gone stage=-
-  lock=$(cat "$1/lock" 2>/dev/null)
-  pid=$(field pid "$lock")
-  if [ -n "$pid" ] && [ "$(field boot_id "$lock")" = "$boot" ]; then
+  lock=
+  { read -r lock <"$1/lock"; } 2>/dev/null
+  field pid "$lock"; pid=$value
+  field boot_id "$lock"
+  if [ -n "$pid" ] && [ "$value" = "$boot" ]; then
     ticks_of "$pid"
-    if [ -n "$ticks" ] && [ "$ticks" = "$(field start_ticks "$lock")" ]; then runner=alive; return 0; fi
+    field start_ticks "$lock"
+    if [ -n "$ticks" ] && [ "$ticks" = "$value" ]; then runner=alive; return 0; fi
   fi
   state=$(lock_state "$1/lock")
   case $state in
@@ -237,20 +288,41 @@ life() { # ROOT: sets runner and stage
 look_run() { # NUMBER ID ROOT
   eval "was=\$state$1 lived=\$more$1"
   set -- "$1" "$2" "$3" "$3/markers/CHAIN_DONE" "$3/markers/CHAIN_FAILED" "$3/events.jsonl" "$3/run.json"
+  ends=; [ ! -e "$4" ] || ends=done; [ ! -e "$5" ] || ends=${ends}failed
+  eval "[ \"\$ends\" = \"\$ends$1\" ]" && [ -n "$lived" ] && [ $((turn % slow)) -ne 0 ] && return 0
+  eval "ends$1=\$ends"
   is=$(stat -L -c '%n %i %Z %Y %s' "$4" "$5" "$6" "$7" 2>/dev/null; :)
-  if [ $((turn % 5)) -eq 0 ] || [ -z "$lived" ]; then life "$3"; else runner=${lived%%|*} stage=${lived#*|}; fi
+  if [ $((turn % slow)) -eq 0 ] || [ -z "$lived" ]; then life "$3"; else runner=${lived%%|*} stage=${lived#*|}; fi
   if [ "$is" = "$was" ] && [ "$runner|$stage" = "$lived" ]; then
-    [ "$runner" = gone ] && [ $((turn % 5)) -eq 0 ] || return 0 # what has gone is told again: it must be seen twice
+    [ "$runner" = gone ] && [ $((turn % slow)) -eq 0 ] || return 0 # what has gone is told again: it must be seen twice
   fi
   eval "state$1=\$is more$1=\$runner\|\$stage"
+  done=$(part "$4" 32768) ended=$(part "$5" 32768) # the chain's marker first: its stage's is older
   failed=$(ls -t "$3"/markers/*_FAILED 2>/dev/null | grep -v '/CHAIN_FAILED$' | head -n 1)
   unseen=; if [ -e "$3" ] && [ ! -x "$3" ]; then unseen='Permission denied'; fi
   head=$( (head -n 1 "$7") 2>/dev/null | hex)
   journal=$( (tail -c 65536 "$6") 2>/dev/null | hex)
+  case $head in *22736c75726d22*) # "slurm"
+    [ "$is" = "$was" ] || eval "ask$1=0 pause$1=1"
+    eval "engine$1=1" ;;
+  esac
   say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
     "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
-    "done=$(part "$4" 32768) ended=$(part "$5" 32768)" \
+    "done=$done ended=$ended" \
     "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)"
+}
+
+# Its commands are bounded so that two that hang cost less than a beat may be late.
+ask_engine() { # NUMBER ID ROOT: an engine is asked soon after a change, then at longer and longer intervals
+  eval "due=\${engine$1:+\${ask$1:-0}} pause=\${pause$1:-1} answered=\${answer$1:-}"
+  [ -n "$due" ] && { [ "$at" -ge "$due" ] || [ $((due - at)) -gt 30 ]; } || return 0
+  asked=$(exact_now)
+  answer=$(ONBOX_BOUND=3; onbox_engine "$3" 2>/dev/null </dev/null | hex)
+  [ "$answer" = "$answered" ] || pause=1
+  eval "ask$1=\$(($(now) + pause)) answer$1=\$answer"
+  pause=$((pause * 2)); [ $pause -le 30 ] || pause=30
+  eval "pause$1=$pause"
+  say "engine $2 $asked ${answer:--}"
 }
 
 quiet() { # ID FILE...: for how long nothing was written to any of them
@@ -278,36 +350,56 @@ look_all() {
     case $kind in
       file) look_file "$@" ;;
       log) look_log "$@" ;;
-      artifact) [ $((turn % 5)) -ne 0 ] || look_artifact "$@" ;;
+      artifact) [ $((turn % slow)) -ne 0 ] || look_artifact "$@" ;;
       pid) [ $((turn % 3)) -ne 0 ] || look_pid "$@" ;;
-      run) look_run "$@" ;;
+      run)
+        look_run "$@"
+        [ $((turn % slow)) -ne 0 ] || ask_engine "$@" ;;
     esac
   done
 }
 
-turn=0 at=$(now)
+turn=0 beats=0
+clock
 began=$at heard=$at next=$at
 printf '\n' || exit 1
 say "hello sh $(exact_now) ${boot:--} $$"
 if [ "$ping" != 0 ]; then
-  trap heard= USR1
   trap 'exit 0' TERM HUP INT PIPE
+fi
+if [ "$ping" != 0 ] && [ -z "$fast" ]; then
+  trap heard= USR1
   { while IFS= read -r _ <&3; do kill -USR1 $$ || exit; done; kill -TERM $$; } >/dev/null 2>&1 &
   reader=$!
   exec 3<&-
   trap 'kill $reader 2>/dev/null' EXIT
 fi
+pause() {
+  if [ -z "$fast" ]; then sleep "$tick"; return 0; fi
+  [ -n "$BASH_VERSION" ] || read -r was_up _ </proc/uptime
+  if read -r -t "$tick" -u 3 _; then heard=; return 0; else code=$?; fi
+  [ $code -le 1 ] || return 0 # bash: the time was over
+  [ -z "$BASH_VERSION" ] || exit 0 # the other side has gone
+  # busybox says the same of both; but a time-out has taken its time.
+  read -r is_up _ </proc/uptime
+  [ $((1${is_up%.*}${is_up#*.} - 1${was_up%.*}${was_up#*.})) -ge 3 ] || exit 0
+}
 while :; do
   look_all
-  if [ $((turn % 5)) -eq 0 ]; then
-    at=$(now)
+  if [ $((turn % slow)) -eq 0 ]; then
+    clock
     : "${heard:=$at}"
-    if [ "$at" -ge "$next" ] || [ "$at" -lt "$began" ]; then beat_all; next=$((at + beat)); fi
+    if [ "$at" -ge "$next" ] || [ "$at" -lt "$began" ]; then
+      beats=$((beats + 1))
+      [ $((beats % 8)) -ne 0 ] || { zero=; clock; }
+      beat_all
+      next=$((at + beat))
+    fi
     if [ $((at - began)) -ge "$hold" ] || [ "$at" -lt "$began" ]; then say "end held"; exit 0; fi
     if [ "$ping" != 0 ] && [ $((at - heard)) -ge "$ping" ]; then exit 0; fi
   fi
   turn=$((turn + 1))
-  sleep "$tick"
+  pause
 done
 """
 
@@ -325,11 +417,11 @@ def program_text() -> str:
 
 def script() -> str:
     """What the remote `sh` runs; `values_of` makes its values."""
-    return LAUNCH + LOOK
+    return LAUNCH
 
 
 def values_of(items: Sequence[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:
     """The values of `script`. items: (KIND, ID, words...), filled up to eight words each."""
     flat = [word for item in items for word in (*item, *("",) * (ITEM_WORDS - len(item)))]
     words = [f"{pace.hold:.0f}", f"{pace.beat:.0f}", f"{pace.deaf:.0f}", f"{LOOK_SECONDS:g}", *flat]
-    return [engine, python, program_text(), json.dumps(words), *words]
+    return [engine, python, program_text(), json.dumps(words), ASK + LOOK, shlex.join(words)]

@@ -1,18 +1,29 @@
-"""Where targets lie: from words and the configuration to a host and a full path there. Reads no file."""
+"""Where targets lie: from words and the configuration to a host and a full path there, or to a job's id."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.config_clusters import iris_id, ray_id
+from onbox.contract.config_fields import Unwanted
+from onbox.system.files import StateNotWritten
 from patrol import ssh
+from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
+from patrol.engines.watched import current_job
+from patrol.kept import MemoryTrouble
+from patrol.memory import Memory
 from sentinels.channel import LOCAL
+from sentinels.jobs import Asked
 from sentinels.targets import BadTarget, Kind, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from onbox.contract.boxes import BoxSettings
+    from onbox.backends.cluster import Endpoint
+    from onbox.contract.boxes import BoxSettings, Watch
+    from patrol.before import LogPlace
     from patrol.settings import Settings
 
 
@@ -21,15 +32,29 @@ class UnknownBox(ValueError):
 
 
 class Place(NamedTuple):
-    """One target where it lies. key: tells the target from every other one, for the register."""
+    """One target where it lies. key: tells the target from every other one, for the register.
+
+    job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
+    None: it never did. endpoint_of: of a run that may be with an engine, from the
+    engine's name and the run's own records to where it answers.
+    """
 
     target: Target
     box: ssh.Target
     path: str
+    job: Asked | None = None
+    seen_in: str | None = None
+    endpoint_of: Callable[[str, Mapping[str, str]], Endpoint | None] | None = None
 
     @property
     def key(self) -> str:
-        fields = (self.box.host or "", self.target.kind.value, self.path, self.target.regex, str(self.target.fails))
+        fields = (
+            self.job.endpoint.address if self.job else self.box.host or "",
+            self.target.kind.value,
+            self.path,
+            self.target.regex,
+            str(self.target.fails),
+        )
         return "\0".join(fields)
 
 
@@ -42,10 +67,43 @@ def find_place(target: Target, settings: Settings, folder: str) -> Place:
     box = next((one for one in boxes if one.name == target.box), None)
     if box is None:
         return Place(target, ssh.Target(target.box, target.box, words), _path_of_host(target, boxes))
-    if box.backend not in ("ssh", "local"):
-        raise UnknownBox(f"[boxes.{box.name}] backend = {box.backend!r}: only boxes of ssh or local can be waited on")
+    if box.is_cluster:
+        return _job_place(target, box, settings)
     host = None if box.backend == "local" else box.host
-    return Place(target, ssh.Target(box.name, host, words), _path_on_box(target, box, settings.state_dir_of(box)))
+    path = _path_on_box(target, box, settings.state_dir_of(box))
+    return Place(target, ssh.Target(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
+
+
+def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
+    """A job on a cluster: by the name of a `watch` entry, or by its id."""
+    if target.kind not in (Kind.RUN, Kind.MARKER) or target.fails:
+        raise BadTarget(f"{target.text!r}: on a cluster only jobs can be waited for: {box.name}:NAME or {box.name}:ID")
+    endpoint = of_cluster(settings, box)
+    if endpoint is None:
+        raise UnknownBox(f"[boxes.{box.name}]: no address is known; {how_to_name_it(box.backend)}")
+    watch = next((one for one in box.watches if one.name == target.path), None)
+    kept = _kept(watch, box, settings) if watch is not None else None
+    job_id = current_job(watch, kept) if watch is not None else target.path
+    try:
+        job_id = iris_id(job_id) if box.backend == "iris" else ray_id(job_id)
+    except Unwanted as problem:
+        known = ", ".join(one.name for one in box.watches) or "none"
+        raise BadTarget(
+            f"{target.text!r}: wanted {problem.wanted}, or the name of a watched job ({known})"
+        ) from problem
+    facts = kept.reader if kept is not None and kept.reader.get("job") == job_id else {}
+    seen_in = str(facts.get("session") or "") if facts.get("seen") else None
+    return Place(target, ssh.Target(box.name, None), job_id, Asked(endpoint, job_id), seen_in)
+
+
+def _kept(watch: Watch, box: BoxSettings, settings: Settings) -> LogPlace | None:
+    """What the patrol remembers of the job: its id, if it was submitted anew, and whether it was ever seen."""
+    memory = Memory(settings.state)
+    try:
+        places = memory.recall().places.get(box.name, {}) if os.path.exists(memory.path) else {}
+    except (MemoryTrouble, StateNotWritten):
+        places = {}
+    return places.get(watch.name)
 
 
 def _refuse_lookalike(target: Target, boxes: Sequence[BoxSettings], folder: str) -> None:

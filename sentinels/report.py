@@ -8,23 +8,26 @@ from onbox.contract.units import format_duration
 from onbox.redact import one_line, redact
 from onbox.system.clock import utc_text
 from sentinels.channel import last_contact
+from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.channel import Channel
     from sentinels.outcome import Finding
+    from sentinels.source import Source
     from sentinels.wait import Wait
 
 SCHEMA = 1
 PROGRESS_LIMIT = 160
+LOOK_YOURSELF = "; that proves nothing: look yourself (handbook resume)"
 
 
 def final_line(finding: Finding, waited_seconds: float) -> str:
     """`landed gpu1:digits: CHAIN_DONE … (since 2026-11-21T05:10:24Z, waited 4m05s)`."""
+    look = LOOK_YOURSELF if finding.outcome in (Outcome.TIMED_OUT, Outcome.UNREACHABLE) else ""
     since = f"since {utc_text(finding.since)}, " if finding.since is not None else ""
     waited = f"waited {format_duration(waited_seconds)}"
-    return f"{finding.outcome.value} {one_line(finding.target)}: {finding.say} ({since}{waited})"
+    return f"{finding.outcome.value} {one_line(finding.target)}: {finding.say}{look} ({since}{waited})"
 
 
 def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def box_json(channel: Channel) -> dict[str, Any]:
+def box_json(channel: Source) -> dict[str, Any]:
     """How it stood with a box."""
     contact = channel.contact
     return {

@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.runfile import Damaged, parse_head
+from onbox.contract.states import RunState
 from onbox.redact import one_line, redact
 from onbox.system.clock import parse_utc
+from onbox.triage.classes import REMEDIES
+from sentinels.engine_look import ASKED
 from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from onbox.contract.events import Record
+    from sentinels.engine_look import EngineWord
 
 STALL_PROOF_SECONDS = 2.0  # a runner that ends a stalled stage does so at once
+PROOF_SECONDS = 1.5  # between the two looks that prove that something has gone
+ENGINE_PROOF_SECONDS = 5.0  # between two of an engine's answers: a job that is requeued looks ended for a moment
+RECORDS_PROOF_SECONDS = 60.0  # a shared disk shows to one node that late what another one wrote (nfs(5), acdirmax)
 
 
 class RunFacts(NamedTuple):
@@ -31,7 +38,7 @@ class RunFacts(NamedTuple):
     record about the chain's start or end. newest: its newest record. failed: the newest FAILED marker of a stage.
     runner, stage: alive, gone, or why it could not be told. rebooted: the runner signed under another boot.
     engine: the engine that the run was handed to, whose processes are elsewhere; "" for none. What is on record of an
-    earlier launch is left out once the run was handed over again.
+    earlier launch is left out once the run was handed over again. word: what the engine said last; None: nothing yet.
     """
 
     run_id: str | None
@@ -50,6 +57,7 @@ class RunFacts(NamedTuple):
     clock: float
     trouble: str = ""
     engine: str = ""
+    word: EngineWord | None = None
 
 
 def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
@@ -136,15 +144,19 @@ def _json(text: bytes) -> dict[str, Any]:
 
 
 class Judged(NamedTuple):
-    """outcome None: it goes on. proof_needed: it must be seen a second time, some time later, before it is believed.
+    """outcome None: it goes on. proof_seconds: it must be seen a second time, so much later, before it is believed;
+    None: at once. seen_at: when what proves it was seen, by the box's clock; None: now.
 
-    say: what is told (or shown meanwhile). at: when it happened, UTC text; "" when not known.
+    say: what is told (or shown meanwhile). at: when it happened, UTC text; "" when not known. failure_class: where the
+    engine's word proves one.
     """
 
     outcome: Outcome | None
     say: str
     at: str = ""
-    proof_needed: bool = False
+    proof_seconds: float | None = None
+    seen_at: float | None = None
+    failure_class: str | None = None
     row: str = ""
 
 
@@ -214,7 +226,7 @@ def _gone(facts: RunFacts) -> Judged:
     why = "the box was rebooted" if facts.rebooted else "runner and stage have gone"
     where = f" during stage {facts.status['stage']}" if facts.status.get("stage") else ""
     say = f"{why}{where}, no marker; `onbox resume` continues it"
-    return Judged(Outcome.GONE, say, _since(facts.status), proof_needed=True)
+    return Judged(Outcome.GONE, say, _since(facts.status), PROOF_SECONDS)
 
 
 def _stalled(facts: RunFacts) -> Judged:
@@ -236,8 +248,69 @@ def _running(facts: RunFacts) -> Judged:
     return Judged(None, redact(one_line(" ".join([*words, str(shown or "")]).strip()))[:200])
 
 
+def _is_asked(facts: RunFacts) -> bool:
+    """Whether the engine's word is to be had for this run: it has jobs, and the engine's commands are there."""
+    word = facts.word
+    return facts.engine in ASKED and (word is None or not (word.no_jobs or word.no_commands))
+
+
+def _says(facts: RunFacts) -> EngineWord | None:
+    """The engine's word, where it has one."""
+    return facts.word if _is_asked(facts) else None
+
+
+def _is_over(facts: RunFacts) -> bool:
+    """Whether the engine says that no job of the run will go on."""
+    word = _says(facts)
+    ended = (RunState.FAILED, RunState.INTERRUPTED, RunState.STOPPED, RunState.DONE)
+    return word is not None and (word.is_forgotten or (word.state in ended and not word.live))
+
+
+def _unconfirmed(facts: RunFacts) -> Judged:
+    word = _says(facts)
+    return Judged(None, f"CHAIN_DONE is there; {word.says if word else f'{facts.engine} is being asked'}")
+
+
+def _landed(facts: RunFacts) -> Judged:
+    say = f"CHAIN_DONE of run {facts.run_id}, {facts.stage_count} stage(s)"
+    if facts.word is not None and facts.word.no_commands:
+        say += f"; {facts.engine} was not asked: its commands are not on that machine's PATH"
+    return Judged(Outcome.LANDED, say, _since(facts.done.data if facts.done else {}, "ended_at"))
+
+
+def _ended_on_engine(facts: RunFacts) -> Judged:
+    """The outcome is by the engine's word; of its own end the run has left nothing (yet)."""
+    word = facts.word
+    if word is None:
+        return Judged(Outcome.GONE, "ended on its engine without a marker", "", ENGINE_PROOF_SECONDS)
+    stage = f"stage {word.stage}: " if word.stage else ""
+    why = f" · remedy: {REMEDIES[word.failure_class]}" if word.failure_class in REMEDIES else ""
+    proof = ENGINE_PROOF_SECONDS
+    if word.state is RunState.FAILED:
+        outcome, say = Outcome.FAILED, f"{stage}{word.says}{why}"
+        proof = ENGINE_PROOF_SECONDS if word.failure_class else RECORDS_PROOF_SECONDS  # its own records may follow
+    elif word.state is RunState.DONE:
+        outcome, say = Outcome.GONE, "every job succeeded, and CHAIN_DONE never landed; look: onbox status"
+        proof = RECORDS_PROOF_SECONDS
+    elif word.is_forgotten:
+        outcome, say = Outcome.GONE, f"{stage}{word.says}; nothing is known of its end; look: onbox status"
+    else:
+        outcome, say = Outcome.STOPPED, f"{stage}{word.says}; no marker; `onbox resume` continues it"
+    return Judged(outcome, say, "", proof, word.at, word.failure_class)
+
+
+def _is_proved(facts: RunFacts) -> bool:
+    word = _says(facts)
+    return word is not None and word.state is RunState.DONE
+
+
 def _with_engine(facts: RunFacts) -> Judged:
-    if _over(facts, Event.CHAIN_INTERRUPTED):
+    word = _says(facts)
+    if word is not None and word.says:
+        say = word.says
+    elif facts.word is not None and facts.word.no_commands:
+        say = f"with {facts.engine}, whose commands are not on that machine's PATH: only its records tell its end"
+    elif _over(facts, Event.CHAIN_INTERRUPTED):
         say = f"interrupted; it is with {facts.engine}, which may start it again"
     else:
         say = f"with {facts.engine}: its processes are not to be seen from here, its records tell its end"
@@ -266,21 +339,27 @@ ROWS: tuple[Row, ...] = (
     Row("replaced", lambda f, t: t.bound is not None and f.run_id != t.bound,
         lambda f, t: Judged(Outcome.SUPERSEDED, f"run {t.bound} was replaced by run {f.run_id}"),
         "the marker of the run that was waited for will never land"),
-    Row("landed", lambda f, t: f.done is not None,
-        lambda f, t: Judged(Outcome.LANDED, f"CHAIN_DONE of run {f.run_id}, {f.stage_count} stage(s)",
-                            _since(f.done.data if f.done else {}, "ended_at")),
+    Row("unproved", lambda f, t: f.done is not None and _is_over(f) and not _is_proved(f),
+        lambda f, t: _ended_on_engine(f),
+        "a job can end OUT_OF_MEMORY although its script went on and left its marker"),
+    Row("unconfirmed", lambda f, t: f.done is not None and _is_asked(f) and not _is_proved(f),
+        lambda f, t: _unconfirmed(f),
+        "on an engine success is CHAIN_DONE and the engine's word that the jobs succeeded, or that it forgot them"),
+    Row("landed", lambda f, t: f.done is not None, lambda f, t: _landed(f),
         "CHAIN_DONE of this run id, chain and launch is the proof"),
     Row("failed", lambda f, t: f.ended is not None, lambda f, t: _failed(f), "CHAIN_FAILED of this very launch"),
     Row("stopped", lambda f, t: _over(f, Event.CHAIN_STOPPED) or (_over(f, Event.CHAIN_INTERRUPTED) and not f.engine),
         lambda f, t: _stopped(f),
         "a stop leaves no marker; it is in the journal only. What was interrupted on an engine may be requeued"),
     Row("failed_unmarked", lambda f, t: _over(f, Event.CHAIN_FAILED, Event.GATE_REFUSED) and f.runner == "gone",
-        lambda f, t: _failed(f)._replace(proof_needed=True),
+        lambda f, t: _failed(f)._replace(proof_seconds=PROOF_SECONDS),
         "the marker follows its journal line; if the runner went in between, the line counts"),
     Row("done_unmarked", lambda f, t: _over(f, Event.CHAIN_DONE) and f.runner == "gone" and not f.engine,
         lambda f, t: Judged(Outcome.GONE, "the journal says done, and CHAIN_DONE never landed; look: onbox status",
-                            _since(f.last), proof_needed=True),
+                            _since(f.last), PROOF_SECONDS),
         "only the marker proves success"),
+    Row("ended_on_engine", lambda f, t: _is_over(f), lambda f, t: _ended_on_engine(f),
+        "a lost node, a time limit or a kill leaves no record: the engine's word, in two of its answers"),
     Row("own_stall", lambda f, t: f.runner == "alive" and _own_stall(f), lambda f, t: _stalled(f),
         "the run's own stall rule (log, artifacts, CPU) fired, and its runner did not end the stage"),
     Row("quiet", lambda f, t: t.stall_after_seconds is not None and (t.quiet_seconds or 0) >= t.stall_after_seconds
@@ -290,7 +369,7 @@ ROWS: tuple[Row, ...] = (
         lambda f, t: _running(f)._replace(say="the runner has gone, the stage lives and will be continued"),
         "a stage's keeper continues the chain when the stage ends"),
     Row("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
-        "on an engine no process is visible from here, and a job may still wait: only records end the wait"),
+        "on an engine no process is visible from here, and a job may still wait; an engine that gives no answer says nothing"),
     Row("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
         lambda f, t: Judged(None, f"whether it lives cannot be told ({one_line(f.runner + ' ' + f.stage)})"),
         "no verdict without the kernel's word"),

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.units import format_duration
 from onbox.system.clock import monotonic, wall
-from sentinels.channel import LOCAL, Channel, last_contact
+from sentinels.channel import LOCAL, last_contact
 from sentinels.outcome import Finding, Outcome, combine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
+    from sentinels.jobs import JobCondition
     from sentinels.judge import Condition
+    from sentinels.source import Source
 
 LONGEST_TURN_SECONDS = 5.0
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -82,7 +84,7 @@ class Wait:
     """Run it once. on_turn: called a few times a minute and at every change, with this wait: progress, register."""
 
     def __init__(
-        self, plan: Plan, channels: Sequence[Channel], signals: Signals, on_turn: Callable[[Wait], None] | None = None
+        self, plan: Plan, channels: Sequence[Source], signals: Signals, on_turn: Callable[[Wait], None] | None = None
     ) -> None:
         self.plan, self.channels, self.signals, self.on_turn = plan, channels, signals, on_turn
         self.began_at = self.armed_at = wall()
@@ -131,7 +133,7 @@ class Wait:
             self.on_turn(self)
         return end
 
-    def _is_finished(self, channel: Channel) -> bool:
+    def _is_finished(self, channel: Source) -> bool:
         """Whether nothing more is to be learned from this box; then its connection is ended."""
         if not self._done(channel):
             return False
@@ -156,13 +158,13 @@ class Wait:
         # "No marker landed" is a word about all boxes: none of it while one is out of sight.
         return against[0] if all(channel.contact.in_sight for channel in self._open_channels()) else None
 
-    def _give_up(self, channel: Channel, unreachable: Finding) -> None:
+    def _give_up(self, channel: Source, unreachable: Finding) -> None:
         """Nothing more will come from this box; its targets are told as unreachable, the others are waited for."""
         for number, condition in channel.items.values():
             if number not in channel.finished:
                 self.findings.setdefault(number, unreachable._replace(target=condition.target.text))
                 condition.note = f"cannot be looked at: {channel.why_unreachable()}"
-        channel.finished |= self._numbers(channel)
+        channel.finished.update(self._numbers(channel))
 
     def _sleep(self, deadline: float) -> None:
         """Until something comes in or is due."""
@@ -171,11 +173,11 @@ class Wait:
         due = min([deadline, now + LONGEST_TURN_SECONDS, *(c.due_at(now) for c in self.channels if not self._done(c))])
         self._selector.select(max(0.0, due - now))
 
-    def _done(self, channel: Channel) -> bool:
+    def _done(self, channel: Source) -> bool:
         return self._numbers(channel) <= channel.finished
 
     @staticmethod
-    def _numbers(channel: Channel) -> set[int]:
+    def _numbers(channel: Source) -> set[int]:
         return {number for number, _ in channel.items.values()}
 
     def _watch_connections(self) -> None:
@@ -193,7 +195,7 @@ class Wait:
 
     # -- ends without a finding
 
-    def _open_channels(self) -> list[Channel]:
+    def _open_channels(self) -> list[Source]:
         return [channel for channel in self.channels if not self._done(channel)]
 
     def _out_of_time(self) -> Finding:
@@ -209,7 +211,7 @@ class Wait:
         say = f"nothing {within}{seen}"
         return Finding(Outcome.TIMED_OUT, ", ".join(texts), say)
 
-    def _unreachable(self, channel: Channel) -> Finding:
+    def _unreachable(self, channel: Source) -> Finding:
         texts = [
             condition.target.text for number, condition in channel.items.values() if number not in channel.finished
         ]
@@ -220,5 +222,5 @@ class Wait:
         detail: Mapping[str, Any] = {"box": channel.target.box, "reason": contact.reason or "late_login"}
         return Finding(Outcome.UNREACHABLE, ", ".join(dict.fromkeys(texts)), say, contact.last_heard_at, detail)
 
-    def conditions(self) -> list[Condition]:
+    def conditions(self) -> list[Condition | JobCondition]:
         return [condition for channel in self.channels for _, condition in channel.items.values()]

@@ -7,13 +7,18 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from onbox.contract.units import format_duration
 from onbox.project import load_project
 from onbox.system.clock import wall
 from patrol.configured import settings_of
+from patrol.heartbeat import read_heartbeat, stand
+from patrol.schedule import parse_schedule
 from sentinels.aftermath import run_command, tell
 from sentinels.channel import Channel
 from sentinels.duty import Duty
-from sentinels.judge import Arming, make_conditions
+from sentinels.job_channel import POLL_SECONDS, JobChannel
+from sentinels.jobs import HandedCondition, JobCondition
+from sentinels.judge import Arming, RunCondition, make_conditions
 from sentinels.places import Place, find_place
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
@@ -33,7 +38,10 @@ from sentinels.wait import Plan, Signals, Wait
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from onbox.backends.cluster import Endpoint
+    from patrol.settings import Settings
     from sentinels.outcome import Finding
 
 
@@ -42,6 +50,9 @@ def run(args: argparse.Namespace) -> int:
     plan, arming, pace = read_terms(args, targets)
     project = load_project(args.config)
     settings = settings_of(project, os.environ)
+    alone = unattended(plan, settings, wall())
+    if alone and any(target.box for target in targets):
+        print(f"sentinel: {alone}", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
@@ -59,6 +70,22 @@ def run(args: argparse.Namespace) -> int:
     if args.command:
         run_command(args.command, finding)
     return int(finding.code)
+
+
+UNATTENDED_SECONDS = 3600.0
+
+
+def unattended(plan: Plan, settings: Settings, now: float) -> str:
+    """A word on a long wait that nobody stands behind: a wait dies with its machine or session and tells nobody."""
+    if plan.once or plan.limit_seconds <= UNATTENDED_SECONDS:
+        return ""
+    standing = stand(read_heartbeat(settings.state), parse_schedule(settings.patrol.schedule), now)
+    if standing.timer_stale is False:
+        return ""
+    why = (
+        "no timer of the patrol was ever seen here" if standing.timer_stale is None else "the patrol's timer is silent"
+    )
+    return f"{why}: over {format_duration(UNATTENDED_SECONDS)} a wait alone is no watch (patrol install)"
 
 
 def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:
@@ -111,13 +138,42 @@ def read_targets(args: argparse.Namespace) -> list[Target]:
     return targets
 
 
-def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel]:
-    """One channel for each box, with the conditions of all targets that lie there."""
+def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel | JobChannel]:
+    """One channel for each box, with the conditions of all targets that lie there; one for each engine beside them."""
     by_box: dict[object, list[tuple[int, Place]]] = {}
     for number, place in enumerate(places):
-        by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
-    channels = []
+        if place.job is None:
+            by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
+    every = pace.short_poll or POLL_SECONDS
+    channels: list[Channel | JobChannel] = list(_job_channels(places, arming, every))
     for members in by_box.values():
         items = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
-        channels.append(Channel(members[0][1].box, items, pace, armed_at))
+        main = Channel(members[0][1].box, items, pace, armed_at)
+        channels.append(main)
+        handed = [
+            (number, HandedCondition(place.target, condition, arming, place.endpoint_of))
+            for number, place in members
+            for at, condition in items
+            if at == number
+            and isinstance(condition, RunCondition)
+            and place.endpoint_of is not None
+            and not condition.companion
+        ]
+        if handed:
+            channels.append(JobChannel(main.target, handed, every, main=main))
     return channels
+
+
+def _job_channels(places: list[Place], arming: Arming, every_seconds: float) -> Iterator[JobChannel]:
+    """One for each cluster."""
+    by_cluster: dict[Endpoint, list[tuple[int, Place]]] = {}
+    for number, place in enumerate(places):
+        if place.job is not None:
+            by_cluster.setdefault(place.job.endpoint, []).append((number, place))
+    for members in by_cluster.values():
+        items = [
+            (number, JobCondition(place.target, place.job, arming, seen_in=place.seen_in))
+            for number, place in members
+            if place.job is not None
+        ]
+        yield JobChannel(members[0][1].box, items, every_seconds)

@@ -105,6 +105,14 @@ class RunSeen(NamedTuple):
     parts: dict[str, bytes]
 
 
+class EngineSeen(NamedTuple):
+    """What an engine answered about a run's jobs; clock: when it was asked, by the box's. See `engine_look`."""
+
+    item: str
+    clock: float
+    answer: str
+
+
 Message = (
     Hello
     | Beat
@@ -118,6 +126,7 @@ Message = (
     | ArtifactSeen
     | PidSeen
     | RunSeen
+    | EngineSeen
 )
 
 
@@ -144,6 +153,8 @@ def _parse(words: list[str]) -> Message | None:
         return Quiet(rest[0], float(rest[1]))
     if kind == "run":
         return RunSeen(rest[0], {name: unhex(text) for name, _, text in (word.partition("=") for word in rest[1:])})
+    if kind == "engine":
+        return EngineSeen(rest[0], float(rest[1]), _text(rest[2]))
     if rest[1] == "absent":
         return NotThere(rest[0])
     if rest[1] == "unseen":

@@ -10,7 +10,7 @@ from handbook.commands.options import add_options, look_now
 from handbook.diary import enter_what_happened
 from handbook.gather import gather
 from handbook.place import find_place, home_of
-from handbook.publish import publish, wait_for_lock
+from handbook.publish import NOTES_MASKED, publish, wait_for_lock
 from handbook.render import title_line
 from handbook.render_json import render_json
 from onbox.contract.exits import Exit
@@ -70,6 +70,8 @@ def _build(args: argparse.Namespace, place: Place) -> int:
     done = publish(facts, os.path.abspath(args.into or home_of(place)), place.settings.state)
     if done.set_aside:
         print(f"handbook: its marked lines were damaged; the earlier page is kept as {done.set_aside}", file=sys.stderr)
+    if done.masked:
+        print(f"handbook: {NOTES_MASKED}", file=sys.stderr)
     if args.json:
         print(render_json(facts), end="")
     elif not args.from_memory:

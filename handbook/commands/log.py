@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from handbook.commands.options import add_options
 from handbook.diary import contract_of
-from handbook.entry import KINDS, PEOPLES_KINDS, Entry, make_entry
+from handbook.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
 from handbook.gather import gather
+from handbook.gitkeep import is_rewritten, keep_in_git
 from handbook.logbook import Book, find_books
 from handbook.place import find_place
 from handbook.words import safe
@@ -24,6 +25,7 @@ from onbox.system.clock import wall
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from handbook.facts import Facts, RunFacts
     from handbook.gather import Place
@@ -33,20 +35,38 @@ examples:
   handbook log "loss is flat since step 4000; letting it run to 6000"
   handbook log --kind decision --run digits --next "look at 06:00" "resume from step 4000, not 4500"
   handbook log show --run digits --kind launch
+  handbook log --push "sealed"   and commit the logbook, that file alone, and push it (--commit: only commit)
+  handbook log commit            commit every logbook that git does not hold yet; push --push
   handbook log verify            nothing edited, lost or moved
 """
 ACTOR = "ONBOX_ACTOR"
+FIELDS = ("status", "reason", "evidence", "decision", "next")
+LINEAGES = ("same", "new")
 
 
 def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("log", help="the append-only record of a run", epilog=EXAMPLES)
-    parser.add_argument("words", nargs="+", metavar="TEXT", help="what to write; or `show`, or `verify`, alone")
+    parser.add_argument("words", nargs="+", metavar="TEXT", help="what to write; or alone: `show`, `verify`, `commit`")
     add_options(parser)
     parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
     parser.add_argument("--kind", choices=KINDS, help="what kind of entry (default: observation; show: all)")
-    for name in ("status", "evidence", "decision", "next"):
+    for name in FIELDS:
         parser.add_argument(f"--{name}", default="", metavar="TEXT", help=f"the entry's field `{name}`")
+    launch = parser.add_argument_group("of --kind launch by hand: why again, and on what")
+    launch.add_argument(
+        "--lineage", choices=LINEAGES, help="same run id, tracker and output root; or a new run for the record"
+    )
+    for name, about in (
+        ("old", "id of the run before"),
+        ("new", "id of this one"),
+        ("from", "checkpoint it starts from"),
+        ("root", "its output root"),
+        ("code", "its commit"),
+    ):
+        launch.add_argument(f"--{name}", dest=f"launch_{name}", default="", metavar="TEXT", help=f"with new: {about}")
     parser.add_argument("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
+    parser.add_argument("--commit", action="store_true", help="commit the logbook: that file, nothing that is staged")
+    parser.add_argument("--push", action="store_true", help="commit it and push, if nothing else would go along")
     parser.set_defaults(function=run)
 
 
@@ -56,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
         return _show(args, place)
     if args.words == ["verify"]:
         return _verify(args, place)
+    if args.words == ["commit"]:
+        return _tell_git(_books(args, place), push=args.push)
     return _write(args, place)
 
 
@@ -66,7 +88,7 @@ def _write(args: argparse.Namespace, place: Place) -> int:
             Exit.USAGE, f"--kind {kind}: such entries are made by themselves; yours: {', '.join(PEOPLES_KINDS)}"
         )
     facts = gather(place, wall())
-    about = _about(args, facts)
+    about = about_run(args.run, facts)
     text = redact(printable(" ".join(args.words).replace("\r\n", "\n"))).strip()
     if not text:
         raise Trouble(Exit.USAGE, "an entry needs a text")
@@ -77,17 +99,64 @@ def _write(args: argparse.Namespace, place: Place) -> int:
         safe(first, 120),
         at=wall(),
         run=about.name,
-        actor=safe(args.actor or os.environ.get(ACTOR) or _user(), 60),
+        actor=actor_of(args),
         attempt=observed(about.attempt) or 0,
         text=text if long or rest else "",
-        **{name: safe(getattr(args, name), 1000) for name in ("status", "evidence", "decision", "next")},
+        lineage=lineage_of(args, about) if kind == "launch" else "",
+        **{name: safe(getattr(args, name), 1000) for name in FIELDS},
     )
     book = Book(place.settings.folder, about.run, place.settings.state)
-    written = book.append([entry], contract_of(about, facts))
+    written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
     if written.torn:
         print(f"handbook: an earlier append had been cut off; its bytes are in {written.torn}", file=sys.stderr)
     print(f"{book.path}: entry {written.entries[0].seq}")
+    way = place.settings.config.logbook.git
+    if args.commit or args.push or way != "never":
+        return _tell_git([book], push=args.push or way == "push")
     return Exit.DONE
+
+
+def lineage_of(args: argparse.Namespace, about: RunFacts) -> str:
+    """What a launch by hand continues. Raises Trouble where its record would leave the lineage open: a reader months
+    later must be able to tell what was trained on what.
+    """
+    if not args.reason or args.lineage is None:
+        raise Trouble(Exit.USAGE, "--kind launch wants --reason (why it was recoverable) and --lineage same|new")
+    known, identity = observed(about.resume), observed(about.identity)
+    if args.lineage == "same":
+        if known and known.refused:
+            raise Trouble(
+                Exit.USAGE, f"--lineage same: {known.refused[0]} is newer and not of this run; move it away, or: new"
+            )
+        return f"same: run id {about.run_id or '?'}, code {identity.code if identity else 'not recorded'}"
+    wanted = ("old", "new", "from", "root", "code")
+    missing = [f"--{name}" for name in wanted if not getattr(args, f"launch_{name}")]
+    if missing:
+        raise Trouble(Exit.USAGE, f"--lineage new: a new run for the record wants {', '.join(missing)} too")
+    if args.launch_old == args.launch_new:
+        raise Trouble(Exit.USAGE, "--lineage new: --old and --new name the same run")
+    return "new: " + "; ".join(f"{name} {safe(getattr(args, f'launch_{name}'), 200)}" for name in wanted)
+
+
+def _tell_git(books: Sequence[Book], *, push: bool) -> int:
+    """Commit logbooks, and push if asked to; 1 where something was in the way: the entries stand all the same."""
+    refused = False
+    for book in books:
+        kept = keep_in_git(book.path, book.run, os.environ, push=push)
+        if kept.trouble:
+            refused = True
+            what = f"committed as {kept.commit}, but not pushed" if kept.commit else "not in git"
+            print(redact(f"handbook: {book.path}: {what}: {kept.trouble}"), file=sys.stderr)
+            continue
+        said = [f"committed as {kept.commit}" if kept.commit else "nothing new to commit"]
+        said += [f"pushed to {kept.pushed}"] if kept.pushed else []
+        print(redact(f"{book.path}: {', '.join(said)}"))
+    return Exit.FAILED if refused else Exit.DONE
+
+
+def actor_of(args: argparse.Namespace) -> str:
+    """Who writes."""
+    return safe(args.actor or os.environ.get(ACTOR) or _user(), 60)
 
 
 def _user() -> str:
@@ -97,19 +166,15 @@ def _user() -> str:
         return f"uid {os.getuid()}"
 
 
-def _about(args: argparse.Namespace, facts: Facts) -> RunFacts:
+def about_run(word: str | None, facts: Facts) -> RunFacts:
     """The run that is meant. Raises Trouble with the names there are."""
     runs = [run for run in facts.runs if run.run]
-    meant = [run for run in runs if args.run in (None, run.run, run.name)]
+    meant = [run for run in runs if word in (None, run.run, run.name)]
     if len(meant) == 1:
         return meant[0]
     names = ", ".join(run.name for run in runs) or "none: `handbook resume` looks"
     said = (
-        "which run"
-        if args.run is None
-        else f"no run {safe(args.run, 80)!r}"
-        if not meant
-        else f"{args.run!r} is on several boxes"
+        "which run" if word is None else f"no run {safe(word, 80)!r}" if not meant else f"{word!r} is on several boxes"
     )
     raise Trouble(Exit.USAGE, f"{said}; --run one of: {names}")
 
@@ -149,9 +214,7 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
     attempt = f" attempt {entry.attempt}" if entry.attempt else ""
     lines = [f"{head}{entry.seq:>4} {entry.at} {entry.kind:<11} {entry.title}  [{entry.actor}{attempt}]"]
     lines += [
-        f"       {name}: {value}"
-        for name in ("status", "evidence", "decision", "next")
-        if (value := getattr(entry, name))
+        f"       {name}: {value}" for name in (*FIELDS[:2], "lineage", *FIELDS[2:]) if (value := getattr(entry, name))
     ]
     lines += [f"       {line}" for line in entry.text.split("\n")] if entry.text else []
     return "\n".join(lines)
@@ -160,6 +223,8 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
 def _verify(args: argparse.Namespace, place: Place) -> int:
     books = _books(args, place)
     found = [(book, damage) for book in books for damage in book.damages()]
+    rewritten = [book for book in books if is_rewritten(book.path, os.environ)]
+    found += [(book, Damage(1, "it does not begin with what was committed")) for book in rewritten]
     if args.json:
         data = [{"path": book.path, **damage._asdict()} for book, damage in found]
         print(json.dumps({"schema": 1, "logbooks": len(books), "damages": data}, indent=1))

@@ -11,9 +11,9 @@ from handbook.diary import enter_what_happened
 from handbook.gather import gather
 from handbook.local import find_waiters
 from handbook.place import find_place, home_of
-from handbook.publish import DATA, publish
+from handbook.publish import DATA, NOTES_MASKED, publish
 from handbook.render_json import as_data
-from handbook.situation import differences, situation
+from handbook.situation import differences, overdue, situation
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
 from onbox.redact import redact
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     facts = gather(place, wall(), fetching=True, all_anew=True)
     facts = facts._replace(watch=facts.watch._replace(waiters=find_waiters(os.environ, wall())))
     changed = differences(page, facts) if page else []
-    said = _keep(place, facts)
+    said = [*_keep(place, facts), *([] if place.here else overdue(facts, wall()))]
     if args.json:
         now = {"differs": changed, "trouble": trouble or None, "said": said, "waiters": plain(facts.watch.waiters)}
         print(json.dumps({**as_data(facts), **now}, indent=1))
@@ -79,6 +79,7 @@ def _keep(place: Place, facts: Facts) -> list[str]:
         done = publish(facts, home_of(place), place.settings.state)
     except (StateNotWritten, Trouble, OSError) as error:
         return [*said, f"the page could not be written: {error}"]
+    said += [NOTES_MASKED] if done.masked else []
     return said + (
         [f"the page's marked lines were damaged; the earlier one is {done.set_aside}"] if done.set_aside else []
     )

@@ -41,7 +41,7 @@ class Iris:
         if "controller" not in settings:
             raise ValueError("set [iris] controller to the controller's URL: it is asked how jobs do")
         self._settings, self._ask, self._run = settings, ask, run
-        self._address = str(settings["controller"]).rstrip("/")
+        self.address = str(settings["controller"]).rstrip("/")
         self._token = find_token(settings.get("token"), os.environ if environ is None else environ)
 
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
@@ -76,7 +76,7 @@ class Iris:
     def _look(self, job_id: str) -> Maybe[Job]:
         answer = self._say("GetJobStatus", {"jobId": job_id})
         if isinstance(answer, NoReply):
-            return Unseen(f"{self._address}: {answer.why}")
+            return Unseen(f"{self.address}: {answer.why}")
         job = text.read_job(job_id, *answer)
         if isinstance(job, Absent | Unseen) or job.state is not JobState.FAILED:
             return job
@@ -84,9 +84,15 @@ class Iris:
         found = [] if isinstance(tasks, NoReply) else text.read_tasks(*tasks)
         return text.with_tasks(job, found, text.memory_limit(answer.text))
 
+    def list_question(self) -> Question:
+        """What every controller answers, with the token."""
+        return self._question("ListJobs", text.name_query("onbox-check"))
+
     def _say(self, method: str, body: Mapping[str, Any]) -> Reply | NoReply:
-        question = Question("POST", self._address + text.SERVICE + method, body, bearer(self._token))
-        return self._ask(question, QUERY_SECONDS)
+        return self._ask(self._question(method, body), QUERY_SECONDS)
+
+    def _question(self, method: str, body: Mapping[str, Any]) -> Question:
+        return Question("POST", self.address + text.SERVICE + method, body, bearer(self._token))
 
 
 def make(settings: Mapping[str, Any], folder: str) -> Iris:  # noqa: ARG001 - every back end is made alike

@@ -127,7 +127,7 @@ def last_line(text: str) -> str:
 
 def read_job(job_id: str, status: int, text: str) -> Maybe[Job]:
     """The answer to GetJobStatus. Not found is an answer; every other error is none."""
-    data = _object(text)
+    data = json_object(text)
     if status == 404 or (data or {}).get("code") == "not_found":
         return Absent("the controller does not know this job")
     if status != 200 or data is None:
@@ -136,6 +136,12 @@ def read_job(job_id: str, status: int, text: str) -> Maybe[Job]:
     if not isinstance(job, dict) or job.get("jobId") != job_id:
         return Unseen("the controller's answer is about no such job")
     return job_from(job_id, job)
+
+
+def is_job_list(text: str) -> bool:
+    """Whether an answer to ListJobs is a controller's; fields that are empty may be missing."""
+    data = json_object(text)
+    return data is not None and isinstance(data.get("jobs", []), list)
 
 
 def explain(status: int, data: Mapping[str, Any] | None) -> str:
@@ -172,14 +178,14 @@ def _number(value: object) -> int:
 
 def memory_limit(text: str) -> int | None:
     """The memory in bytes that each task may use, from an answer to GetJobStatus; None: not told."""
-    job = (_object(text) or {}).get("job")
+    job = (json_object(text) or {}).get("job")
     resources = job.get("resources") if isinstance(job, dict) else None
     return (_number(resources.get("memoryBytes")) or None) if isinstance(resources, dict) else None
 
 
 def read_tasks(status: int, text: str) -> list[Task]:
     """The tasks of an answer to ListTasks; empty where there is none to be read."""
-    tasks = (_object(text) or {}).get("tasks") if status == 200 else None
+    tasks = (json_object(text) or {}).get("tasks") if status == 200 else None
     return [_task(item) for item in tasks if isinstance(item, dict)] if isinstance(tasks, list) else []
 
 
@@ -194,7 +200,7 @@ def _task(data: Mapping[str, Any]) -> Task:
 
 def parse_summary(text: str) -> list[Task]:
     """The tasks of `iris job summary --json` (the first generation of the command line), with their peaks."""
-    tasks = (_object(text) or {}).get("tasks")
+    tasks = (json_object(text) or {}).get("tasks")
     found = []
     for item in tasks if isinstance(tasks, list) else ():
         code, peak = item.get("exit_code"), item.get("memory_peak_mb")
@@ -233,7 +239,7 @@ def with_tasks(job: Job, tasks: Sequence[Task], limit_bytes: int | None) -> Job:
 
 def read_found(name: str, status: int, text: str) -> Maybe[str]:
     """The id of the job of this very name, from an answer to `name_query`."""
-    data = _object(text)
+    data = json_object(text)
     if status != 200 or data is None:
         return Unseen(explain(status, data))
     ids = [str(job.get("jobId")) for job in data.get("jobs") or () if isinstance(job, dict)]
@@ -243,7 +249,7 @@ def read_found(name: str, status: int, text: str) -> Maybe[str]:
     return Unseen("there are more jobs than the answer holds") if data.get("hasMore") else Absent(f"no job {name}")
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def json_object(text: str) -> dict[str, Any] | None:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):

@@ -33,7 +33,7 @@ class Ray:
         self._settings, self._ask = settings, ask
         self._environ = os.environ if environ is None else environ
         default = self._environ.get("RAY_API_SERVER_ADDRESS") or DEFAULT_ADDRESS
-        self._address = str(settings.get("address") or default).rstrip("/")
+        self.address = str(settings.get("address") or default).rstrip("/")
         self._token = find_token(settings.get("token"), self._environ) or default_token(self._environ)
 
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
@@ -67,16 +67,23 @@ class Ray:
         answer = self._say("GET", text.job_path(job_id))
         return Unseen(answer.why) if isinstance(answer, NoReply) else text.read_job(job_id, *answer, session)
 
+    def version_question(self) -> Question:
+        """What every head answers, with the token."""
+        return self._question("GET", "/api/version")
+
     def _session(self) -> str | Unseen:
         answer = self._say("GET", "/api/version")
         if isinstance(answer, NoReply):
-            return Unseen(f"{self._address}: {answer.why}")
+            return Unseen(f"{self.address}: {answer.why}")
         if answer.status != 200:
-            return Unseen(f"{self._address}: {text.explain_status(*answer)}")
+            return Unseen(f"{self.address}: {text.explain_status(*answer)}")
         return text.read_session(*answer)
 
     def _say(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Reply | NoReply:
-        return self._ask(Question(method, self._address + path, body, bearer(self._token)), QUERY_SECONDS)
+        return self._ask(self._question(method, path, body), QUERY_SECONDS)
+
+    def _question(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Question:
+        return Question(method, self.address + path, body, bearer(self._token))
 
     def _environment(self) -> dict[str, str]:
         """Ray ends a stopped job by SIGTERM and, three seconds later, by force: give onbox its grace."""

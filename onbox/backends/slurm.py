@@ -45,6 +45,8 @@ class Slurm:
         self._neutral = text.neutral_environment(self._environ)
 
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
+        if "\\" in (order.output or ""):
+            return Refused("Slurm puts no job id into a path with a backslash: set another state_dir", "config_error")
         env = text.submission_environment(self._environ, dict(order.env))
         answer = self._run(text.sbatch_argv(order, self._script), SUBMIT_SECONDS, env)
         if isinstance(answer, NotRun):

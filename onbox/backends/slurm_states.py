@@ -71,10 +71,16 @@ _FLAGS_FIRST = ("COMPLETING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "STAGE
 
 
 def base_state(words: str) -> str:
-    """The deciding word of a state as Slurm prints it: `CANCELLED by 0`, `CANCELLED+`, `RUNNING,COMPLETING`."""
-    parts = words.strip().upper().split(" ")[0].replace("+", ",").split(",")
-    parts = [part for part in parts if part]
-    return next((flag for flag in _FLAGS_FIRST if flag in parts), parts[0] if parts else "")
+    """The deciding word of a state as Slurm prints it: `CANCELLED by 0`, `RUNNING,COMPLETING`, or cut to the width of
+    a column: `CANCELLED+`, `OUT_OF_ME+`.
+    """
+    word = words.strip().upper().split(" ")[0]
+    parts = [part for part in word.replace("+", ",").split(",") if part]
+    found = next((flag for flag in _FLAGS_FIRST if flag in parts), parts[0] if parts else "")
+    if word.endswith("+") and found and find_row(found, "") is None:
+        whole = {row.native_state for row in STATES if row.native_state.startswith(found)}
+        return whole.pop() if len(whole) == 1 else found
+    return found
 
 
 def find_row(state: str, reason: str) -> Row | None:

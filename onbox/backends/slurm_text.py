@@ -44,13 +44,26 @@ def neutral_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**{key: value for key, value in environ.items() if not key.startswith(_TASTE)}, "LC_ALL": "C"}
 
 
-# These would make a submission another one: it waits, is many jobs, or goes where nobody looks for it.
-_ELSEWHERE = ("SBATCH_WAIT", "SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SLURM_CLUSTERS")
+# These would make a submission another one: it waits, is many jobs, or goes or prints where nobody looks for it.
+_ELSEWHERE = frozenset(
+    "SBATCH_WAIT SBATCH_ARRAY_INX SBATCH_CLUSTERS SLURM_CLUSTERS SBATCH_OUTPUT SBATCH_ERROR SBATCH_INPUT".split()
+)
+# What a job has from its allocation, by which a submission from inside it would hand its own share on: srun refuses
+# SLURM_MEM_PER_CPU beside the SLURM_MEM_PER_NODE of the new job, for one. SLURM_CONF says which Slurm it is.
+_OF_A_JOB = ("SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMIX_", "PMI2_")
+_GPUS_OF_A_JOB = frozenset({"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"})
+_KEPT = frozenset({"SLURM_CONF"})
 
 
 def submission_environment(environ: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    """The environment of sbatch, which its job inherits: the caller's own, taste included."""
-    return {**{key: value for key, value in environ.items() if key not in _ELSEWHERE}, **more}
+    """The environment of sbatch, which its job inherits: the caller's own, taste included; where the caller is itself
+    part of a job, without what that job was given.
+    """
+    kept = {key: value for key, value in environ.items() if key not in _ELSEWHERE}
+    if "SLURM_JOB_ID" in environ:
+        kept = {key: value for key, value in kept.items() if key in _KEPT or not key.startswith(_OF_A_JOB)}
+        kept = {key: value for key, value in kept.items() if key not in _GPUS_OF_A_JOB}
+    return {**kept, **more}
 
 
 # -- argv
@@ -68,6 +81,12 @@ def sbatch_argv(order: Order, script: str) -> list[str]:
         words += ["--dependency=afterok:" + ":".join(order.after)]
     words += [f"--{name}" if value is None else f"--{name}={value}" for name, value in order.options]
     return [*words, script, *order.argv]
+
+
+def test_argv(order: Order) -> list[str]:
+    """The words that ask whether and when such a job would begin. Nothing is submitted."""
+    words = sbatch_argv(order, "")[1:-1]
+    return ["sbatch", "--test-only", *(word for word in words if word != "--parsable"), "--wrap=true"]
 
 
 def squeue_argv(job_ids: Sequence[str]) -> list[str]:
@@ -104,17 +123,19 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 
 
 def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
-    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on its last line. A refusal is known by its words; all else is unseen:
-    the job may have been taken.
+    """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own, whatever plugins and wrappers print beside it;
+    two ids are no answer. A refusal is known by its words; all else is unseen: the job may have been taken.
     """
-    last = answer.out.strip().splitlines()[-1:] or [""]
-    match = re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", last[0].strip())
-    if answer.code == 0 and match:
-        return Submitted(match[1])
-    why = one_line(answer.err) or f"sbatch ended with {answer.code}"
+    lines = [line.strip() for line in answer.out.splitlines() if line.strip()]
+    ids = {match[1] for line in lines if (match := re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", line))}
+    if answer.code == 0 and len(ids) == 1:
+        return Submitted(ids.pop())
+    why = refusal(answer.err) or f"sbatch ended with {answer.code}"
     if is_unreachable(answer.err):
         return Unseen(why)
-    return Refused(why, "config_error") if answer.code != 0 else Unseen(f"sbatch printed no job id: {last[0][:80]!r}")
+    if answer.code != 0:
+        return Refused(why, "config_error")
+    return Unseen(f"sbatch printed no job id: {(lines or [''])[-1][:80]!r}")
 
 
 def parse_squeue(text: str) -> dict[str, Job]:
@@ -223,18 +244,26 @@ def is_unreachable(said: str) -> bool:
     )
 
 
+COMES_BACK = frozenset({"PREEMPTED", "NODE_FAIL", "BOOT_FAIL"})
+
+
 def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]) -> Maybe[Job]:
     """What is known of a job. controller: its word; `Absent`: it says that it does not know the job. history: the
     accounting's answer; `Absent`: there is none.
 
     The controller's word goes first. Where it does not know the job, the accounting decides; where that does not know
     it either, Slurm has *forgotten* the job, which proves neither success nor failure. Where the controller does not
-    answer, only an end that the accounting has on record counts.
+    answer, only an end that the accounting has on record counts, and not one after which Slurm may have put the job
+    back into its queue: the accounting may know of its former life only.
     """
     if isinstance(controller, Job):
         return controller
     past = None if isinstance(history, Absent | Unseen) else history.get(job_id)
-    if past is not None and not past.is_live:
+    if (
+        past is not None
+        and not past.is_live
+        and not (isinstance(controller, Unseen) and past.native_state in COMES_BACK)
+    ):
         return past
     if isinstance(controller, Absent) and isinstance(history, Unseen):
         return Unseen(f"the controller has forgotten the job, and the accounting could not be asked: {history.why}")
@@ -243,13 +272,17 @@ def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]
 
 def read_queue(answer: Answer) -> Maybe[Mapping[str, Job]]:
     """The controller's answer to `squeue_argv`: the jobs that it shows. One that it does not show is not thereby
-    unknown to it: `read_one` settles that. Rows that make no sense are no answer.
+    unknown to it: `read_one` settles that. Rows that make no sense are no answer; what a site's wrapper prints beside
+    them is passed over, if there is a row.
     """
     if answer.code != 0 and FORGOTTEN not in answer.err:
         return Unseen(one_line(answer.err) or f"squeue ended with {answer.code}")
     jobs = parse_squeue(answer.out)
-    rows = [line for line in answer.out.splitlines() if line.strip()]
-    return jobs if len(jobs) == len(rows) else Unseen(f"squeue's answer makes no sense: {one_line(rows[0])[:100]!r}")
+    lines = [line for line in answer.out.splitlines() if line.strip()]
+    rows = [line for line in lines if re.match(rf"{JOB_ID}(?:\s|$)", line)]
+    if len(jobs) == len(rows) and (rows or not lines or answer.code != 0):
+        return jobs
+    return Unseen(f"squeue's answer makes no sense: {one_line((rows or lines)[0])[:100]!r}")
 
 
 def read_one(job_id: str, answer: Answer) -> Maybe[Job]:
@@ -274,6 +307,14 @@ def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
 def knows_no_field(answer: Answer) -> bool:
     """Whether sacct is too old for the fields it was asked for."""
     return answer.code != 0 and "nvalid field" in answer.err
+
+
+def refusal(err: str) -> str:
+    """What sbatch complained of: its own lines, without what a site's plugins print before them."""
+    marks = ("sbatch: error:", "allocation failure:", "sbatch: unrecognized", "sbatch: option", "sbatch: invalid")
+    lines = [line.strip() for line in err.splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith(marks)]
+    return one_line("; ".join(line.removeprefix("sbatch: ").removeprefix("error: ") for line in own or lines))
 
 
 def one_line(text: str) -> str:

@@ -1,6 +1,7 @@
 """Checkpoints that a stage left, on the disk: numbered artifacts and numbered entries of the checkpoint folder.
 
-Whether one is whole is told without loading it: a folder by its metadata.json, a zip (npz, pt) by its directory at the
+Whether one is whole is told without loading it: a folder by its metadata.json (or what other frameworks write last), a
+zip (npz, pt) by its directory at the
 end, safetensors by the length in its head. Other formats tell nothing, and that is said.
 """
 
@@ -12,24 +13,56 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.contract.checkpoints import Checkpoint, Choice, choose, is_half_written, step_of
+from onbox.contract.lineage import Terms, Written, judge, stated
+from onbox.system.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.contract.manifest import Stage
 
+NO_TERMS = Terms()
 LOOKED_AT = 64  # the newest so many by step are examined
 ENTRIES = 20000
 _ZIPS = (".npz", ".pt", ".pth", ".zip", ".ckpt", ".keras")
 _ZIP_END = b"PK\x05\x06"
 
 
-def look_at_checkpoints(stage: Stage, project: str) -> Choice:
+# What a framework writes into a folder when all else is there: ours and Levanter's, torch's, Hugging Face's, Orbax's.
+_PROOFS = ("metadata.json", ".metadata", "trainer_state.json", "_CHECKPOINT_METADATA", "commit_success.txt")
+_TELLING = ("metadata.json", "trainer_state.json")
+METADATA_LIMIT_BYTES = 8 << 20
+
+
+def look_at_checkpoints(stage: Stage, project: str, terms: Terms = NO_TERMS) -> Choice:
     """What a resume of the stage would find. Raises OSError where a folder cannot be looked at."""
     folder = os.path.join(project, stage.cwd)
     known = {path: step for path in _candidates(stage, folder) if (step := step_of(path)) is not None}
     newest = sorted(known, key=lambda path: known[path], reverse=True)[:LOOKED_AT]
-    return choose(one for path in newest if (one := _examine(folder, path, known[path])) is not None)
+    found = [one for path in newest if (one := _examine(folder, path, known[path])) is not None]
+    written = [_written(folder, one) for one in found if one.whole is not False]
+    against = judge([one for one in written if one is not None], terms)
+    return choose(
+        one._replace(against=against[one.path].says, refused=against[one.path].certain) if one.path in against else one
+        for one in found
+    )
+
+
+def _written(folder: str, one: Checkpoint) -> Written | None:
+    """When it was written, and what it says of itself. None: it cannot be told."""
+    path = os.path.join(folder, one.path)
+    if not os.path.isdir(path):
+        with suppress(OSError):
+            return Written(one.path, one.step, os.stat(path).st_mtime)
+        return None
+    at, step, run = 0.0, None, ""
+    for name in _PROOFS:
+        with suppress(OSError, ValueError, RecursionError):
+            at = max(at, os.stat(os.path.join(path, name)).st_mtime)
+            if name in _TELLING:
+                data = json.loads(read_file(os.path.join(path, name), METADATA_LIMIT_BYTES) or b"{}")
+                step, run = stated(data) if isinstance(data, dict) and step is None and not run else (step, run)
+    return Written(one.path, one.step, at, step, run) if at else None
 
 
 def _candidates(stage: Stage, folder: str) -> Iterator[str]:
@@ -52,8 +85,11 @@ def _examine(folder: str, path: str, step: int) -> Checkpoint | None:
     whole_path = os.path.join(folder, path)
     try:
         if os.path.isdir(whole_path):
-            has = os.path.isfile(os.path.join(whole_path, "metadata.json"))
-            return Checkpoint(path, step, 0, has, "metadata.json is there" if has else "no metadata.json in it")
+            proof = next((name for name in _PROOFS if os.path.isfile(os.path.join(whole_path, name))), None)
+            if is_half_written(path):
+                return Checkpoint(path, step, 0, False, "its name says that it is not finished")
+            says = f"{proof} is there" if proof else "no metadata.json in it"
+            return Checkpoint(path, step, 0, proof is not None, says)
         size = os.stat(whole_path).st_size
         whole, says = _examine_file(whole_path, size)
         return Checkpoint(path, step, size, whole, says)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from onbox.chain.recorder import Recorder
     from onbox.chain.sampling import Sampler
     from onbox.chain.signals import Signals
+    from onbox.chain.tracker_watch import TrackerWatch
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
@@ -33,6 +34,7 @@ class Context(NamedTuple):
     life_fd: int
     sampler: Sampler
     progress: ProgressWatch
+    tracker: TrackerWatch
     job: str | None = None
 
     def folder(self, stage: Stage) -> str:

@@ -29,6 +29,7 @@ FROZEN_VARIABLES = (
     "CUDA_VISIBLE_DEVICES",
     "HF_HOME",
     "HOME",
+    "SLURM_CONF",
     "LANG",
     "LC_ALL",
     "TZ",

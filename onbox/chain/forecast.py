@@ -6,30 +6,34 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import find_files
-from onbox.chain.checkpoints import look_at_checkpoints
+from onbox.chain.checkpoints import NO_TERMS, look_at_checkpoints
 from onbox.chain.holder import Holder, read_holder
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.launch import Wishes, find_conflicts
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.replay import replay
 from onbox.chain.slots import read_marker
-from onbox.contract.events import parse_events
+from onbox.contract.config_record import Contract
+from onbox.contract.events import Event, Unreadable, parse_events
+from onbox.contract.lineage import Terms
 from onbox.contract.manifest import Artifact
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
-from onbox.contract.readings import Absent, Maybe, Unseen, plain
+from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
+from onbox.system.clock import parse_utc
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onbox.contract.checkpoints import Choice
+    from onbox.contract.checkpoints import Checkpoint, Choice
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
 
 MISSING_SHOWN = 20
+NO_CONTRACT = Contract()
 
 
 class StageForecast(NamedTuple):
@@ -61,13 +65,23 @@ class Forecast(NamedTuple):
         """`(stage, path)` of every result that is gone although its stage is DONE."""
         return tuple((stage.name, path) for stage in self.stages for path in stage.missing)
 
+    @property
+    def refused(self) -> tuple[Checkpoint, ...]:
+        """Checkpoints that hold a resume back: newer than the one to go on from, and certainly of another lineage."""
+        known = observed(self.checkpoint)
+        return known.refused if known is not None and self.would == "start" and self.resuming else ()
+
 
 _AT_REST = (Action.SKIP, Action.LAND, Action.REFUSE_STALE, Action.REFUSE_INVALID)
 _RESUMING = (Action.RESTART, Action.RETRY, Action.START)
 
 
-def foretell(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> Forecast:
-    """Look at the run as a resume would find it. Raises OSError, LockUnsupported."""
+def foretell(
+    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract = NO_CONTRACT
+) -> Forecast:
+    """Look at the run as a resume would find it. contract: what is promised of its checkpoints. Raises OSError,
+    LockUnsupported.
+    """
     history = replay(parse_events(read_lines(paths.journal)))
     alive = bool(is_locked(paths.lock))
     seen = tuple(
@@ -81,7 +95,22 @@ def foretell(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> F
     names = tuple(f"{one.frozen.stage.name}: {one.action.value}" for one in conflicts)
     attempts = history.of(first.name).attempts if first is not None else 0
     resuming = first is not None and first.action in _RESUMING and attempts > 0
-    return Forecast(would, first.name if first else None, resuming, holder, seen, names, _checkpoint(stage, head))
+    terms = _terms(paths, head, stage, contract) if stage is not None and attempts else NO_TERMS
+    checkpoint = final_checkpoint(head, stages) if would == "nothing" else _checkpoint(stage, head, terms)
+    return Forecast(would, first.name if first else None, resuming, holder, seen, names, checkpoint)
+
+
+def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> Terms:
+    """What is known of the lineage of the stage's checkpoints."""
+    began = [
+        parse_utc(str(record.get("at")))
+        for record in parse_events(read_lines(paths.journal))
+        if not isinstance(record, Unreadable)
+        and record["event"] == Event.ATTEMPT_STARTED
+        and record.get("stage") == stage.name
+    ]
+    own = (head.run_id, head.run, contract.tracker, contract.initialize_from)
+    return Terms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
 
 
 def _would(paths: RunPaths, *, alive: bool, conflicts: bool, first: StageForecast | None) -> str:
@@ -120,11 +149,24 @@ def _is_there(path: str, folder: str, size: object) -> bool:
     return now is not None and (now.size_bytes > 0 or not size)
 
 
-def _checkpoint(stage: Stage | None, head: RunHead) -> Maybe[Choice]:
+def _checkpoint(stage: Stage | None, head: RunHead, terms: Terms) -> Maybe[Choice]:
     if stage is None:
         return Absent("no stage is left to run")
+    return _look(stage, head, terms)
+
+
+def final_checkpoint(head: RunHead, stages: Sequence[FrozenStage]) -> Maybe[Choice]:
+    """What the last stage that leaves numbered checkpoints has left; of a chain that is done."""
+    for frozen in reversed(stages):
+        found = _look(frozen.stage, head, NO_TERMS)
+        if not isinstance(found, Absent):
+            return found
+    return Absent("no stage leaves numbered checkpoints")
+
+
+def _look(stage: Stage, head: RunHead, terms: Terms) -> Maybe[Choice]:
     try:
-        choice = look_at_checkpoints(stage, head.project)
+        choice = look_at_checkpoints(stage, head.project, terms)
     except (OSError, ValueError) as error:
         return Unseen(str(error))
     if choice.chosen is None and not choice.passed_over:
@@ -153,6 +195,7 @@ def as_data(run: str, run_id: str, forecast: Forecast) -> dict[str, Any]:
         "conflicts": list(forecast.conflicts),
         "missing": [{"stage": stage, "path": path} for stage, path in forecast.missing],
         "checkpoint": plain(forecast.checkpoint),
+        "refused_checkpoints": [one.path for one in forecast.refused],
     }
 
 
@@ -185,5 +228,5 @@ def checkpoint_words(checkpoint: Maybe[Choice]) -> str:
     parts = [
         f"step {chosen.step}, {chosen.path}: {words[chosen.whole]} ({chosen.says})" if chosen else "none that is whole"
     ]
-    parts += [f"passed over: {one.path} ({one.says})" for one in checkpoint.passed_over]
+    parts += [f"passed over: {one.path} ({one.against or one.says})" for one in checkpoint.passed_over]
     return "; ".join(parts)

@@ -57,6 +57,19 @@ def look_at_git(folder: str) -> dict[str, Any]:
     return {"commit": commit, "dirty": dirty, "patch_sha256": patch}
 
 
+def patch_identity(folder: str, old: str, new: str) -> str | None:
+    """The identity of what one commit changed against another, taken as a dirty tree's; None: git does not answer."""
+    import hashlib  # noqa: PLC0415
+    import subprocess  # noqa: PLC0415
+
+    words = ["git", "-C", folder, "diff", old, new, "--binary", "--", ":/", *NOT_CODE]
+    try:
+        done = subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=GIT_SECONDS)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return hashlib.sha256(done.stdout).hexdigest()
+
+
 def _in_work_tree(folder: str) -> bool:
     while True:
         if os.path.exists(os.path.join(folder, ".git")):

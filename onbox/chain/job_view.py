@@ -50,10 +50,11 @@ def ask(backend: Backend, jobs: Jobs) -> dict[str, JobLook]:
     """
     ids = [job.job_id for job in jobs.open if job.job_id is not None and job.backend == backend.name]
     answers = backend.look(ids) if ids else {}
-    return {stage: JobLook(known, _word(known, answers)) for stage, known in jobs.of.items()}
+    return {stage: JobLook(known, word_of(known, answers)) for stage, known in jobs.of.items()}
 
 
-def _word(known: KnownJob, answers: Mapping[str, Maybe[Job]]) -> Maybe[Job]:
+def word_of(known: KnownJob, answers: Mapping[str, Maybe[Job]]) -> Maybe[Job]:
+    """The word on one job, from the answers by id."""
     if known.ended is not None:
         return job_of_record(known.ended)
     if known.job_id is None:

@@ -18,8 +18,9 @@ class KnownJob(NamedTuple):
     """The newest job of a stage (WHOLE: of the chain).
 
     name: as it was submitted under. job_id: None while the engine's answer is not on record: the job may exist.
-    session: which life of the engine took it. at: when it was submitted. began: whether its onbox put its beginning on
-    record. ended: the record of the engine's last word on it, once it was over.
+    session: which life of the engine took it. after: id of the job that must succeed first; "" for none. at: when it
+    was submitted. began: whether its onbox put its beginning on record. ended: the record of the engine's last word on
+    it, once it was over.
     """
 
     stage: str
@@ -27,6 +28,7 @@ class KnownJob(NamedTuple):
     name: str
     job_id: str | None = None
     session: str = ""
+    after: str = ""
     at: str = ""
     began: bool = False
     ended: Record | None = None
@@ -60,7 +62,8 @@ def _submitted(jobs: Jobs, stage: str, record: Record) -> None:
     known = jobs.of.get(stage)
     if known is not None:
         session = str(record.get("session") or "")
-        jobs.of[stage] = known._replace(job_id=str(record.get("job_id")), session=session)
+        after = str((record.get("after") or [""])[-1])
+        jobs.of[stage] = known._replace(job_id=str(record.get("job_id")), session=session, after=after)
 
 
 def _refused(jobs: Jobs, stage: str, _: Record) -> None:

@@ -146,6 +146,7 @@ class StageLedger:
             "ended_at": utc_text(wall()),
             "duration_seconds": _rounded(ended.duration_seconds),
             "resources": {} if ended.cause == "not_started" else self.ctx.sampler.finish(ended),
+            **({"tracker": self.ctx.tracker.link} if self.ctx.tracker.link else {}),
         }
 
 

@@ -20,6 +20,7 @@ from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 
 if TYPE_CHECKING:
+    from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
 
@@ -39,7 +40,8 @@ class RunView(NamedTuple):
 
     keeper_alive: whether the live stage has a keeper, which will record its end and continue the chain.
     heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
-    ended. `unreadable_lines`: damaged journal lines, which were passed over.
+    ended. `unreadable_lines`: damaged journal lines, which were passed over. tracker_runs: the newest records of runs
+    at experiment trackers, oldest first.
     """
 
     head: RunHead
@@ -53,6 +55,7 @@ class RunView(NamedTuple):
     end: dict[str, Any] | None
     heartbeat_age_seconds: float | None
     unreadable_lines: int
+    tracker_runs: tuple[Record, ...] = ()
 
     @property
     def current(self) -> str | None:
@@ -84,6 +87,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         history.last_end,
         None if written is None else max(0.0, wall() - written),
         len(history.unreadable),
+        tuple(history.tracker_runs),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
+from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
 from onbox.redact import one_line, redact
 
@@ -64,6 +65,12 @@ def _retrying(record: Record) -> tuple[str, str]:
     return "retry", f"{text} · {record.get('failure_class')} · {record.get('reason')}"
 
 
+def _tracker_run(record: Record) -> tuple[str, str]:
+    identity = identity_from_record(record)
+    told = describe_identity(identity) if identity is not None else "?"
+    return "tracker", told + (" · as the attempt before" if record.get("again") else "")
+
+
 def _chain_started(record: Record) -> tuple[str, str]:
     count = record.get("stages")
     return "started", f"{count} stage{'' if count == 1 else 's'} · runner pid {record.get('pid')}"
@@ -104,6 +111,8 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     ),
     Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(_number(r, 'quiet_seconds'))}"),
     Event.STAGE_MOVING: lambda _: ("moving", "again"),
+    Event.TRACKER_RUN: _tracker_run,
+    Event.TRACKER_DRIFT: lambda r: ("DRIFT", f"{r.get('reason')}"),
     Event.STAGE_DONE: _done,
     Event.STAGE_FAILED: _failed,
     Event.STAGE_RETRYING: _retrying,

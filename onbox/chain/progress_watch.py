@@ -35,6 +35,11 @@ class ProgressWatch:
     def has_looked(self) -> bool:
         return self._reader is not None
 
+    @property
+    def links(self) -> dict[str, Any]:
+        """What the log has told of a run at a tracker, as of the last look."""
+        return {} if self._reader is None else self._reader.links()
+
     def look(self) -> dict[str, Any] | None:
         """How far it is now, for status and marker; None where the log shows nothing of it or cannot be read."""
         if self._gave_up:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
 
 
+KEPT_TRACKER_RUNS = 20
+
+
 class StageHistory(NamedTuple):
     """What is known of one stage.
 
@@ -36,7 +39,9 @@ class StageHistory(NamedTuple):
 
 
 class History:
-    """What is known of a run. `open` means that the chain was started and has not ended by its own word."""
+    """What is known of a run. `open` means that the chain was started and has not ended by its own word. tracker_runs:
+    the newest records of runs at experiment trackers.
+    """
 
     def __init__(self) -> None:
         self.stages: dict[str, StageHistory] = {}
@@ -44,6 +49,7 @@ class History:
         self.launches = 0
         self.last_end: Record | None = None
         self.unreadable: list[Unreadable] = []
+        self.tracker_runs: list[Record] = []
 
     def of(self, stage: str) -> StageHistory:
         return self.stages.get(stage, _NOTHING)
@@ -56,6 +62,8 @@ class History:
             self.launches += 1
         elif event in CHAIN_ENDS:
             self.open, self.last_end = False, record
+        elif event == Event.TRACKER_RUN:
+            self.tracker_runs = [*self.tracker_runs[1 - KEPT_TRACKER_RUNS :], record]
         stage = record.get("stage")
         if isinstance(stage, str) and event in _STEPS:
             self.stages[stage] = _STEPS[event](self.of(stage), record)

@@ -25,6 +25,7 @@ from onbox.chain.signals import Signals
 from onbox.chain.slots import land_marker, reserve_slot
 from onbox.chain.stage_run import StageEnd, StageRun
 from onbox.chain.stopping import read_request
+from onbox.chain.tracker_watch import TrackerWatch
 from onbox.contract.events import Event, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CHAIN, RunPaths
@@ -121,6 +122,7 @@ class Runner:
             signals.life_fd,
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
+            TrackerWatch(head.data.get("tracker")),
             job,
         )
 

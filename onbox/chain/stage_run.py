@@ -14,6 +14,7 @@ from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
+from onbox.chain.tracker_watch import Attempt
 from onbox.chain.waiting import Awaited
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 BACKOFF_LIMIT_SECONDS = 3600.0
 WAIT_LOOK_SECONDS = 0.5
+TRACKED_SECONDS = 1.0  # no tracker is begun and told in less
 _NO_GATES = Gates()
 
 
@@ -241,9 +243,15 @@ class StageRun:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
+        self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )
+
+    def _attempt_of_tracker(self, folder: str) -> Attempt:
+        began = parse_utc(str((self.known.started or {}).get("at", "")))
+        environ = {**self.ctx.environ, **dict(self.stage.env)}
+        return Attempt(self.stage.name, self.known.attempts, folder, environ.get("WANDB_DIR"), began or wall())
 
     def _adopt(self, evidence: Evidence) -> StageEnd | Again:
         assert evidence.slot is not None
@@ -280,6 +288,7 @@ class StageRun:
 
     def _after(self, ended: Ended) -> StageEnd | Again:
         number = self.known.attempts
+        self._conclude_tracker(ended)
         if ended.cause == "stopped":
             self.ledger.note_interrupted(ended, ended.detail)
             return StageEnd.STOPPED
@@ -292,6 +301,13 @@ class StageRun:
             return self._fail(number, ended, findings)
         self.ledger.succeed(ended, looks, self.before_landing)
         return StageEnd.DONE
+
+    def _conclude_tracker(self, ended: Ended) -> None:
+        """Read the log's last lines for the tracker's run. A stage too short for that is not made longer by it."""
+        progress = self.ctx.progress
+        if progress.has_looked or (ended.duration_seconds or 0.0) > TRACKED_SECONDS:
+            progress.look()
+            self.ctx.tracker.conclude(progress.links)
 
     def _look_at_artifacts(self, ended: Ended) -> tuple[Look, ...]:
         if ended.exit_code != 0 or not self.stage.artifacts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.backends.base import Done, Job, Order, Refused, Submitted
+from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
 from onbox.chain.job_view import ask, record_of_end
 from onbox.chain.jobs import WHOLE, Jobs, KnownJob
 from onbox.contract.events import Event, render_event
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 NAME_LIMIT = 120
+
+
+NEVER_RUNS = "the job before it did not succeed: it would never run"
 
 
 class Unanswered(Exception):
@@ -80,22 +83,27 @@ class Desk:
             if known.job_id is None:
                 self._find(known)
         live = {}
+        never = {job.job_id for job in self.jobs.of.values() if _failed(job)}
         for stage, look in ask(self.backend, self.jobs).items():
             if look.known.ended is not None:
                 continue
-            if isinstance(look.word, Unseen):
-                raise Unanswered(f"{self.backend.name} job {look.known.job_id}: {look.word.why}")
-            if isinstance(look.word, Absent) and self.apart and not self.backend.forgets and not forget:
+            word = look.word
+            if isinstance(word, Job) and word.state is JobState.PENDING and look.known.after in never:
+                word = word._replace(state=JobState.BLOCKED, note=NEVER_RUNS)
+            if isinstance(word, Unseen):
+                raise Unanswered(f"{self.backend.name} job {look.known.job_id}: {word.why}")
+            if isinstance(word, Absent) and self.apart and not self.backend.forgets and not forget:
                 raise Unanswered(
-                    f"{self.backend.name} job {look.known.job_id} is lost: {look.word.why}; when you have seen that "
+                    f"{self.backend.name} job {look.known.job_id} is lost: {word.why}; when you have seen that "
                     "nothing of it runs: --forget-jobs"
                 )
-            if isinstance(look.word, Job) and look.word.is_live:
-                live[stage] = look.word
+            if isinstance(word, Job) and word.is_live:
+                live[stage] = word
                 continue
-            if isinstance(look.word, Job) and look.word.native_state == "PENDING":
-                self.backend.stop(look.word.job_id, urgent=True)
-            self.note(record_of_end(look.known, look.word))
+            if isinstance(word, Job) and word.native_state == "PENDING":
+                self.backend.stop(word.job_id, urgent=True)
+            self.note(record_of_end(look.known, word))
+            never |= {job.job_id for job in self.jobs.of.values() if _failed(job)}
         return live
 
     def _find(self, known: KnownJob) -> None:
@@ -147,6 +155,12 @@ class Desk:
         """Ask the engine to end a job, on record first."""
         self.note(self._about(Event.JOB_STOPPING, job.stage, job_id=job.job_id, urgent=urgent))
         return self.backend.stop(str(job.job_id), urgent=urgent)
+
+
+def _failed(job: KnownJob) -> bool:
+    """Whether it is on record that this job ended without success, so that what depends on it will never run."""
+    state = (job.ended or {}).get("state")
+    return state is not None and JobState(state) is not JobState.SUCCEEDED
 
 
 def job_name(run: str, stage: str, run_id: str, number: int) -> str:

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from onbox.chain.interrupts import Interrupts, counted_interrupts
 from onbox.chain.narrate import live_line, narrate
 from onbox.chain.replay import replay
 from onbox.chain.status_file import read_status
@@ -76,17 +77,17 @@ class Viewer:
     def follow(self, until: Callable[[Record], bool] | None = None, limit_seconds: float | None = None) -> int | None:
         """Tell what happens until the runner ends: its exit code. None when `until` held or the limit passed first."""
         deadline = None if limit_seconds is None else monotonic() + limit_seconds
-        while True:
-            try:
+        with counted_interrupts() as interrupts:
+            while True:
                 ended = self._runner_ended()
                 reached = self._tell(until)
                 if ended:
                     return self._result()
                 if reached or (deadline is not None and monotonic() >= deadline):
                     return None
-                self._wait(deadline)
-            except KeyboardInterrupt:
-                self._ask_to_stop()
+                for _ in range(interrupts.take()):
+                    self._ask_to_stop()
+                self._wait(deadline, interrupts)
 
     def _runner_ended(self) -> bool:
         if not self.child:
@@ -112,8 +113,9 @@ class Viewer:
             self._draw_live_line()
         return reached
 
-    def _wait(self, deadline: float | None) -> None:
+    def _wait(self, deadline: float | None, interrupts: Interrupts) -> None:
         poller = select.poll()
+        poller.register(interrupts.fd, select.POLLIN)
         pidfd = open_pidfd(self.runner)
         if pidfd is not None:
             poller.register(pidfd, select.POLLIN)

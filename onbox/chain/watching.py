@@ -156,6 +156,7 @@ class _Watch:
             self.sample_by = None
             self.resources = self.ctx.sampler.take(self.live.keeper)
             self.progress = self.ctx.progress.look()
+            self.ctx.tracker.look(self.ctx.progress.links)
             self._show()
 
     def _look(self, now: float) -> None:

@@ -87,6 +87,9 @@ def add(subparsers: Any) -> None:
     resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
     _add_launch_options(resume)
     resume.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
+    resume.add_argument(
+        "--any-checkpoint", action="store_true", help="also where the newest is certainly of another lineage"
+    )
     resume.set_defaults(function=run_resume_command)
 
 
@@ -147,7 +150,12 @@ def run_resume_command(args: argparse.Namespace) -> int:
     if args.dry_run:
         from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
 
-        return tell_forecast(paths, head, frozen_stages, project.config.stages, as_json=args.json)
+        config = project.config
+        return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
+    if not args.any_checkpoint:
+        from onbox.commands.forecast import refuse_other_lineage  # noqa: PLC0415 - looks at checkpoints
+
+        refuse_other_lineage(paths, head, frozen_stages, project.config.contract)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     for name, value in dict(head.data.get("environment") or {}).items():
         os.environ[name] = value

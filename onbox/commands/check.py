@@ -14,6 +14,7 @@ from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
+from onbox.contract.config_backends import ENGINES
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.preflight.report import Facts, Result, Verdict
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   onbox check                   PASS, WARN or FAIL for everything that a run needs, with a remedy each
+  onbox check --backend slurm   also whether Slurm answers and would take every stage
   onbox check --json | jq '.results[] | select(.verdict == "FAIL")'
 
 exit code 0: nothing fails; 3: something does
@@ -39,13 +41,14 @@ _COLOURS = {Verdict.PASS: "32", Verdict.WARN: "33", Verdict.FAIL: "31"}
 def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("check", help="what would go wrong here, before you start", epilog=EXAMPLES)
     add_config_option(parser)
+    parser.add_argument("--backend", choices=ENGINES, help="check for this engine (default: [run] backend)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.set_defaults(function=run_check)
 
 
 def run_check(args: argparse.Namespace) -> int:
     results = []
-    for result in run_checks(gather(args.config)):
+    for result in run_checks(gather(args.config, args.backend)):
         results.append(result)
         if not args.json:
             print(render(result, colour=sys.stdout.isatty()), flush=True)
@@ -57,14 +60,17 @@ def run_check(args: argparse.Namespace) -> int:
     return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
 
 
-def gather(config: str | None) -> Facts:
-    """Look at everything that the checks judge. Raises Trouble when not even the project can be found."""
+def gather(config: str | None, backend: str | None = None) -> Facts:
+    """Look at everything that the checks judge. backend: the engine; None: that of the configuration. Raises Trouble
+    when not even the project can be found.
+    """
     errors = ""
     try:
         project = load_project(config)
     except Trouble as trouble:
         project, errors = load_project_to_read(config), str(trouble)
     paths = project.paths(None)
+    engine = backend or project.config.backend
     stages: Sequence[Stage] = project.config.stages
     touched: dict[str, None] = dict.fromkeys((paths.root, project.folder, os.environ.get("TMPDIR", "/tmp"), "/dev/shm"))
     for stage in stages:
@@ -87,6 +93,11 @@ def gather(config: str | None) -> Facts:
         gpus=read_once(),
         xids=read_xids(),
         sight=sight_of,
+        engine=engine,
+        engine_settings={
+            **project.config.backends.get(engine, {}),
+            "grace_seconds": project.config.settings.grace_seconds,
+        },
     )
 
 

@@ -17,6 +17,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
 from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.targets import notify_to_dict
+from onbox.contract.tracker import intent_to_dict
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
 from onbox.system.lock import is_locked
@@ -76,6 +77,8 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
     }
     if project.config.notify.targets:
         head["notify"] = notify_to_dict(project.config.notify)
+    if intent := intent_to_dict(project.config.tracker):
+        head["tracker"] = intent
     if backend != "local":
         head["backend"] = {"name": backend, **_settings(project, backend)}
     return Definition(paths, head, pairs, fingerprint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.chain.forecast import as_data, checkpoint_words, foretell, in_words
@@ -11,12 +12,15 @@ from onbox.chain.plan import Action
 from onbox.commands.conflicts import difference_lines
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.exits import Exit
+from onbox.errors import Trouble
 from onbox.redact import one_line, redact
+from onbox.system.lock import LockUnsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onbox.chain.forecast import StageForecast
+    from onbox.chain.forecast import Forecast, StageForecast
+    from onbox.contract.config_record import Contract
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
@@ -38,20 +42,28 @@ def _words(stage: StageForecast, would: str) -> str:
 
 
 def tell_forecast(
-    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], configured: Sequence[Stage], *, as_json: bool
+    paths: RunPaths,
+    head: RunHead,
+    stages: Sequence[FrozenStage],
+    configured: Sequence[Stage],
+    contract: Contract,
+    *,
+    as_json: bool,
 ) -> int:
-    """Print it; 0 where `onbox resume` may be typed, 78 where it would refuse. configured: of onbox.toml now."""
-    forecast = foretell(paths, head, stages)
+    """Print it; 0 where `onbox resume` may be typed, 78 or 3 where it would refuse. configured: of onbox.toml now."""
+    forecast = foretell(paths, head, stages, contract)
     changed = _config_changes(stages, configured)
     if as_json:
         print(json.dumps({**as_data(head.run, head.run_id, forecast), "config_changed": changed}))
-        return _CODES.get(forecast.would, Exit.DONE)
+        return _code(forecast)
     lines = [f"run {os.path.basename(paths.root)}: {in_words(forecast)}"]
     lines += [f"  {one.name:<12} {_words(one, forecast.would)}" for one in forecast.stages[:SHOWN]]
     if len(forecast.stages) > SHOWN:
         lines.append(f"  … and {len(forecast.stages) - SHOWN} stages more")
     if forecast.stage is not None:
         lines.append(f"  checkpoint   {checkpoint_words(forecast.checkpoint)}")
+    if forecast.refused:
+        lines.append(f"  REFUSES      {refusal_words(forecast)}")
     lines += [f"  MISSING      {path}, which stage {stage} had written" for stage, path in forecast.missing]
     if forecast.missing:
         names = dict.fromkeys(stage for stage, _ in forecast.missing)
@@ -60,4 +72,26 @@ def tell_forecast(
     lines.append("  nothing was changed by this look")
     for line in lines:
         print(redact(one_line(line)))
-    return _CODES.get(forecast.would, Exit.DONE)
+    return _code(forecast)
+
+
+def _code(forecast: Forecast) -> int:
+    return Exit.GATE_REFUSED if forecast.refused else _CODES.get(forecast.would, Exit.DONE)
+
+
+def refusal_words(forecast: Forecast) -> str:
+    """Why a resume is held back, and what lets it go on."""
+    named = "; ".join(f"{one.path}: {one.against}" for one in forecast.refused)
+    return f"a stage that takes the newest would go on from {named}. Move it away, or: onbox resume --any-checkpoint"
+
+
+def refuse_other_lineage(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract) -> None:
+    """Raise Trouble where a resume would go on from a checkpoint that certainly is not of this run's lineage. What
+    cannot be looked at holds nothing back: the launch itself says so.
+    """
+    if not any(one.stage.gates.checkpoints or any(a.is_glob for a in one.stage.artifacts) for one in stages):
+        return
+    with suppress(OSError, LockUnsupported):
+        forecast = foretell(paths, head, stages, contract)
+        if forecast.refused:
+            raise Trouble(Exit.GATE_REFUSED, redact(one_line(refusal_words(forecast))))

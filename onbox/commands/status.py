@@ -13,14 +13,15 @@ from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
+from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
 from onbox.errors import Trouble
-from onbox.redact import printable, redact
+from onbox.redact import one_line, printable, redact
 from onbox.system.clock import parse_utc, wall
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from onbox.chain.job_view import JobView
     from onbox.contract.paths import RunPaths
@@ -35,6 +36,7 @@ example:
   onbox runs                    every run of this project, one line each
 """
 SHOWN_STAGES = 30
+SHOWN_TRACKERS = 3
 LATE_HEARTBEATS = 4
 LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
 
@@ -121,6 +123,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "log": log_look(paths, view),
         "failure": _failure(paths, view),
         "progress": view.status.get("progress") if view.runner_alive else None,
+        "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
         "resources": view.status.get("resources") if view.runner_alive else None,
         "markers": paths.markers,
         "state_dir": paths.root,
@@ -194,6 +197,27 @@ def _failure_lines(failure: Mapping[str, Any]) -> list[str]:
     return [redact(printable(line)) for line in lines]
 
 
+def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
+    """One run at a tracker: its identity and how it differs from the one that is meant. Texts of the journal."""
+    identity = identity_from_record(record)
+    fields = {} if identity is None else identity._asdict()
+    drift = record.get("drift")
+    safe = {key: redact(one_line(value)) if isinstance(value, str) else value for key, value in fields.items()}
+    return {**safe, "drift": [redact(one_line(str(text))) for text in drift] if isinstance(drift, list) else []}
+
+
+def _tracker_lines(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The newest run at a tracker of each stage, and its drift."""
+    newest = {run.get("stage"): run for run in runs if run.get("tracker")}
+    lines = []
+    for stage, run in list(newest.items())[-SHOWN_TRACKERS:]:
+        identity = identity_from_record(run)
+        told = describe_identity(identity) if identity is not None else "?"
+        lines.append(f"  tracker  {stage}: {told}")
+        lines += [f"           DRIFT: {text}" for text in run["drift"]]
+    return lines
+
+
 def _is_late(view: RunView) -> bool:
     """Whether a live runner's heartbeat is overdue: the monitor's trouble, not the run's."""
     age = view.heartbeat_age_seconds
@@ -265,6 +289,7 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
         lines.append(f"  waiting  {data['waiting_for']}")
     if data["progress"]:
         lines.append(f"  progress {printable(str(data['progress'].get('text')))}")
+    lines += _tracker_lines(data["tracker_runs"])
     if data["log"]:
         log = data["log"]
         lines.append(

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BACKENDS = ("ssh", "local", "slurm", "ray", "iris")
+CLUSTERS = ("ray", "iris")  # boxes that are asked over HTTP: there is no shell, only jobs
 RECOVERIES = ("never", "resume")
 DEFAULT_SCHEDULE = "3,33 * * * *"
 
@@ -29,6 +30,8 @@ class Watch(NamedTuple):
     Paths are the box's; a relative one is below the project. process: a pattern as for `pgrep -f`. session: name of a
     tmux or screen session. done_file: a file whose existence says that it is done; done_count: so many files that match
     `artifacts` say the same. stall_after_seconds, expected_seconds: None: the policy's default; not known.
+    job: the id of a job on a cluster (then nothing else of these is given but the two durations). resubmit: the
+    command, run here, that submits it anew and prints the new id; None: a patrol never does.
     """
 
     name: str
@@ -42,6 +45,8 @@ class Watch(NamedTuple):
     stall_after_seconds: float | None = None
     expected_seconds: float | None = None
     stop_at: StopAt | None = None
+    job: str | None = None
+    resubmit: tuple[str, ...] | None = None
 
 
 class Count(NamedTuple):
@@ -54,8 +59,11 @@ class Count(NamedTuple):
 class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
-    owner: who answers for its runs, in words. stop_at: of all its runs that name none of their own; None: nowhere.
+    stop_at: of all its runs that name none of their own; None: nowhere.
     results: patterns of small files there that a report shows as they are, once a run is done.
+    owner: who answers for its runs, in words. clocks: what ends or costs by itself there, in words, such as a release
+    at a fixed time. address, token: of a cluster (ray, iris), where they differ from those in [ray] and [iris]; token
+    is a reference.
     """
 
     name: str
@@ -65,11 +73,18 @@ class BoxSettings(NamedTuple):
     recover: str = "never"
     state_dir: str | None = None
     owner: str | None = None
+    clocks: tuple[str, ...] = ()
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
     counts: tuple[Count, ...] = ()
     stop_at: StopAt | None = None
     results: tuple[str, ...] = ()
+    address: str | None = None
+    token: str | None = None
+
+    @property
+    def is_cluster(self) -> bool:
+        return self.backend in CLUSTERS
 
 
 class PatrolSettings(NamedTuple):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 class Checkpoint(NamedTuple):
     """A file or folder that looks like a checkpoint. step: the last number in its name. whole: True with a proof of it,
-    False with a proof against it, None: its format tells nothing. says: the proof, or what was looked at.
+    False with a proof against it, None: its format tells nothing. says: the proof, or what was looked at. against: why
+    nobody should go on from it though it may be whole; "": nothing is known. refused: and that is certain.
     """
 
     path: str
@@ -22,13 +23,22 @@ class Checkpoint(NamedTuple):
     size_bytes: int
     whole: bool | None
     says: str
+    against: str = ""
+    refused: bool = False
 
 
 class Choice(NamedTuple):
-    """chosen: the newest that is not known to be incomplete; None: there is none. passed_over: newer ones that are."""
+    """chosen: the newest that is not known to be incomplete, or of another lineage; None: there is none. passed_over:
+    newer ones that are.
+    """
 
     chosen: Checkpoint | None
     passed_over: tuple[Checkpoint, ...]
+
+    @property
+    def refused(self) -> tuple[Checkpoint, ...]:
+        """Newer ones that are certainly of another lineage: a stage that takes the newest would go on from them."""
+        return tuple(one for one in self.passed_over if one.refused)
 
 
 _STEP = r"(\d+)(?=\D*$)"
@@ -52,9 +62,10 @@ def is_half_written(path: str) -> bool:
 def choose(found: Iterable[Checkpoint]) -> Choice:
     """The newest by step. Of two with the same step the one with a proof goes first."""
     ranked = sorted(found, key=lambda one: (one.step, one.whole is True, one.path), reverse=True)
-    chosen = next((one for one in ranked if one.whole is not False), None)
+    chosen = next((one for one in ranked if one.whole is not False and not one.against), None)
     limit = chosen.step if chosen else -1
-    return Choice(chosen, tuple(one for one in ranked if one.whole is False and one.step >= limit)[:5])
+    passed = (one for one in ranked if one is not chosen and (one.whole is False or one.against) and one.step >= limit)
+    return Choice(chosen, tuple(passed)[:5])
 
 
 def checkpoint_to_dict(one: Checkpoint) -> dict[str, Any]:

@@ -16,6 +16,14 @@ from onbox.contract.config_backends import ENGINES, IRIS_KEYS, RAY_KEYS, SLURM_K
 from onbox.contract.config_boxes import BOXES_KEYS, read_boxes, read_patrol, read_ssh
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
 from onbox.contract.config_notify import NOTIFY_KEYS, TARGET_KEYS, read_notify
+from onbox.contract.config_record import (
+    CONTRACT_KEYS,
+    LOGBOOK_KEYS,
+    Contract,
+    LogbookSettings,
+    read_contract,
+    read_logbook,
+)
 from onbox.contract.config_stages import (
     ARTIFACT_KEYS,
     CHECKPOINT_KEYS,
@@ -30,10 +38,12 @@ from onbox.contract.config_stages import (
     read_gates,
     read_stages,
 )
+from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
 from onbox.contract.manifest import Gates, RunSettings, Stage
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
+from onbox.contract.tracker import Intent
 
 __all__ = [
     "DEFAULT_NOTIFY_EVENTS",
@@ -56,9 +66,12 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "notify",
             "triage",
             "progress",
+            "tracker",
             "boxes",
             "patrol",
             "ssh",
+            "logbook",
+            "contract",
             "slurm",
             "ray",
             "iris",
@@ -75,7 +88,10 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "notify.targets.*": TARGET_KEYS,
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
+        "tracker": TRACKER_KEYS,
         **BOXES_KEYS,
+        "logbook": LOGBOOK_KEYS,
+        "contract": CONTRACT_KEYS,
         "slurm": SLURM_KEYS,
         "ray": RAY_KEYS,
         "iris": IRIS_KEYS,
@@ -106,6 +122,9 @@ class Config(NamedTuple):
     ssh_command: tuple[str, ...] = ("ssh",)
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
+    tracker: Intent = Intent()
+    logbook: LogbookSettings = LogbookSettings()
+    contract: Contract = Contract()
     backend: str = "local"
     backends: Mapping[str, Plain] = MappingProxyType({"slurm": _NOTHING, "ray": _NOTHING, "iris": _NOTHING})
 
@@ -138,8 +157,11 @@ def parse_config(
         boxes=read_boxes(file),
         patrol=read_patrol(_sub_table(file, "patrol")),
         ssh_command=read_ssh(_sub_table(file, "ssh")),
+        logbook=read_logbook(_sub_table(file, "logbook")),
+        contract=read_contract(_sub_table(file, "contract")),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
+        tracker=read_tracker(_sub_table(file, "tracker")),
         backend=run.read("backend", values.one_of(ENGINES, "a back end"), "local"),
         backends=backends,
     )

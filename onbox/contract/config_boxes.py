@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from onbox.contract import config_values as values
-from onbox.contract.boxes import BACKENDS, RECOVERIES, BoxSettings, Count, PatrolSettings, StopAt, Watch
+from onbox.contract.boxes import BACKENDS, CLUSTERS, RECOVERIES, BoxSettings, Count, PatrolSettings, StopAt, Watch
+from onbox.contract.config_clusters import read_cluster
 from onbox.contract.config_fields import Table, Unwanted
 from onbox.contract.names import name_problem
 
 BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "boxes.*": (
-            "host", "project", "backend", "recover", "state_dir", "owner", "deadline", "watch", "counts", "stop_at",
-            "results",
+            "host", "project", "backend", "recover", "state_dir", "owner", "clocks", "deadline", "watch", "counts",
+            "address", "token", "stop_at", "results",
         ),
         "boxes.*.watch": (
             "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
-            "stall_after", "expected", "stop_at",
+            "stall_after", "expected", "job", "resubmit", "stop_at",
         ),
         "boxes.*.stop_at": ("step", "time", "loss"),
         "boxes.*.counts[]": ("local", "remote"),
@@ -47,14 +48,21 @@ def read_boxes(file: Table) -> tuple[BoxSettings, ...]:
 
 
 def _read_box(name: str, table: Table) -> BoxSettings:
+    backend = table.read("backend", values.one_of(BACKENDS, "a back end"), "ssh")
+    if backend in CLUSTERS:
+        return read_cluster(name, backend, table, _items)
+    for key in ("address", "token"):
+        if key in table:
+            table.fail(key, key, f"given only where backend is one of {', '.join(CLUSTERS)}")
     return BoxSettings(
         name=name,
         host=table.read("host", values.host, name),
         project=table.read("project", values.text, None),
-        backend=table.read("backend", values.one_of(BACKENDS, "a back end"), "ssh"),
+        backend=backend,
         recover=table.read("recover", values.one_of(RECOVERIES, "a way to recover"), "never"),
         state_dir=table.read("state_dir", values.text, None),
         owner=table.read("owner", values.text, None),
+        clocks=table.read_list("clocks", values.text, 'a list such as ["released on Friday at 18:00 UTC"]'),
         deadline_seconds=table.read("deadline", values.positive_duration, None),
         watches=_read_watches(table),
         counts=tuple(_read_count(table, at, item) for at, item in enumerate(_items(table, "counts", _COUNTS_WANTED))),
@@ -86,6 +94,9 @@ def _read_watches(table: Table) -> tuple[Watch, ...]:
 
 
 def _read_watch(table: Table) -> Watch:
+    for key in ("job", "resubmit"):
+        if key in table:
+            table.fail(key, key, f"given only where the box's backend is one of {', '.join(CLUSTERS)}")
     if table.is_table and not any(key in table for key in ("log", "process", "session", "artifacts")):
         table.missing("log", _WATCH_NEEDS)
     if "done_count" in table and "artifacts" not in table:

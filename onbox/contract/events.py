@@ -28,6 +28,8 @@ class Event:
     ATTEMPT_ENDED = "attempt_ended"
     STAGE_STALLED = "stage_stalled"
     STAGE_MOVING = "stage_moving"
+    TRACKER_RUN = "tracker_run"
+    TRACKER_DRIFT = "tracker_drift"
     STAGE_DONE = "stage_done"
     STAGE_FAILED = "stage_failed"
     STAGE_RETRYING = "stage_retrying"

@@ -53,6 +53,7 @@ class Notice(NamedTuple):
     proof: str | None = None
     reason: str | None = None
     progress: str | None = None
+    tracker: str | None = None
     resources: dict[str, Any] | None = None
     artifact_count: int | None = None
     artifact_bytes: int | None = None
@@ -70,7 +71,7 @@ class Notice(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        return self.event in ("stage_failed", "stalled", "chain_failed", "gate_refused", "interrupted")
+        return self.event in ("stage_failed", "stalled", "chain_failed", "gate_refused", "tracker_drift", "interrupted")
 
 
 def word_of(record: Record) -> str | None:
@@ -95,6 +96,7 @@ _STATES = {
     "chain_done": "done",
     "chain_failed": "FAILED",
     "gate_refused": "REFUSED",
+    "tracker_drift": "TRACKER DRIFT",
     "interrupted": "interrupted",
     "stopped": "stopped",
     TEST_EVENT: "test",
@@ -106,6 +108,7 @@ _NEXT = {
     "stalled": "onbox logs {stage} --run {run} -f",
     "chain_failed": "onbox status {run}",
     "gate_refused": "onbox resume {run}",
+    "tracker_drift": "onbox status {run}",
     "interrupted": "onbox resume {run}",
     "stopped": "onbox resume {run}",
 }
@@ -137,6 +140,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         proof=_proof(record),
         reason=_reason(record),
         progress=_progress(record),
+        tracker=_text(record.get("tracker")),
         resources=dict(record["resources"]) if isinstance(record.get("resources"), dict) else None,
         artifact_count=_whole(record.get("artifact_count")),
         artifact_bytes=_whole(record.get("artifact_bytes_total")),

@@ -86,7 +86,7 @@ cmd = "python eval.py"
 # Where to: each "env:NAME" or "file:PATH", which hold the URL; the format is known by the URL. Default: nowhere
 #urls = ["env:ONBOX_WEBHOOK"]
 # Of which events. Default: these; there are "interrupted" and "stopped", too
-#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused"]
+#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused", "tracker_drift"]
 # How long one try may take, whatever the other side does. Default: "20s"
 #attempt_timeout = "20s"
 # How long to wait before the second try; twice as long each time, up to the limit. Defaults: "2s" and "60s"
@@ -105,12 +105,53 @@ cmd = "python eval.py"
 #secret = "env:TEAM_SECRET"
 #attach_log = "4KB"
 
+# The run's record, logbook/<run>.md. git: what is done by itself with new entries: "never", "commit" (that file
+# alone, never what you staged), or "push" as well. remind: a live run without an entry by hand for so long is told as
+# due.
+#[logbook]
+#git = "never"
+#remind = "24h"
+
+# What a run that must be accounted for promises before its launch; it heads the record. `handbook contract` says what
+# is missing. initialize_from: where it was started from, if not from nothing; rollback: how many checkpoints back.
+# rejected: checkpoints that nobody may go on from; a resume that would take one refuses.
+#[contract]
+#dri = "ann"
+#goal = "a loss below 2.1 at step 100000"
+#stop = "loss above 4 for an hour; a second loss of the same node"
+#issue = "https://example.com/issues/1"
+#tracker = "wandb lab/digits/run-1, resume=allow"
+#output_root = "/mnt/shared/digits"
+#initialize_from = "/mnt/shared/base/step-4000"
+#final_step = 100000
+#retention = "permanent every 100000 steps, temporary every 15 min"
+#rollback = "10 checkpoints back"
+#rejected = ["ckpt/step-2*"]
+#runtime = "image lab/train:2.3"
+#babysitter = "patrol on ann's machine"
+
 # How far a run is, where its log does not say it in a common form.
 #[progress]
 # The line that tells it; the named groups `current` and `max` are the numbers. Default: the common forms
 #regex = "step (?P<current>[0-9]+) of (?P<max>[0-9]+)"
 # The exact end, where the log shows none or a rounded one. Default: what the log says in full
 #max = 5155
+
+# The run at an experiment tracker that is meant: whatever differs is told at once. Default: nothing is expected
+#[tracker]
+# "wandb" or "trackio"; W&B's user or team; the project; the run's id (as in its URL) and its name
+#kind = "wandb"
+#entity = "lab"
+#project = "@NAME@"
+#run_id = "@NAME@-7"
+#name = "try-7"
+# A stage's later attempts: "must" go on in the same run, "never" may, or both will do. Default: "allow"
+#resume = "must"
+# Whose runs are meant. Default: every stage's
+#stages = ["train"]
+# The local side asks W&B's server, too, where this names a key: "env:NAME" or "file:PATH". Default: nobody is asked
+#key = "env:WANDB_API_KEY"
+#api = "https://api.wandb.ai"
 
 # Why a stage failed, where onbox cannot know: a line of its log, the class that it proves, what to do, and whether a
 # retry can help (default false). As many of these as you like.
@@ -162,6 +203,8 @@ cmd = "python eval.py"
 #state_dir = ".onbox"
 # Who answers for its runs. Default: nobody is named
 #owner = "Ada"
+# What ends or costs by itself there; the handbook shows it. Default: none is named
+#clocks = ["released on Friday 18:00 UTC", "a stopped box still bills its disk", "below 5 USD the volume is purged"]
 # How long this box may take in one look. Default: as [patrol] deadline
 #deadline = "1m"
 # A data set that is being copied: the box must hold as many files as the source here
@@ -187,6 +230,17 @@ cmd = "python eval.py"
 # Quiet for so long is stalled, and how long it should take. Default: 30 minutes; not known
 #stall_after = "30m"
 #expected = "6h"
+
+# A cluster is asked over HTTP about jobs that you name: backend "ray" (submission ids) or "iris" (/USER/JOB)
+#[boxes.cluster]
+#backend = "iris"
+# Where its controller or dashboard answers, and its token. Default: as [iris] or [ray]
+#address = "http://127.0.0.1:10000"
+#token = "env:IRIS_TOKEN"
+#[boxes.cluster.watch]
+#job = "/ada/llm-7b"
+# Only for recover = "resume": the command, run here, that submits it anew, and does not wait
+#resubmit = "iris --cluster marin job run --no-wait -- python train.py"
 
 #[patrol]
 # When to look, as in a crontab. Default: "3,33 * * * *"

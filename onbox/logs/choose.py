@@ -10,6 +10,7 @@ from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 if TYPE_CHECKING:
     from onbox.logs.track import Counter, Track
 
+DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -190,11 +191,12 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
         return False
-    if track.ended >= counter.changed and track.ended > track.started:
+    if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
         if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
             return None
         # Said before, and the counter went on: a remark of each step, which tells nothing.
-        return None if track.ended_before and not counter.resets else True
+        complete = pick.maximum is not None and counter.current >= pick.maximum
+        return None if track.ended_before and not counter.resets and not complete else True
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum

@@ -31,7 +31,7 @@ def _rule(tracker: str, pattern: str, example: str, *, starts: bool = False) -> 
 RULES: tuple[Rule, ...] = (
     _rule("wandb", r"wandb: (?:Run data is saved|W&B syncing is set).{0,40}?(?P<offline_dir>/\S*offline-run-[\d_]+-(?P<run_id>[\w-]+))",
           "wandb: Run data is saved locally in /data/wandb/offline-run-20240101_000000-abc123", starts=True),
-    _rule("wandb", r"wandb: Run data is saved locally in \S*run-[\d_]+-(?P<run_id>[\w-]+)",
+    _rule("wandb", r"wandb: Run data is saved locally in (?P<local_dir>\S*run-[\d_]+-(?P<run_id>[\w-]+))",
           "wandb: Run data is saved locally in /data/wandb/run-20240101_000000-abc123", starts=True),
     _rule("wandb", r"wandb: wandb sync (?P<offline_dir>\S*offline-run-[\d_]+-(?P<run_id>[\w-]+))",
           "wandb: wandb sync /data/wandb/offline-run-20240101_000000-abc123"),
@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     _rule("mlflow", rf"(?i)mlflow.{{0,40}}\brun[ _]?id\W{{1,4}}(?P<run_id>{_HEX})", "mlflow run_id: 0123456789abcdef0123456789abcdef"),
     _rule("trackio", r"^\W*Trackio project initialized: (?P<project>.+?)\s*$", "* Trackio project initialized: lm", starts=True),
     _rule("trackio", r"^\W*(?:Created new|Resumed existing|Initialized) run:? (?P<run_name>\S+)", "* Created new run: dainty-sunset-0"),
+    _rule("trackio", r"^\W*Trackio metrics logged to: (?P<local_dir>/.+?)\s*$", "* Trackio metrics logged to: /root/.cache/huggingface/trackio"),
     _rule("trackio", rf"(?P<project_url>{_HOST}/spaces/{_REST})", "* View dashboard by going to: https://huggingface.co/spaces/acme/trackio"),
     _rule("comet", rf"(?:COMET|comet\w*).{{0,60}}(?P<run_url>(?P<project_url>{_HOST}/[\w.-]+/[\w.-]+)/(?P<run_id>[0-9a-zA-Z]{{32,50}}))(?![\w/])",
           "COMET INFO: Experiment is live on comet.com https://www.comet.com/acme/lm/0123456789abcdef0123456789abcdef"),
@@ -78,7 +79,7 @@ RULES: tuple[Rule, ...] = (
     _rule("swanlab", r"swanlab: .*?(?P<offline_dir>\S*swanlog/run-\d{8}_\d{6}-(?P<run_id>\w+))",
           "swanlab: Run data will be saved locally in /data/swanlog/run-20240101_000000-abc123"),
 )  # fmt: skip
-_FIELDS = ("tracker", "run_id", "run_url", "project_url", "run_name", "offline_dir")
+_FIELDS = ("tracker", "run_id", "run_url", "project_url", "run_name", "offline_dir", "local_dir", "project")
 _TRACES = ("wandb", "://", "rackio", "un: ", "comet", "COMET", "ask id=", "offline", "swanlab", "mlflow")
 
 
@@ -86,7 +87,7 @@ class Links:
     """The tracker's run in force after the lines that `look` was given. Every field is None until a line tells it.
 
     tracker: `wandb`, `mlflow`, ... run_id, run_url, project_url, run_name: of the run. offline_dir: where a run that was
-    not sent is kept.
+    not sent is kept. local_dir: where the tracker keeps any run on this disk. project: its name, as trackio tells it.
     """
 
     def __init__(self) -> None:
@@ -96,6 +97,8 @@ class Links:
         self.project_url: str | None = None
         self.run_name: str | None = None
         self.offline_dir: str | None = None
+        self.local_dir: str | None = None
+        self.project: str | None = None
 
     def state(self) -> dict[str, Any]:
         return dict(vars(self))

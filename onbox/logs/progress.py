@@ -29,8 +29,8 @@ _TRACES = (
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0",
-    b"traceback", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"learn:", b"rate:",
-    b"://", b"run",
+    b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
+    b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ",
 )  # fmt: skip
 _ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
@@ -130,12 +130,20 @@ class ProgressReader:
 
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
-        track, links = self._track, self._links
-        if self._pending:
-            end = ProgressReader.from_state(self.state(), self.settings)
-            end._lines(end._pending + b"\n")  # noqa: SLF001 - its own
-            track, links = end._track, end._links  # noqa: SLF001
-        return choose(track, self.settings.max)._replace(tracker_run=links.run_url)
+        end = self._at_end()
+        return choose(end._track, self.settings.max)._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - its own
+
+    def links(self) -> dict[str, Any]:
+        """The tracker's run that the log tells of, as `Links.state`; the line still growing included."""
+        return self._at_end()._links.state()  # noqa: SLF001 - as above
+
+    def _at_end(self) -> ProgressReader:
+        """This reader, as if the line still growing had ended."""
+        if not self._pending:
+            return self
+        end = ProgressReader.from_state(self.state(), self.settings)
+        end._lines(end._pending + b"\n")  # noqa: SLF001 - as above
+        return end
 
     def _lines(self, data: bytes, following: bytes = b"") -> None:
         """Whole lines. following: the line behind them, as far as it is known."""

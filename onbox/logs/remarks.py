@@ -8,12 +8,12 @@ from onbox.logs.numbers import parse_clock
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
 _LOSS = re.compile(
-    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3})(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
     rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )
 _PLAIN = frozenset(
-    "train training avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
+    "train training last avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
 )
 _VALIDATION_LINE = re.compile(
     r"(?i)^\W*(?:\[?\d[\d\s:./,T-]*\]?)?\W*(?:\w+ ?[|:] ?){0,2}\W*(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w*\]"
@@ -69,17 +69,23 @@ ENDED = re.compile(
     r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.*(?:counter|patience|/\d| of \d))|\d+ epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop|\bfinal model saved"
-    r"|wandb\S* (?:\S+ )?view run .{1,80} at:|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
+    r"|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s*[:=]\s*(?:false|no|0))|\bafter \d+ (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
     r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
+FAREWELL = re.compile(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
+IGNORED = re.compile(r"^Exception ignored (?:in|while)\b")
+AT_ITS_LIMIT = re.compile(
+    r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:"
+)
 DONE_ONLY = re.compile(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 CRASHED = re.compile(
-    r"^Traceback \(most|^\w*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
+    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
 )
+_TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
@@ -88,11 +94,11 @@ _TURN_WORDS = (
 
 
 def turn_of(text: str) -> str | None:
-    """`started`, `ended` or `crashed`, if a line tells that; None for most lines."""
+    """`started`, `ended`, `left`, `crashed` or `ignored`, if a line tells that; None for most lines."""
     lower = text.lower()
     if not any(word in lower for word in _TURN_WORDS):
         return None
-    for name, pattern in (("started", STARTED), ("crashed", CRASHED), ("ended", ENDED)):
+    for name, pattern in _TURNS:
         if pattern.search(text):
             return name
     return None

@@ -12,6 +12,7 @@ _BOOST = re.compile(
 )
 _BOOST_NAMED = re.compile(r"^\[(\d+)\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
 _CATBOOST = re.compile(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
+_TAGGED = re.compile(r"^\s*(\d+)[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
 _RSYNC = re.compile(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = re.compile(r"remaining: (.+)$")
 _TRAIN_METRIC = re.compile(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
@@ -34,6 +35,9 @@ def read_row(text: str) -> Row | None:
         found = _RSYNC.match(text)
         if found:
             return Row("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
+    tagged = _TAGGED.match(text) if "train" in text else None
+    if tagged:
+        return Row("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)
     if not text[:1].isdigit() and not text.startswith("["):
         return None
     found = _CATBOOST.match(text)

@@ -124,6 +124,14 @@ SHAPES: tuple[Shape, ...] = (
         "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
     ),
     _shape(
+        "pass-document",
+        ("pass", "#", "/"),
+        rf"pass (?P<epoch>\d+), at \w+ #(?P<current>{COUNT})/(?P<max>{COUNT})",
+        "a pass over the corpus, then the documents inside it",
+        "gensim's LDA and LSI",
+        "PROGRESS: pass 1, at document #400/1200",
+    ),
+    _shape(
         "current-total",
         ("total",),
         rf"(?<![a-z_])(?:current|completed|done|finished|processed)[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
@@ -147,6 +155,14 @@ SHAPES: tuple[Shape, ...] = (
         "a counter in brackets before what is done",
         "ninja, docker, yarn, cargo-like tools",
         "[212/640] Building CXX object src/a.o",
+    ),
+    _shape(
+        "epoch-of-epochs",
+        ("epoch / ",),
+        rf"{_FREE}(?P<current>{COUNT}) epoch / (?P<max>{COUNT}) (?P<word>epochs)(?![a-z])",
+        "iterations, then the epochs done and to do",
+        "Chainer's ProgressBar",
+        "       400 iter, 2 epoch / 20 epochs",
     ),
     _shape(
         "stamped-bracket",
@@ -194,8 +210,10 @@ SHAPES: tuple[Shape, ...] = (
 
 # behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
 WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
-# ESPnet: 12epoch:train:1501-1600batch; [e:12]
-BEFORE_EPOCH = re.compile(r"(?<![\w.])(\d+)epoch:|\[[eE][:=]\s?(\d+)\]")
+# ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
+BEFORE_EPOCH = re.compile(
+    r"(?<![\w.])(?P<epoch>\d+)(?:/(?P<epochs>\d+))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d+)\]"
+)
 COUNTED = re.compile(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count|seen|done|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"

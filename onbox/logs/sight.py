@@ -28,6 +28,7 @@ from onbox.logs.words import (
 )
 
 LOOK_BACK = 40
+STAGES = 12  # at most so many parts does a script have
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:[A-Za-z]+[ _./*-]?){0,4}$")
@@ -42,6 +43,8 @@ _FOR_MAX = re.compile(
 )
 
 
+_PASSES = re.compile(r"(?<![\w.,])(\d+) passes over\b")
+
 _DONE_COUNT = re.compile(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
@@ -54,6 +57,7 @@ _ABOUT = re.compile(
 )
 _LAST_WORD = re.compile(r"[A-Za-z]+$")
 _MEASURED = re.compile(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
+_MEASURE_AFTER = re.compile(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 _OR_MORE = re.compile(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)
 
 
@@ -107,6 +111,9 @@ def read_line(text: str) -> Seen:
         count = parse_count(found[1])
         if not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
+    passes = _PASSES.search(rest)
+    if passes:
+        maxima.append(("epoch", int(passes[1])))
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
@@ -200,11 +207,13 @@ def _bar_sight(display: Display) -> Sight | None:
     own = _label_key(label)
     unit = _bar_unit(match, label)
     key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
+    if shape.id == "loggable" and not own:
+        key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
     return Sight(
         key,
         unit,
-        bar_kind(label, _group(match, "rate") or ""),
+        "aux" if _is_stage(shape, exact) else bar_kind(label, _group(match, "rate") or ""),
         current.value,
         exact,
         rounded,
@@ -213,8 +222,14 @@ def _bar_sight(display: Display) -> Sight | None:
         elapsed=_clock(_group(match, "elapsed")),
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
-        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket") or bool(desc_fraction),
+        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
+        or bool(desc_fraction),
     )
+
+
+def _is_stage(shape: Shape, most: int | None) -> bool:
+    """`[3/6] Loading the model`: the parts of a script, which are the progress only where nothing else is shown."""
+    return shape.id == "leading-bracket" and most is not None and most <= STAGES
 
 
 def _outer_of(display: Display) -> list[Sight]:
@@ -250,6 +265,7 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         or NO_SHARE.search(label[-LOOK_BACK:])
         or (
             shape.id not in ("keras", "bar")
+            and not (shape.id == "leading-bracket" and _MEASURE_AFTER.match(match.string, match.end()))
             and (NO_SHARE.search(match[0]) or NO_SHARE_AFTER.match(match.string, match.end()))
         )
     ):
@@ -309,7 +325,15 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
     before_epoch = BEFORE_EPOCH.search(text)
     if before_epoch:
         sights.append(
-            Sight("epoch", "epoch", "train", int(before_epoch[1] or before_epoch[2]), None, False, "labelled")
+            Sight(
+                "epoch",
+                "epoch",
+                "train",
+                int(before_epoch["epoch"] or before_epoch["short"]),
+                int(before_epoch["epochs"]) if before_epoch["epochs"] else None,
+                False,
+                "labelled",
+            )
         )
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from onbox.logs.numbers import COUNT, parse_count
-from onbox.logs.remarks import DONE_ONLY, turn_of
+from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
 from onbox.logs.rows import read_row
 from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
 
 COUNTERS_MAX = 64
+_TRACKER = re.compile(r"wandb:\s")
 
 
 class Counter(NamedTuple):
@@ -54,8 +55,10 @@ class Track:
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
         self.ended_vaguely = False  # by a word that may speak of a part of the work
+        self.ended_surely = False  # by a trainer that names its limit, and draws its bars once more
         self.ended_before = False  # the same was told before, and a counter went on
         self.crashed = 0
+        self.ignoring = False  # what comes next is a traceback that Python ignores
         self.loss: float | str | None = None
         self.loss_line = 0
         self.eta: float | None = None
@@ -86,16 +89,33 @@ class Track:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""
         self.line += 1
         turn = turn_of(text)
+        if turn == "ended" and DONE_ONLY.match(text) and self._has_crashed():
+            turn = None  # the shell script around it has come to its end
         if turn == "started":
             self.started, self.table = self.line, None
-        elif turn == "ended":
+        elif turn == "ended" or (turn == "left" and not self._has_crashed()):
             self._end(text)
+        elif turn == "ignored":
+            self.ignoring = True
         elif turn == "crashed":
-            self.crashed = self.line
+            self._crash(text)
+        if _TRACKER.match(text) and self._has_crashed():
+            return  # a tracker uploads and sums up the run that crashed
         seen = self._tabled(text) or read_line(text)
         self.take(seen)
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _crash(self, text: str) -> None:
+        """Not so where Python has said before that it ignores the exception."""
+        if not self.ignoring:
+            self.crashed = self.line
+        elif not text.startswith("Traceback"):
+            self.ignoring = False
+
+    def _has_crashed(self) -> bool:
+        """Whether no counter went on since the last word of a crash."""
+        return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
 
     def _end(self, text: str) -> None:
         form = crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
@@ -105,6 +125,7 @@ class Track:
         )
         self.ended, self.ended_form = self.line, form
         self.ended_vaguely = bool(DONE_ONLY.match(text))
+        self.ended_surely = bool(AT_ITS_LIMIT.search(text))
 
     def _tabled(self, text: str) -> Seen | None:
         """What a row of a table shows, if the lines before were its head; None for all other lines."""

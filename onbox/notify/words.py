@@ -44,6 +44,8 @@ def _lines(notice: Notice) -> Iterator[str]:
     facts = _facts(notice)
     if facts:
         yield facts
+    if notice.tracker:
+        yield f"tracker: {notice.tracker}"
     if notice.next_command:
         yield f"next: {notice.next_command}"
     if notice.log:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from onbox.system.command import run_command
+from onbox.system.http import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +19,18 @@ if TYPE_CHECKING:
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
+    from onbox.system.command import Finished, NotRun
+    from onbox.system.http import NoReply, Question, Reply
+
+    Ask = Callable[[Question, float], Reply | NoReply]
+
+
+class Run(Protocol):
+    """As `system.command.run_command`."""
+
+    def __call__(
+        self, argv: Sequence[str], *, timeout_seconds: float, env: Mapping[str, str] | None = None
+    ) -> Finished | NotRun: ...
 
 
 class Verdict(Enum):
@@ -52,10 +68,16 @@ def unseen(check: str, why: str, remedy: str = "") -> Result:
     return Result(check, Verdict.WARN, f"could not look: {why}", remedy, looked=False)
 
 
+def unreached(check: str, why: str, remedy: str) -> Result:
+    """An engine that cannot be asked: what it has is not known, and a run could not be started now."""
+    return Result(check, Verdict.FAIL, f"could not look: {why}", remedy, looked=False)
+
+
 class Facts(NamedTuple):
     """What the checks judge. config_path, config_errors: of onbox.toml ("" if there is none). environ: of the caller,
     as the runner would have it. snapshot: readings of this session. sight: of an environment. gpus, xids: see
-    `collectors.gpu`, `gpu_health`. root: of /etc, /proc and /var, "/" but in tests.
+    `collectors.gpu`, `gpu_health`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
+    to, "local": nothing; engine_settings: its table in onbox.toml, and `grace_seconds`. run, ask: how it is asked.
     """
 
     folder: str
@@ -70,3 +92,7 @@ class Facts(NamedTuple):
     xids: Maybe[list[Xid]]
     sight: Callable[[Mapping[str, str]], Sight]
     root: str = "/"
+    engine: str = "local"
+    engine_settings: Mapping[str, Any] = MappingProxyType({})
+    run: Run = run_command
+    ask: Ask = ask

@@ -25,6 +25,8 @@ JOBS = (("SLURM_JOB_ID", "Slurm"), ("PBS_JOBID", "PBS"), ("LSB_JOBID", "LSF"), (
 
 
 def check_session(facts: Facts) -> Iterator[Result]:
+    if facts.engine != "local":
+        return  # what an engine runs does not hang on this session
     for variable, system in JOBS:
         if facts.environ.get(variable):
             seen = f"this shell is part of a {system} job ({variable}): a run started here ends with it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.preflight.earlier import check_earlier
+from onbox.preflight.engine import check_engine
 from onbox.preflight.gpus import check_gpus, check_xids
 from onbox.preflight.limits import check_memory, check_pids, check_rlimits, check_threads
 from onbox.preflight.place import check_disks, check_state
@@ -40,6 +41,7 @@ CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
     ("limits", check_rlimits),
     ("gpu", check_gpus),
     ("xid", check_xids),
+    ("engine", check_engine),
     ("session", check_session),
     ("shell", check_shells),
 )

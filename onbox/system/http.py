@@ -35,9 +35,10 @@ class Reply(NamedTuple):
 
 
 class NoReply(NamedTuple):
-    """No answer. why: in words of our own."""
+    """No answer. why: in words of our own. kind: what stood in the way, a word of `KINDS`."""
 
     why: str
+    kind: str = "failed"
 
 
 def ask(question: Question, timeout_seconds: float) -> Reply | NoReply:
@@ -64,12 +65,12 @@ def ask(question: Question, timeout_seconds: float) -> Reply | NoReply:
             for part in response.iter_content(65536):
                 text += part
                 if monotonic() > deadline:
-                    return NoReply(f"no whole answer within {timeout_seconds:g} s")
+                    return NoReply(f"no whole answer within {timeout_seconds:g} s", "late")
                 if len(text) > ANSWER_LIMIT_BYTES:
                     break
             return Reply(response.status_code, text[:ANSWER_LIMIT_BYTES].decode("utf-8", "replace"))
     except (requests.RequestException, OSError, ValueError) as error:
-        return NoReply(_explain(error, timeout_seconds))
+        return _explain(error, timeout_seconds)
     finally:
         session.close()
 
@@ -79,25 +80,27 @@ def _no_netrc(request: Any) -> Any:
     return request
 
 
+KINDS = ("refused", "name", "tls", "proxy", "late", "closed", "garbled", "url", "failed")
 # Names of exceptions in the chain of causes, the first that is found; their texts may hold the URL.
 _WORDS = (
-    ("ConnectionRefusedError", "connection refused"),
-    ("NameResolutionError", "the host's name cannot be resolved"),
-    ("gaierror", "the host's name cannot be resolved"),
-    ("SSLCertVerificationError", "TLS: the certificate was not accepted"),
-    ("SSLError", "TLS failed"),
-    ("ProxyError", "the proxy did not let it through"),
-    ("ConnectTimeout", "no connection in time"),
-    ("ReadTimeout", "no answer within {seconds:g} s"),
-    ("ReadTimeoutError", "no answer within {seconds:g} s"),
-    ("ConnectionResetError", "the connection was reset"),
-    ("RemoteDisconnected", "the connection was closed without an answer"),
-    ("BadStatusLine", "the answer is not HTTP"),
-    ("InvalidURL", "it is no URL"),
+    ("ConnectionRefusedError", "refused", "connection refused"),
+    ("NameResolutionError", "name", "the host's name cannot be resolved"),
+    ("gaierror", "name", "the host's name cannot be resolved"),
+    ("SSLCertVerificationError", "tls", "TLS: the certificate was not accepted"),
+    ("SSLError", "tls", "TLS failed"),
+    ("ProxyError", "proxy", "the proxy did not let it through"),
+    ("ConnectTimeout", "late", "no connection in time"),
+    ("ReadTimeout", "late", "no answer within {seconds:g} s"),
+    ("ReadTimeoutError", "late", "no answer within {seconds:g} s"),
+    ("ConnectionResetError", "closed", "the connection was reset"),
+    ("RemoteDisconnected", "closed", "the connection was closed without an answer"),
+    ("IncompleteRead", "closed", "the connection was closed in the middle of the answer"),
+    ("BadStatusLine", "garbled", "the answer is not HTTP"),
+    ("InvalidURL", "url", "it is no URL"),
 )
 
 
-def _explain(error: BaseException, seconds: float) -> str:
+def _explain(error: BaseException, seconds: float) -> NoReply:
     names: set[str] = set()
     left: list[BaseException] = [error]
     while left and len(names) < 20:
@@ -107,5 +110,7 @@ def _explain(error: BaseException, seconds: float) -> str:
         names.add(type(one).__name__)
         reached = [one.__cause__, one.__context__, getattr(one, "reason", None), *one.args]
         left += [inner for inner in reached if isinstance(inner, BaseException)]
-    found = next((words for name, words in _WORDS if name in names), f"the exchange failed ({type(error).__name__})")
-    return found.format(seconds=seconds)
+    for name, kind, words in _WORDS:
+        if name in names:
+            return NoReply(words.format(seconds=seconds), kind)
+    return NoReply(f"the exchange failed ({type(error).__name__})")

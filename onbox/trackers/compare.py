@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.trackers.reading import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.trackers.reading import TrackerRun
-
-ENDED = frozenset({"finished", "failed", "crashed", "killed"})
 
 
 class Intent(NamedTuple):

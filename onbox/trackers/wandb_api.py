@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.trackers.reading import TrackerRun
+from onbox.trackers.reading import TrackerRun, loss_of, number
 
 QUERY = """\
 query Run($project: String!, $entity: String!, $name: String!) {
@@ -34,10 +34,11 @@ def parse_answer(status: int, text: str, project: str) -> Maybe[TrackerRun]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return Unseen(f"HTTP {status}: the answer is no JSON")
+        return Unseen(f"HTTP {status}: the answer is no JSON, or not whole")
     if status != 200 or not isinstance(data, dict) or data.get("errors"):
         return Unseen(f"HTTP {status}: the server refused the question")
-    found = (data.get("data") or {}).get("project")
+    told = data.get("data")
+    found = told.get("project") if isinstance(told, dict) else None
     run = found.get("run") if isinstance(found, dict) else None
     if not isinstance(run, dict):
         return Absent("the server has no such run")
@@ -47,21 +48,28 @@ def parse_answer(status: int, text: str, project: str) -> Maybe[TrackerRun]:
 def _run(data: dict[str, Any], project: str) -> TrackerRun:
     try:
         summary = json.loads(data.get("summaryMetrics") or "{}")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         summary = {}
-    own = not isinstance(summary.get("global_step"), int | float)
-    step, at = summary.get("_step" if own else "global_step"), summary.get("_timestamp")
+    summary = summary if isinstance(summary, dict) else {}
+    own = number(summary.get("global_step")) is None
+    at = number(summary.get("_timestamp"))
     beat = _seconds(data.get("heartbeatAt"))
     return TrackerRun(
         "wandb",
-        data.get("name"),
-        data.get("displayName"),
+        _text(data.get("name")),
+        _text(data.get("displayName")),
         project,
         str(data["state"]).lower() if data.get("state") else None,
-        float(step) if isinstance(step, int | float) else None,
+        number(summary.get("_step" if own else "global_step")),
         own,
-        float(at) if isinstance(at, int | float) else beat,
+        beat if at is None else at,
+        loss_of(summary),
+        bool(summary),
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _seconds(text: object) -> float | None:

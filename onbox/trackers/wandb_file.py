@@ -13,7 +13,8 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.trackers.reading import TrackerRun
+from onbox.trackers.reading import LOSSES, TrackerRun, loss_of
+from onbox.trackers.reading import number as as_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ BLOCK_BYTES = 32768
 FRAGMENT = struct.Struct("<IHB")
 WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 HISTORY, SUMMARY, RUN, EXIT = 2, 3, 17, 18
+_WANTED = frozenset({"_step", "_timestamp", "global_step", *LOSSES})
 
 
 class CutOff(ValueError):
@@ -35,20 +37,27 @@ def parse_wandb(data: bytes) -> Maybe[TrackerRun]:
 
     A state is told only at an end: `finished` for exit code 0, else `failed`; a run without an end runs or was killed.
     """
-    if data[: len(MAGIC)] != MAGIC[: len(data)] or len(data) < len(MAGIC):
+    return fold_wandb(None, data, 0)
+
+
+def fold_wandb(known: TrackerRun | None, data: bytes, at: int) -> Maybe[TrackerRun]:
+    """What is known of a run with a part of its file, from the offset `at` on: a part that begins inside of a block or
+    of a record is read from the next one on. known: of the parts before; None: of none.
+    """
+    if at == 0 and (data[: len(MAGIC)] != MAGIC[: len(data)] or len(data) < len(MAGIC)):
         return Unseen("not a W&B run file")
-    run = TrackerRun("wandb")
+    run = known or TrackerRun("wandb")
     last: dict[str, Any] = {}
     seen = False
-    for record in records(data):
+    for record in records(data, at):
         seen = True
         try:
             run, last = _take_in(run, last, record)
-        except (CutOff, ValueError):
+        except (CutOff, ValueError, RecursionError):
             break  # what follows a damaged record may be anything
-    if not seen:
+    if not seen and known is None:
         return Absent("nothing of it was written to the disk yet")
-    return run._replace(**_newest(last))
+    return _newest(run, last)
 
 
 def _take_in(run: TrackerRun, last: dict[str, Any], record: bytes) -> tuple[TrackerRun, dict[str, Any]]:
@@ -57,6 +66,7 @@ def _take_in(run: TrackerRun, last: dict[str, Any], record: bytes) -> tuple[Trac
             continue
         if number in (HISTORY, SUMMARY):
             last = {**last, **_items(value)}
+            run = run._replace(has_summary=True) if number == SUMMARY else run
         elif number == EXIT:
             code = next((field for key, field in fields(value) if key == 1), 0)
             run = run._replace(state="finished" if code == 0 else "failed")
@@ -66,21 +76,33 @@ def _take_in(run: TrackerRun, last: dict[str, Any], record: bytes) -> tuple[Trac
     return run, last
 
 
-def _newest(last: dict[str, Any]) -> dict[str, Any]:
-    own = not isinstance(last.get("global_step"), int | float)
-    step, at = last.get("_step" if own else "global_step"), last.get("_timestamp")
-    return {
-        "step": float(step) if isinstance(step, int | float) else None,
-        "own_step": own,
-        "last_at_seconds": float(at) if isinstance(at, int | float) else None,
-    }
+def _newest(run: TrackerRun, last: dict[str, Any]) -> TrackerRun:
+    """The run with the newest values; what none of the records told stays as it was."""
+    step, own_step = as_number(last.get("global_step")), False
+    if step is None:
+        step, own_step = as_number(last.get("_step")), True
+    if step is None or (own_step and run.step is not None and not run.own_step):
+        step, own_step = run.step, run.own_step if run.step is not None else True
+    at, loss = as_number(last.get("_timestamp")), loss_of(last)
+    return run._replace(
+        step=step,
+        own_step=own_step,
+        last_at_seconds=run.last_at_seconds if at is None else at,
+        loss=run.loss if loss is None else loss,
+    )
 
 
-def records(data: bytes) -> Iterator[bytes]:
-    """The whole records, in order; what is cut off at the end is left out."""
-    at, parts = HEADER_BYTES, b""
+def block_before(size: int) -> int:
+    """Where the last block of a file of so many bytes begins: from there its next part is read."""
+    return size // BLOCK_BYTES * BLOCK_BYTES
+
+
+def records(data: bytes, start: int = 0) -> Iterator[bytes]:
+    """The whole records, in order; what is cut off at either end is left out. start: where in the file the data lie."""
+    at, parts = -start % BLOCK_BYTES if start else HEADER_BYTES, b""
+    is_whole = start == 0
     while at + FRAGMENT.size <= len(data):
-        left = BLOCK_BYTES - at % BLOCK_BYTES
+        left = BLOCK_BYTES - (start + at) % BLOCK_BYTES
         if left < FRAGMENT.size:
             at += left
             continue
@@ -92,9 +114,11 @@ def records(data: bytes) -> Iterator[bytes]:
         if len(body) < length:
             return
         at += FRAGMENT.size + length
+        is_whole = is_whole or kind in (WHOLE, FIRST)  # a part may begin in the middle of a record
         parts = body if kind in (WHOLE, FIRST) else parts + body
         if kind in (WHOLE, LAST):
-            yield parts
+            if is_whole:
+                yield parts
             parts = b""
 
 
@@ -136,12 +160,12 @@ def _texts(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _items(message: bytes) -> dict[str, Any]:
-    """Keys and values of a history or summary record; the three that matter, as JSON."""
+    """Keys and values of a history or summary record; those that matter, as JSON."""
     found = {}
     for _, item in _texts(message):
         parts = list(_texts(item))
         key = ".".join(text.decode("utf-8", "replace") for number, text in parts if number in (1, 2) and text)
-        if key in ("_step", "_timestamp", "global_step"):
+        if key in _WANTED:
             value = next((text for number, text in parts if number == 16), None)
             found[key] = json.loads(value) if value else None
     return found

@@ -14,6 +14,7 @@ from onbox.triage.tracebacks import SHUTDOWN
 _BY_ID = {row.id: row for row in ROWS}
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
+GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a log only
@@ -21,7 +22,7 @@ LAST_LINES = 3
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
-_RAISED_AGAIN = re.compile(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d")
+_RAISED_AGAIN = re.compile(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
 _INTERRUPT = re.compile(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 _WHAT_IS_MISSING = re.compile(
     r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",
@@ -93,7 +94,8 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
     after = attempt.progress - fault.progress_before
     if attempt.success is not None and fault.number < attempt.success.number:
         return True
-    if attempt.success is not None and after <= 1:
+    went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
+    if attempt.success is not None and after <= 1 and not went_on:
         return _is_shutdown_noise(fault, well=well)
     if well and fault.severity < PROVEN:
         return True

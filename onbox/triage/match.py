@@ -33,9 +33,13 @@ _SHARED_MEMORY = re.compile(
 _UNPICKLING = re.compile(r"pickle\.load\(")
 _ASKS_FOR_CARD = re.compile(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
+    r"|_default_backend is not None"
 )
 _PYTHON_WARNING = re.compile(r"(?:^|\s|:)[A-Z]\w*Warning: ")
 _OWN_PIPE = re.compile(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
+_OVER_A_WIRE = re.compile(
+    r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
+)
 _LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
 _NEEDED_BY: dict[str, tuple[int, ...]] = {
     word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
@@ -46,7 +50,7 @@ _SIGN_WORDS = (
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
-    "|ignor|replaced|reconnect|proceed|will be"
+    "|ignor|replaced|reconnect|proceed|will be|warnings.warn("
 )
 _ALL_WORDS = {*_NEEDED_BY, *_SIGN_WORDS.split("|")}
 _WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
@@ -81,6 +85,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
+    (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
 )
 

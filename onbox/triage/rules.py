@@ -25,6 +25,7 @@ ROWS: tuple[Row, ...] = (
     *rules_scheduler.LIMITS,
     *rules_memory.SHARED,
     *rules_memory.TPU,
+    *rules_memory.XLA_ON_HOST,
     *rules_memory.CARD,
     *rules_storage.SPACE,
     *rules_device.HARDWARE,

@@ -46,10 +46,11 @@ KERNEL_FAULT: tuple[Row, ...] = (
         "cuda_assert",
         CAUSE,
         "assert|illegal|misaligned|launch failure|illegaladdress|xid|invalid program counter"
-        "|segmentation fault by gpu|memory access fault",
+        "|segmentation fault by gpu|memory access fault|hsa_status_error",
         r"device-side assert|illegal memory access|misaligned address"
         r"|CUDA_ERROR_(?:ILLEGAL_\w+|MISALIGNED_ADDRESS|LAUNCH_FAILED|ASSERT)|unspecified launch failure"
         r"|illegal instruction was encountered"
+        r"|HSA_STATUS_ERROR_(?:EXCEPTION|MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION)"
         r"|cudaError(?:Assert|IllegalAddress|LaunchFailure|MisalignedAddress)|memory access fault by gpu"
         r"|invalid program counter|\.cu:\d+:.{0,160}assertion"
         r"|\bxid\b\W*(?:\(pci:[^)]*\))?\W*(?:13|31|43)\b|warp illegal|invalid device ordinal.{0,20}assert",

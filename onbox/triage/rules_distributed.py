@@ -36,7 +36,8 @@ RAY: tuple[Row, ...] = (
         "ray_node_died",
         SUMMARY,
         "unsatisfied|no available node types|cannot be scheduled",
-        r"unsatisfied|no available node types can fulfill|cannot be scheduled right now",
+        r"\b(?:are|is|remains?) unsatisfied|\bunsatisfied (?:resource|demand|request)"
+        r"|no available node types can fulfill|cannot be scheduled right now",
         "Ray autoscaler",
         "Resources requested by the cluster are unsatisfied",
     ),
@@ -135,6 +136,15 @@ LAUNCHERS: tuple[Row, ...] = (
         r"|worker.{0,60}exited unexpectedly with exit code (?!-9\b|137\b)-?\d",
         "PyTorch DataLoader",
         "RuntimeError: DataLoader worker (pid 202) is killed by signal: Segmentation fault.",
+    ),
+    Row(
+        "reader-gone",
+        "code_error",
+        DEATH - 8,
+        "reader of the output is gone",  # found by its traceback, see `match.in_context`
+        r"\breader of the output is gone\b",
+        "Python: whoever read the program's output has ended",
+        "the reader of the output is gone",
     ),
     Row(
         "helper-gone",

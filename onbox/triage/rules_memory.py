@@ -71,6 +71,19 @@ TPU: tuple[Row, ...] = (
     ),
 )
 
+# The same words as for a card, but the allocator is the host's.
+XLA_ON_HOST: tuple[Row, ...] = (
+    Row(
+        "xla-host-oom",
+        "host_oom",
+        CAUSE,
+        "out of memory allocating|device:cpu|allocator cpu|allocator mklcpu",
+        r"out of memory allocating \d+ bytes|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
+        "JAX and TensorFlow on the CPU",
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 640000000000 bytes.",
+    ),
+)
+
 CARD: tuple[Row, ...] = (
     Row(
         "cuda-oom",

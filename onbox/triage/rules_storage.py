@@ -58,7 +58,7 @@ SPACE: tuple[Row, ...] = (
     Row(
         "torch-writer",
         "disk_full",
-        CAUSE,
+        CAUSE - 1,  # a line that states the reason goes before it
         "pytorchstreamwriter|unexpected pos|iostream error|file write failed|inline_container",
         r"^(?!.*(?:permission denied|read-only file|no such file)).*(?:PytorchStreamWriter failed|unexpected pos \d+ vs"
         r"|basic_ios::clear: iostream error"
@@ -70,7 +70,7 @@ SPACE: tuple[Row, ...] = (
     Row(
         "short-write",
         "disk_full",
-        CAUSE,
+        CAUSE - 1,  # a line that states the reason goes before it
         "write error|requested and|failed to write|failed writing|unable to write|can't write|errno"
         "|could not write|cannot write|write failed|fwrite"
         "|short write|unable to flush|driver write|wrote only",
@@ -155,7 +155,7 @@ CHECKPOINT: tuple[Row, ...] = (
         r"|zero bytes|cannot be read|unreadable|malformed)"
         r"|(?:corrupt|truncated|damaged|incomplete|malformed)\w*.{0,50}(?:checkpoint|ckpt|weights? file|model file)"
         r"|UnpicklingError|msgpack\.exceptions|pickle data was truncated"
-        r"|unable to open (?:the )?file.{0,60}file signature"
+        r"|unable to (?:synchronously )?open (?:the )?file.{0,60}file signature"
         r"|bad object header"
         r"|unable to (?:open|load|restore).{0,60}checkpoint"
         r"|\bmodel (?:file )?is (?:corrupt|truncated|damaged|incomplete)|error loading model:"

@@ -22,7 +22,7 @@ from onbox.triage.match import (
     severity,
 )
 from onbox.triage.record import WEAK, Attempt, Fault, Record, Seen
-from onbox.triage.text import Message, blocks, message, parts, readable, stamp_seconds
+from onbox.triage.text import Message, blocks, hosted, message, parts, readable, stamp_seconds
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
 if TYPE_CHECKING:
@@ -162,8 +162,12 @@ class Scanner:
         text = readable(line)
         if not text.strip():
             return
-        said = message(text)
+        said = hosted(text, readable(self.previous[:200]))
         if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
+            return
+        if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
+            if self.attempt.faults and self.attempt.faults[-1].trace is not None:
+                self._mark_handled(number)
             return
         self._note_signs(number, text, said)
         self._note_fault(number, text, said, look)
@@ -210,7 +214,9 @@ class Scanner:
     def _open_trace(self, number: int, said: Message) -> None:
         previous = readable(self.previous)
         before = message(previous)
-        caught = said.level is not None or (before.level is not None and said.source == before.source)
+        told = before.level is not None and said.source == before.source
+        reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
+        caught = said.level is not None or (told and not reports)
         chained = said.source in self.chained
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))
@@ -280,7 +286,7 @@ class Scanner:
         source = self._source_of_trace(said)
         trace = self.traces.get(source)
         named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
-        if trace is not None and named:
+        if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
             del self.traces[source]
         handled = signs.is_handled(text) and not named
         if handled:

@@ -29,11 +29,13 @@ NOT_PROGRESS = re.compile(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|nccl (?:info|warn)|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
+    r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
 BAR = re.compile(r"\d+%\|.*\d+/\d+ \[|\d+(?:\.\d+)?(?:it/s|s/it)")
+
+FETCHED = re.compile(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 
 FETCHING = re.compile(r"\bloading\b|download|fetching|checkpoint shards|upload|extracting|resolving", re.IGNORECASE)
 
@@ -179,7 +181,7 @@ def is_progress(text: str) -> bool:
 
 def is_success(text: str) -> bool:
     """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
-    if not SUCCESS.search(text) or NOT_SUCCESS.search(text):
+    if not SUCCESS.search(text) or NOT_SUCCESS.search(text) or FETCHED.search(text):
         return False
     count = PART_OF.search(text)
     return not count or int(count[1]) >= int(count[2])

@@ -87,6 +87,7 @@ _PREFIX = re.compile(
     | \((?:[^()]{{0,60}}\bpid=\d+[^()]{{0,60}}|raylet|autoscaler[^()]{{0,40}}|gcs_server)\)\s?   # Ray
     | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)? # a time stamp, of Kubernetes with its stream
     | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
+    | \d\d-\d\d\s{_CLOCK}\s\[[\w./-]{{1,60}}\.py:\d+\]\s                # vLLM, behind the level
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
     | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
@@ -149,6 +150,23 @@ def message(text: str) -> Message:
         return Message(rest, "ERROR", source[0] if source else "")
     word = next(filter(None, level.groups()), None) if level else None
     return Message(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
+
+
+# A launcher over ssh puts the host before each line. Libraries, programs and files are no hosts, nor what is counted.
+_HOST = re.compile(
+    r"(?!python|(?:step|epoch|iter|it|batch|rank|line|layer|fold|trial|round|episode)[-_]?\d)"
+    r"(?=[A-Za-z.-]*\d)[A-Za-z\d][\w.-]{1,40}(?<!\.py)(?<!\.sh): ",
+    re.IGNORECASE,
+)
+
+
+def hosted(text: str, before: str) -> Message:
+    """What a line says, without the host that both it and the line before it begin with."""
+    found = _HOST.match(text)
+    if not found or ".so" in found[0] or not before.startswith(found[0]):
+        return message(text)
+    said = message(text[found.end() :])
+    return said._replace(source=found[0] + said.source)
 
 
 _JSON_LEVEL = re.compile(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)

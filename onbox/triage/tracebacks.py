@@ -13,7 +13,7 @@ HEADER = re.compile(r"Traceback \(most recent call last\)|^\s*[|│]?\s*Stack \(
 _FRAME = re.compile(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
 _RICH_FRAME = re.compile(r"^\s*[│|]?\s*(/[^\s:]{1,400}\.py):(\d+) in (\S+)")
 EXCEPTION = re.compile(
-    r"^\s{0,2}(?:\|\s*)?((?:[A-Za-z_]\w*\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
+    r"^(?:\s{0,2}|\s*\|\s*)((?:[A-Za-z_]\w*\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
     r"|BrokenProcessPool|Interrupt|Exit|Fault|Failure"
     r"|Timeout|Expired|Exceeded|NotFound|Iteration|Cancelled"
     r"|Died|Lost|Missing|MandatoryValue|Invalid|Empty|Full|Abort|Stop|Warning|Denied|Disconnected|Group)"
@@ -94,6 +94,8 @@ class Trace:
 
     def take_code(self, text: str) -> None:
         self.last_line = text.strip() or self.last_line
+        if not text.strip(" ^~|"):
+            return  # the mark under the code
         self.code.append(text.strip()[:200])
         del self.code[:-FRAMES_KEPT]
 

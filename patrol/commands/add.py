@@ -14,6 +14,7 @@ from onbox.errors import Trouble
 from onbox.project import load_project, read_toml
 from onbox.redact import printable
 from onbox.system.files import StateNotWritten
+from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
 from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
 from patrol.looking import target_of
@@ -37,6 +38,7 @@ examples:
   patrol add gpu1                             an alias of ~/.ssh/config; its runs are looked for
   patrol add gpu1 --project /root/digits      the project directory there
   patrol add root@203.0.113.7 --name box7 --project /workspace/llm
+  patrol add http://127.0.0.1:8265 --name ray --backend ray --job raysubmit_Xh3hF2 --token file:~/.ray/auth_token
 """
 FIRST_SECONDS = 20.0
 
@@ -47,6 +49,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--project", metavar="DIR", help="the project directory on the box (default: it is looked for)")
     parser.add_argument("--name", metavar="NAME", help="what to call the box (default: made of HOST)")
     parser.add_argument("--local", action="store_true", help="this machine itself, without ssh")
+    add_cluster.add_options(parser)
     add_common_options(parser, json=False)
     parser.set_defaults(function=run)
 
@@ -54,7 +57,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = load_settings(args, os.environ)
     box = _asked_for(args, settings)
-    if box.project is None:
+    if box.project is None and not box.is_cluster:
         box = _with_found_project(settings, box)
     path = settings.config_path or os.path.join(settings.folder, CONFIG_FILE)
     _write(path, box)
@@ -64,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
-    name = args.name or run_name_from(args.host.rpartition("@")[2])
+    cluster = add_cluster.asked_for(args, args.name) if add_cluster.is_cluster(args) else None
+    name = cluster.name if cluster is not None else args.name or run_name_from(args.host.rpartition("@")[2])
     problem = name_problem(name)
     if problem is not None:
         raise Trouble(Exit.USAGE, f"--name {name!r}: wanted {problem}")
@@ -76,6 +80,8 @@ def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
             Exit.USAGE,
             f"there is a box {name!r} already ({same[0].host}); another name: --name NAME, a look: patrol tick",
         )
+    if cluster is not None:
+        return cluster
     return BoxSettings(name, args.host, args.project, "local" if args.local else "ssh")
 
 
@@ -121,12 +127,16 @@ def _nothing_found(box: BoxSettings, found: Found) -> str:
 def _write(path: str, box: BoxSettings) -> None:
     """Add the table, and see that the file then says what it said and the new box, nothing else."""
     values: dict[str, Any] = {"host": box.host, "project": box.project, "state_dir": box.state_dir}
-    if box.backend != "ssh":
+    if box.is_cluster:
+        values = add_cluster.values_of(box)
+    elif box.backend != "ssh":
         values["backend"] = box.backend
     for watch in box.watches:
-        named = {"name": watch.name, "log": watch.log, "process": watch.process}
-        values["watch"] = {key: value for key, value in named.items() if value is not None}
-    table = render_box(box.name, {key: value for key, value in values.items() if value is not None})
+        if watch.process is not None:
+            named = {"name": watch.name, "log": watch.log, "process": watch.process}
+            values["watch"] = {key: value for key, value in named.items() if value is not None}
+    jobs = [watch.job for watch in box.watches if watch.job is not None]
+    table = render_box(box.name, {key: value for key, value in values.items() if value is not None}, jobs)
     real = os.path.realpath(path)
     before = read_toml(real) if os.path.exists(real) else {}
     try:

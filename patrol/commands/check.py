@@ -10,6 +10,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.redact import printable, redact
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.engines.look import look_at_cluster
 from patrol.fleet import Limits, visit_all
 from patrol.looking import target_of
 from patrol.probe.take import take
@@ -87,7 +88,10 @@ def _data(item: Item) -> dict[str, Any]:
 
 
 def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
-    """One login, and one without the agent where there is one."""
+    """One login, and one without the agent where there is one; of a cluster one look over HTTP."""
+    if box.is_cluster:
+        yield from check_cluster(settings, box)
+        return
     answers: list[Answer | NoAnswer] = []
 
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
@@ -104,6 +108,26 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
         yield _login(answer)
     yield from _agent(settings, box)
     yield from _seen(box, snapshot)
+
+
+def check_cluster(settings: Settings, box: BoxSettings) -> Iterator[Item]:
+    """Whether its controller answers, takes the token, and knows each job."""
+    snapshot, _ = look_at_cluster(box, settings, {}, wall())
+    if isinstance(snapshot, Unreachable):
+        reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
+        yield Item("controller", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)
+        return
+    yield Item("controller", Severity.OK, f"answers, and takes the token; {snapshot.taken_seconds:.2f} s for all jobs")
+    if (box.token or "").startswith("env:"):
+        yield Item("token", Severity.WARNING, f"it is {box.token}", "cron knows no variables of yours: use file:PATH")
+    for run in observed(snapshot.runs) or ():
+        word = run.scheduler
+        if isinstance(word, Unseen | Absent):
+            yield Item("job", Severity.WARNING, f"{run.run}: could not be looked at: {word.why}")
+        elif word.job_state == "forgotten":
+            yield Item("job", Severity.CRITICAL, f"{run.run}: {word.says}", f"is job = {run.place!r} its whole id?")
+        else:
+            yield Item("job", Severity.OK, f"{run.run}: {word.says}")
 
 
 def _login(answer: Answer) -> Item:

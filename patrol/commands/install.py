@@ -10,14 +10,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
+from onbox.crontab import NoCrontab, change_crontab, read_crontab
+from onbox.crontab_text import BadLine, with_line
 from onbox.errors import Trouble
 from onbox.redact import one_line, printable, redact
 from onbox.system.clock import wall
 from onbox.system.files import make_folders
 from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.cron import BadLine, bare_environment, ids_in, render_line, systemd_units, with_line
-from patrol.crontab import NoCrontab, change_crontab, read_crontab
-from patrol.installed import installed_lines, job_of, lock_folder, patrol_id, remove_line
+from patrol.cron import bare_environment, ids_in, render_line, systemd_units, tag
+from patrol.installed import installed_lines, job_of, lock_folder, remove_line
 from patrol.owners import doubles, drop_claim, write_claim
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.tick import policy_of
@@ -75,7 +76,7 @@ def run_install(args: argparse.Namespace) -> int:
     if not (args.yes or _agrees()):
         print("nothing was changed")
         return Exit.DONE
-    new = change_crontab(lock_folder(settings), lambda text: with_line(text, line, patrol_id(settings)))
+    new = change_crontab(lock_folder(settings), lambda text: with_line(text, line, tag(job.id)))
     write_claim(settings, now, cadence_seconds(parse_schedule(settings.patrol.schedule), now))
     print("installed" if new else "it was there already")
     print(f"output goes to {job.log} (kept below 1 MB); patrol status tells when the last tick was")

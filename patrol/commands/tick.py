@@ -6,9 +6,13 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.system.clock import wall
+from onbox.backends.cadence import FIRST_LOOK_SECONDS, next_look_seconds
+from onbox.contract.readings import observed
+from onbox.contract.states import RunState
+from onbox.system.clock import pause, wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
 from patrol.output import Output, bound_log, tick_data
 from patrol.tick import Busy, Wishes, tick, warn
@@ -16,6 +20,7 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from patrol.judge import BoxJudged
     from patrol.settings import Settings
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from patrol.verdict import Finding
 
 HANDBOOK = "HANDBOOK.md"
+ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.INTERRUPTED)
 EXAMPLES = """\
 examples:
   patrol tick                   every box, one line per run; ends with the worst of them as exit code
@@ -63,11 +69,34 @@ def run(args: argparse.Namespace) -> int:
         warn(f"another tick of this patrol is at work ({settings.state}); this one leaves")
         return Severity.UNKNOWN
     _finish(args, settings, ticked, output)
+    if args.unattended and not args.boxes:
+        _look_at_young_jobs(settings, ticked, show)
     if os.path.exists(os.path.join(settings.folder, HANDBOOK)):
         from patrol.handbook_hook import renew_handbook  # noqa: PLC0415 - only where there is one
 
         renew_handbook(settings)
     return int(ticked.severity)
+
+
+def _look_at_young_jobs(settings: Settings, ticked: Ticked, show: Callable[[BoxJudged], None]) -> None:
+    """A job that dies, dies early: one that an engine has just taken is looked at again when it is two minutes old."""
+    ages = {box.box: min(found) for box in ticked.judged if (found := _ages_of_young_jobs(box, ticked.now))}
+    if not ages:
+        return
+    pause(max(next_look_seconds(age, FIRST_LOOK_SECONDS) for age in ages.values()))
+    with suppress(Busy):  # then another tick looks just now
+        tick(settings, Wishes(tuple(ages), asked_by_name=True, act=False), os.environ, show)
+
+
+def _ages_of_young_jobs(box: BoxJudged, now: float) -> list[float]:
+    """Seconds since their submission, of jobs that are not over, and of what this patrol has just submitted anew."""
+    ages = [
+        observed(run.look.submitted_age_seconds)
+        for run in box.runs
+        if run.look is not None and run.verdict.state not in ENDED
+    ]
+    ages += [now - at for place in (box.places or {}).values() if (at := place.reader.get("submitted_at")) is not None]
+    return [age for age in ages if age is not None and 0 <= age < FIRST_LOOK_SECONDS]
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:

@@ -8,7 +8,7 @@ from onbox.triage.classes import REMEDIES
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED
 from patrol.decide.scene import RunScene
-from patrol.decide.trend import flap_percent, slow_rate, spiked_loss
+from patrol.decide.trend import flap_percent, longest_gap, risen_loss, slow_rate
 from patrol.decide.words import (
     ago,
     clean,
@@ -22,10 +22,9 @@ from patrol.decide.words import (
     stop_command,
 )
 from patrol.presence import Presence
+from patrol.recall import artifact_age
 from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
-
-ARTIFACT_GAPS_LEAST = 3  # fewer tell nothing of a habit
 
 Row = Rule[RunScene]
 If = Condition[RunScene]
@@ -47,6 +46,36 @@ def _baseline(scene: RunScene) -> float | None:
         slow_ticks=limits.slow_ticks,
         slow_percent=limits.slow_percent,
     )
+
+
+def _usual_gap(scene: RunScene) -> float | None:
+    return longest_gap(scene.before.artifact_gaps, scene.limits.cadence_seconds)
+
+
+def _artifacts_late(scene: RunScene) -> bool:
+    usual, age = _usual_gap(scene), artifact_age(scene.look)
+    return usual is not None and age is not None and age > usual * scene.limits.artifacts_factor
+
+
+def _say_late(scene: RunScene) -> str:
+    age, usual = artifact_age(scene.look), _usual_gap(scene)
+    return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
+
+
+def _calm_loss(scene: RunScene) -> float | None:
+    limits = scene.limits
+    return risen_loss(
+        scene.losses,
+        baseline_ticks=limits.baseline_ticks,
+        loss_ticks=limits.loss_ticks,
+        loss_percent=limits.loss_percent,
+    )
+
+
+def _say_risen(scene: RunScene) -> str:
+    calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
+    more = 100 * (loss / calm - 1) if calm else 0.0
+    return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
 
 
 def _flaps(scene: RunScene) -> bool:
@@ -79,6 +108,19 @@ LOG_FRESH = If(
     "a signal is younger than stall_after", lambda s: any(age <= s.stall_seconds for age in s.signal_ages.values())
 )
 SIGNALS = If("a log or artifacts were seen", lambda s: bool(s.signal_ages))
+ENGINE_TROUBLES = If(
+    "its engine tells of a dead node, a lost owner or a demand that it cannot meet",
+    lambda s: s.engine is not None and bool(s.engine.troubles),
+)
+ONLY_ENGINE = If(
+    "its engine alone says that it runs: no process and no fresh log, artifact or heartbeat was seen",
+    lambda s: (
+        s.engine is not None
+        and True not in (s.look.runner_alive, s.look.stage_alive)
+        and not any(age <= s.stall_seconds for age in s.signal_ages.values())
+        and (s.heartbeat_age is None or s.heartbeat_stale)
+    ),
+)
 LINGERS = If(
     "its proof of success is older than linger",
     lambda s: (observed(s.look.ended_age_seconds) or 0.0) > s.limits.linger_seconds,
@@ -96,39 +138,13 @@ def _say_stalled(scene: RunScene) -> str:
     return f"it lives, and every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
 
 
-def _spike(scene: RunScene) -> float | None:
-    progress = observed(scene.look.progress)
-    loss = progress.loss if progress else None
-    losses = (*scene.before.losses, float(loss)) if isinstance(loss, int | float) else ()
-    limits = scene.limits
-    return spiked_loss(
-        losses, spike_percent=limits.spike_percent, ticks=limits.slow_ticks, baseline_ticks=limits.baseline_ticks
-    )
-
-
-def _overdue_artifact(scene: RunScene) -> bool:
-    """Steps went on since the last look, and the newest artifact is older than its own history lets expect."""
-    age, gaps = scene.signal_ages.get("artifacts"), sorted(scene.before.artifact_gaps)
-    if age is None or len(gaps) < ARTIFACT_GAPS_LEAST:
-        return False
-    return age > scene.limits.artifact_gaps * max(gaps[len(gaps) // 2], scene.limits.cadence_seconds) and _advances(
-        scene
-    )
-
-
-def _advances(scene: RunScene) -> bool:
-    progress, steps = observed(scene.look.progress), scene.before.steps
-    return progress is not None and progress.current is not None and bool(steps) and progress.current > steps[-1][1]
+def _engine_troubles(scene: RunScene) -> str:
+    return "; ".join(clean(one, 120) for one in scene.engine.troubles[:3]) if scene.engine is not None else ""
 
 
 def _fast(scene: RunScene) -> bool:
     took, expected = scene.took_seconds, scene.expected_seconds
     return took is not None and expected is not None and 100 * took < scene.limits.fast_finish_percent * expected
-
-
-def _loss_words(scene: RunScene) -> str:
-    progress = observed(scene.look.progress)
-    return f"{progress.loss:.4g}" if progress and isinstance(progress.loss, int | float) else "?"
 
 
 def _stuck(scene: RunScene) -> bool:
@@ -232,6 +248,13 @@ LIVING: tuple[Row, ...] = (
         remedy=lambda s: "Look for a neighbour on the box, throttling, a slow data source.", command=status_command,
     ),
     Row(
+        "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES),
+        lambda s: f"{_engine_troubles(s)}; {how_far(s)}",
+        "the job's own state is RUNNING all the while that a node is dead or its tasks wait for what the cluster lacks",
+        remedy=lambda s: "Look whether it still moves; what the cluster lacks a person gives it, nothing is changed from here.",
+        command=log_command,
+    ),
+    Row(
         "degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, RETRIED),
         lambda s: f"stage {clean(observed(s.look.stage) or '?', 40)} was retried {s.look.retries} times; {how_far(s)}",
         "it goes on, but its budget of retries is being used up",
@@ -251,6 +274,13 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"it lives; whether it moves is not known: could not look at {', '.join(s.unseen_signals)}",
         "without a signal that was seen, alive says nothing about progress",
         remedy=lambda s: "Look yourself; a hung mount is the usual cause.", command=status_command,
+    ),
+    Row(
+        "unconfirmed", Severity.OK, RunState.RUNNING, (ALIVE, ONLY_ENGINE),
+        lambda s: f"running, unconfirmed: {clean(s.engine.says, 100) if s.engine else ''}; nothing else of it was seen to move",
+        "an engine says RUNNING from the placing of a job to its end, also of one that hangs",
+        remedy=lambda s: "The next look tells whether its log moves; look at its log or its tracker meanwhile.",
+        command=log_command,
     ),
     Row(
         "healthy", Severity.OK, RunState.RUNNING, (ALIVE,),
@@ -292,16 +322,20 @@ RUN_FLAGS: tuple[Row, ...] = (
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
     Row(
-        "loss-spike", Severity.WARNING, None, (ALIVE, If("the last slow_ticks losses are all spike_percent above its level", lambda s: _spike(s) is not None)),
-        lambda s: f"loss {_loss_words(s)} where {_spike(s) or 0:.4g} was usual, for {s.limits.slow_ticks} ticks; {how_far(s)}",
-        "a single high number is noise; one that stays is divergence, or data that changed",
-        remedy=lambda s: REMEDIES["divergence"], command=log_command,
+        "artifacts-late", Severity.WARNING, None,
+        (ALIVE, If("its steps go on", lambda s: s.steps_go_on),
+         If("its newest artifact is older than artifacts_factor times the longest gap between them", _artifacts_late)),
+        _say_late,
+        "steps without checkpoints cannot be resumed: a save that hangs or fails is seen before it is needed",
+        remedy=lambda s: "See whether its saves fail or hang, and whether there is room.", command=log_command,
     ),
     Row(
-        "artifacts-overdue", Severity.WARNING, None, (ALIVE, If("its steps go on, and no artifact came for artifact_gaps of its usual gaps", _overdue_artifact)),
-        lambda s: f"newest artifact {ago(s.signal_ages.get('artifacts'))} ago, and its steps go on: what an end would cost grows",
-        "steps that no checkpoint keeps are lost with the next interruption",
-        remedy=lambda s: "See whether its checkpoints are still written: disk, rights, a writer that died.", command=log_command,
+        "loss-risen", Severity.WARNING, None,
+        (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
+        _say_risen,
+        "compared with its own last ticks, more than once: a single batch, or the first steps, are no divergence",
+        remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
+        command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
@@ -353,9 +387,17 @@ RUN_FLAGS: tuple[Row, ...] = (
         "what was not seen is never taken for health",
     ),
     Row(
+        "engine-unseen", Severity.WARNING, None,
+        (ALIVE, If("its engine could not be asked, or has lost its job", lambda s: isinstance(s.look.scheduler, Unseen))),
+        lambda s: f"it is seen to live; of its engine: {clean(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
+        "what runs is well whatever its engine says; but nobody but the engine would start it again",
+        remedy=lambda s: "Look whether the engine is up; never submit it again while this one lives.", command=status_command,
+    ),
+    Row(
         "log-absent", Severity.WARNING, None,
         (ALIVE, If("the log that is declared is not there",
-                   lambda s: not s.look.managed and isinstance(s.look.log, Absent) and s.look.log != NOT_ASKED)),
+                   lambda s: not s.look.managed and not s.look.log_words and isinstance(s.look.log, Absent)
+                   and s.look.log != NOT_ASKED)),
         lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
         "a life without the declared log is half a look, be the path wrong or the file moved away",
         remedy=lambda s: "See where it writes; mend `log` or the run.",

@@ -41,7 +41,9 @@ def retry_allowed(failure: Failure) -> bool:
 
 def _may_resume(scene: RunScene) -> bool:
     """Nothing speaks against the same configuration once more: no class that forbids it, no repeated failure."""
-    if isinstance(scene.look.failure, Unseen) or not scene.look.managed or scene.stop_reached:
+    if scene.stop_reached or isinstance(scene.look.failure, Unseen):
+        return False
+    if not (scene.look.managed or scene.look.can_resubmit):
         return False
     return scene.failure is None or (retry_allowed(scene.failure) and scene.same_failures < scene.limits.repeat_count)
 
@@ -61,6 +63,14 @@ def _began(scene: RunScene) -> bool:
     return (
         scene.before.last_seen_at is not None or observed(look.log) is not None or observed(look.artifacts) is not None
     )
+
+
+def _writer(scene: RunScene) -> str:
+    """The sign that is younger than the last look, which had found no process already, with its age; "": there is none."""
+    if scene.before.gone_ticks < 1 or scene.rebooted:
+        return ""
+    age, name = min(((age, name) for name, age in scene.signal_ages.items()), default=(0.0, ""))
+    return f"{name} ({ago(age)} ago)" if name and age + 1.0 < scene.silent_seconds else ""
 
 
 def _shows_end(scene: RunScene) -> bool:
@@ -105,6 +115,7 @@ BEGAN = If("it had begun", _began)
 WATCHED = If("onbox did not start it", lambda scene: not scene.look.managed)
 SHOWS_END = If("its log shows an end of its own", _shows_end)
 STOP_REACHED = If("the stopping point that a person set is reached", lambda scene: bool(scene.stop_reached))
+STILL_WRITES = If("it wrote after an earlier look had found no process", lambda scene: bool(_writer(scene)))
 EVIDENCE_UNSEEN = If(
     "its processes, its end record or its proof of success could not be looked at",
     lambda scene: (
@@ -214,6 +225,7 @@ ENDED: tuple[Row, ...] = (
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
         "a marker beside a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
         remedy=_engine_remedy, command=log_command,
+        resume=lambda s: s.look.can_resubmit and s.failure is not None and _may_resume(s),
     ),
     Row(
         "held", Severity.WARNING, RunState.PENDING, (QUEUED, HELD, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE),
@@ -288,7 +300,8 @@ ENDED: tuple[Row, ...] = (
         "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
         lambda s: f"{_engine_words(s)}; {else_known(s)}",
         "an empty answer alone proves nothing: neither success nor failure",
-        remedy=lambda s: "Look at its log; `onbox resume` asks the engine again before anything is started.",
+        remedy=lambda s: "Look at its log; `onbox resume` asks the engine again before anything is started." if s.look.managed
+        else "Check the id; look whether its processes live on before anything is submitted again.",
         command=status_command,
     ),
     Row(
@@ -296,6 +309,12 @@ ENDED: tuple[Row, ...] = (
         _unseen_words,
         "what was not seen is no evidence; a monitor's failure is never a run's failure",
         remedy=lambda s: "Look yourself; the patrol tries again at its next tick.", command=status_command,
+    ),
+    Row(
+        "unseen-writer", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, STILL_WRITES),
+        lambda s: f"none of its processes was found, but something still writes its {_writer(s)}; {how_far(s)}",
+        "what was written after a look that found nobody was written by somebody: `process` or `session` is wrong",
+        remedy=lambda s: "See what runs there; correct `process` or `session`. Start no second copy.", command=log_command,
     ),
     Row(
         "crashed", Severity.CRITICAL, RunState.FAILED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, FAILURE_SHOWN),

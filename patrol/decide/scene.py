@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Unseen, observed
 from patrol.decide.thresholds import DEFAULTS, Thresholds
+from patrol.decide.tracker_view import fresh_age
 from patrol.decide.way import Way
 from patrol.presence import Presence, presence_of
-from patrol.recall import applicable, attempt_id, rate_now
+from patrol.recall import applicable, attempt_id, losses_now, rate_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -173,6 +174,7 @@ class RunScene(BoxScene):
         log, artifacts = observed(self.look.log), observed(self.look.artifacts)
         newest = observed(artifacts.newest_age_seconds) if artifacts else None
         found = {"log": log.written_age_seconds if log else None, "artifacts": newest}
+        found["tracker"] = fresh_age(self)  # it can confirm progress, and never proves that there is none
         return {name: max(0.0, _finite(age)) for name, age in found.items() if age is not None}
 
     @cached_property
@@ -212,6 +214,18 @@ class RunScene(BoxScene):
         """Steps per second between ticks, the newest last."""
         rate = rate_now(self.before, self.look, self.box, self.now)
         return self.before.rates if rate is None else (*self.before.rates, rate)
+
+    @cached_property
+    def steps_go_on(self) -> bool:
+        """Whether its counter is beyond the newest one in memory, of the same attempt."""
+        progress, steps = observed(self.look.progress), self.before.steps
+        current = progress.current if progress else None
+        return bool(steps) and current is not None and current > steps[-1][1]
+
+    @cached_property
+    def losses(self) -> tuple[float, ...]:
+        """At the ticks, the newest last."""
+        return losses_now(self.before, self.look, self.now)
 
     @cached_property
     def gpu_percents(self) -> tuple[int, ...]:

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from patrol.decide.rules_alive import LIVING, RUN_FLAGS
+from patrol.decide.rules_alive import LIVING
+from patrol.decide.rules_alive import RUN_FLAGS as LIVE_FLAGS
 from patrol.decide.rules_box import BOX_FLAGS, BOX_RULES, LINK_RULES
 from patrol.decide.rules_end import ENDED
+from patrol.decide.rules_tracker import TRACKER_FLAGS, UNCONFIRMED
 
 if TYPE_CHECKING:
     from patrol.decide.rule import Rule
 
-RUN_RULES = (*ENDED, *LIVING)
+# Before "alive, and nothing is against it": a life without any sign of progress.
+_AT = next(at for at, rule in enumerate(LIVING) if rule.name == "signals-unseen")
+RUN_RULES = (*ENDED, *LIVING[:_AT], UNCONFIRMED, *LIVING[_AT:])
+RUN_FLAGS = (*LIVE_FLAGS, *TRACKER_FLAGS)
 GROUPS: tuple[tuple[str, tuple[Rule[Any], ...]], ...] = (
     ("run", RUN_RULES),
     ("flag", RUN_FLAGS),

@@ -27,6 +27,9 @@ class Thresholds(NamedTuple):
     slow_percent: float = 25.0
     slow_ticks: int = 3
     baseline_ticks: int = 5
+    artifacts_factor: float = 3.0
+    loss_percent: float = 50.0
+    loss_ticks: int = 2
     memory_percent: float = 90.0
     host_memory_percent: float = 95.0
     memory_stall_percent: float = 20.0
@@ -41,8 +44,6 @@ class Thresholds(NamedTuple):
     clock_skew_seconds: float = 120.0
     fast_finish_percent: float = 50.0
     notices_ticks: int = 2
-    spike_percent: float = 50.0
-    artifact_gaps: float = 3.0
     flap_percent: float = 30.0
     flap_end_percent: float = 20.0
 
@@ -84,7 +85,10 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("retries", "retries_count", _COUNT, "retries", "a stage that was retried so often is degraded"),
     Threshold("slow_percent", "slow_percent", _percent, _P, "throughput so far below its own baseline has collapsed"),
     Threshold("slow_ticks", "slow_ticks", _COUNT, "ticks in a row", "for so long, or it was a checkpoint or an evaluation"),
-    Threshold("baseline_ticks", "baseline_ticks", _COUNT, "rates", "a baseline needs so many"),
+    Threshold("baseline_ticks", "baseline_ticks", _COUNT, "looks", "a baseline of rates or losses needs so many"),
+    Threshold("artifacts_factor", "artifacts_factor", _COUNT, "times", "artifacts that take so many times as long as they ever did are late"),
+    Threshold("loss_percent", "loss_percent", _percent, _P, "a loss so far above its own baseline has risen"),
+    Threshold("loss_ticks", "loss_ticks", _COUNT, "ticks in a row", "for so long, or it was one hard batch"),
     Threshold("memory_percent", "memory_percent", _percent, _P, "memory held of the group's limit; beyond it the OOM killer is near"),
     Threshold("host_memory_percent", "host_memory_percent", _percent, _P, "memory in use of the whole box, where the group has no limit"),
     Threshold("memory_stall_percent", "memory_stall_percent", _percent, _P, "time lost waiting for memory (PSI)"),
@@ -99,8 +103,6 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("clock_skew", "clock_skew_seconds", _SPAN, _S, "clocks further apart make times in logs misleading"),
     Threshold("fast_finish_percent", "fast_finish_percent", _percent, _P, "an end in less than this share of the expected time is suspect"),
     Threshold("notices_ticks", "notices_ticks", _COUNT, "ticks in a row", "notices that wait so long are stuck"),
-    Threshold("spike_percent", "spike_percent", _percent, _P, "losses so far above their own level for slow_ticks ticks: a spike that stays"),
-    Threshold("artifact_gaps", "artifact_gaps", _COUNT, "usual gaps", "no new artifact for so many of its own usual gaps, while steps go on"),
     Threshold("flap_percent", "flap_percent", _percent, _P, "weighted changes between well and ill in the last 21 ticks: flapping"),
     Threshold("flap_end_percent", "flap_end_percent", _percent, _P, "flapping ends below this"),
 )  # fmt: skip

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FLAP_WINDOW = 21  # ticks: as Nagios counts (xdata "flapping", MAX_STATE_HISTORY_ENTRIES)
 TREND_CADENCES = 12  # a trend looks back so many ticks, at least an hour
 TREND_POINTS = 5  # fewer may be the falling half of checkpoints that are written and pruned
+GAPS = 3  # between artifacts, before one can be late
 _FLAP_LIGHTEST, _FLAP_HEAVIEST = 0.8, 1.2
 
 
@@ -57,16 +58,25 @@ def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, s
     return baseline if baseline > 0 and all(rate < baseline * (1 - slow_percent / 100) for rate in last) else None
 
 
-def spiked_loss(losses: Sequence[float], *, spike_percent: float, ticks: int, baseline_ticks: int) -> float | None:
-    """The level that the last `ticks` losses are all more than `spike_percent` above: the median of those before them.
+def risen_loss(losses: Sequence[float], *, baseline_ticks: int, loss_ticks: int, loss_percent: float) -> float | None:
+    """The baseline that the last `loss_ticks` losses are all more than `loss_percent` above.
 
-    None: they are not, or there are fewer than `baseline_ticks` before them, or that level is not positive.
+    The baseline is the median of the `baseline_ticks` losses before them: what they came down from does not count.
+    None: they are not, there is no baseline yet, or it is not above zero, where a share of it means nothing.
     """
-    earlier, last = losses[:-ticks], losses[-ticks:]
-    if len(earlier) < baseline_ticks or len(last) < ticks:
+    earlier, last = losses[:-loss_ticks][-baseline_ticks:], losses[-loss_ticks:]
+    if len(earlier) < baseline_ticks or len(last) < loss_ticks:
         return None
-    level = _median(earlier)
-    return level if level > 0 and all(loss > level * (1 + spike_percent / 100) for loss in last) else None
+    baseline = _median(earlier)
+    return baseline if baseline > 0 and all(loss > baseline * (1 + loss_percent / 100) for loss in last) else None
+
+
+def longest_gap(gaps: Sequence[float], cadence_seconds: float) -> float | None:
+    """The longest time between artifacts, in seconds; at least a cadence: looks cannot tell it finer.
+
+    None: fewer than GAPS of them were seen.
+    """
+    return max(*gaps, cadence_seconds) if len(gaps) >= GAPS else None
 
 
 def _median(values: Sequence[float]) -> float:

@@ -44,7 +44,7 @@ class Way(NamedTuple):
 
 def way_to(box: BoxSettings, ssh_command: tuple[str, ...] = ("ssh",)) -> Way:
     """The way to a configured box."""
-    return Way(box.name, None if box.backend == "local" else box.host, box.project, ssh_command)
+    return Way(box.name, None if box.backend == "local" or box.is_cluster else box.host, box.project, ssh_command)
 
 
 def here(*words: str) -> str:

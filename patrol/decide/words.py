@@ -10,6 +10,7 @@ from onbox.contract.readings import observed
 from onbox.contract.units import format_duration
 from onbox.redact import one_line, redact
 from onbox.triage.classes import REMEDIES
+from patrol.decide.way import here
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
@@ -70,12 +71,12 @@ def signals(scene: RunScene) -> str:
     return ", ".join(f"{name} {ago(age)} old" for name, age in scene.signal_ages.items())
 
 
+_SIGNALS = {"log": "log written", "artifacts": "newest artifact", "tracker": "newest point at its tracker"}
+
+
 def else_known(scene: RunScene) -> str:
     """What is known beside what could not be looked at."""
-    known = [
-        f"log written {ago(age)} ago" if name == "log" else f"newest artifact {ago(age)} ago"
-        for name, age in scene.signal_ages.items()
-    ]
+    known = [f"{_SIGNALS[name]} {ago(age)} ago" for name, age in scene.signal_ages.items()]
     done, outcome = observed(scene.look.done), scene.outcome
     known += [f"its records say {clean(outcome, 30)}"] if outcome else []
     known += [f"proof of success: {clean(done, 60)}"] if done else []
@@ -106,7 +107,11 @@ def resume_command(scene: RunScene) -> str:
 
 
 def status_command(scene: RunScene) -> str:
-    return _of_run(scene, "status", scene.look.run) if scene.look.managed else log_command(scene)
+    if scene.look.managed:
+        return _of_run(scene, "status", scene.look.run)
+    if scene.look.log_words:
+        return here("patrol", "explain", f"{scene.box.box}/{scene.look.run}")
+    return log_command(scene)
 
 
 def stop_command(scene: RunScene) -> str:
@@ -118,6 +123,8 @@ def notices_command(scene: RunScene) -> str:
 
 
 def log_command(scene: RunScene) -> str:
+    if scene.look.log_words:
+        return here(*scene.look.log_words)
     if scene.look.managed:
         return _of_run(scene, "logs", "--run", scene.look.run)
     log = observed(scene.look.log)

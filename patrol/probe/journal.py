@@ -8,17 +8,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
+from onbox.contract.tracker import identity_from_record
+from onbox.redact import one_line, redact
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
 
 REASON_LIMIT = 300
+JOBS_KEPT = 24  # records about a chain that is one job: its newest submissions
+_OF_JOBS = frozenset({
+    Event.JOB_SUBMITTING, Event.JOB_SUBMITTED, Event.JOB_REFUSED, Event.JOB_ENDED, Event.STAGE_REDO,
+    Event.DONE_ACCEPTED, Event.CHAIN_STARTED,
+})  # fmt: skip
+_JOB_FIELDS = (
+    "schema", "event", "at", "stage", "backend", "name", "job_id", "session", "job", "state", "native_state", "reason",
+    "note", "failure_class",
+)  # fmt: skip
+DRIFTS = 5
+STAGES = 8
 
 
 def new_fold(inode: int) -> dict[str, Any]:
     """Nothing read yet. offset: behind the last whole line that was taken in. gap: whether lines were skipped."""
     return {"inode": inode, "offset": 0, "gap": False, "open": False, "end": None, "stage": None, "attempt": None,
-            "began_at": None, "retries": 0}  # fmt: skip
+            "began_at": None, "retries": 0, "jobs": [], "trackers": {}}  # fmt: skip
 
 
 def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped_bytes: int) -> dict[str, Any]:
@@ -42,6 +55,9 @@ def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped
 
 def _apply(fold: dict[str, Any], record: Record) -> None:
     event, stage = record["event"], record.get("stage")
+    if event in _OF_JOBS and isinstance(fold.get("jobs"), list):
+        kept = {key: str(value)[:REASON_LIMIT] for key in _JOB_FIELDS if (value := record.get(key)) is not None}
+        fold["jobs"] = [*fold["jobs"], kept][-JOBS_KEPT:]
     if event == Event.CHAIN_STARTED:
         fold.update(open=True, end=None)
     elif event in CHAIN_ENDS:
@@ -50,10 +66,28 @@ def _apply(fold: dict[str, Any], record: Record) -> None:
         if stage != fold["stage"]:
             fold["retries"] = 0
         fold.update(stage=stage, attempt=_number(record.get("attempt")), began_at=record.get("at"))
+    elif event == Event.TRACKER_RUN:
+        fold["trackers"] = _with_tracker(fold.get("trackers") or {}, record)
     elif event == Event.STAGE_RETRYING:
         fold["retries"] += 1
     elif event in (Event.STAGE_DONE, Event.STAGE_FAILED):
         fold["retries"] = 0 if event == Event.STAGE_DONE else fold["retries"]
+
+
+def _with_tracker(known: dict[str, Any], record: Record) -> dict[str, Any]:
+    """The newest run at a tracker of each stage, of the newest eight stages."""
+    identity = identity_from_record(record)
+    if identity is None or identity.stage is None:
+        return known
+    drift = record.get("drift")
+    words = [one_line(redact(str(one)))[:REASON_LIMIT] for one in drift[:DRIFTS]] if isinstance(drift, list) else []
+    told = {key: _safe(value) for key, value in identity._asdict().items() if value is not None}
+    rest = {stage: one for stage, one in known.items() if stage != identity.stage}
+    return {**dict(list(rest.items())[1 - STAGES :]), identity.stage: {**told, "drift": words}}
+
+
+def _safe(value: object) -> object:
+    return one_line(redact(value))[:500] if isinstance(value, str) else value
 
 
 def _end(record: Record) -> dict[str, Any]:

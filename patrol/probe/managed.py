@@ -9,6 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.chain.orders import is_apart
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
@@ -49,6 +50,8 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     fold = _fold(raw, known.get("journal"))
     log, place = _log(raw, place, box)
     place.reader.update(manifest=manifest, journal=fold, pids=[raw.runner.pid] if raw.runner else [])
+    if "trackers" in known:  # of all stages, whichever log is read now
+        place.reader["trackers"] = known["trackers"]
     status = _json(raw.files, "status.json")
     clock = box.identity.clock_seconds
     fields: dict[str, Any] = status if isinstance(status, dict) else {}
@@ -132,6 +135,7 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
         "python": _program(head.get("python")),
         "host": str(head.get("host", ""))[:253],
         "backend": _engine(head),
+        "engine": _engine_settings(head),
         "every": _finite(every) or 30.0,
         "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         "stages": stages if len(stages) <= 200 else {name: kept for name, kept in stages.items() if kept},
@@ -145,6 +149,15 @@ def _engine(head: dict[str, Any]) -> str:
     return one_line(str(backend.get("name") or ""))[:40] if isinstance(backend, dict) else ""
 
 
+def _engine_settings(head: dict[str, Any]) -> dict[str, str]:
+    """Where the engine answers and what the token is called, as the run's own records say; believed by nobody yet."""
+    backend = head.get("backend")
+    found = backend if isinstance(backend, dict) else {}
+    kept = {key: value for key in _ENGINE_KEYS if isinstance(value := found.get(key), str) and len(value) < 500}
+    return {**kept, "apart": "yes"} if found and is_apart(found) else kept
+
+
+_ENGINE_KEYS = ("address", "controller", "token")
 _DECLARED = ("stall_after_seconds", "min_duration_seconds")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.logs.cursor import Cursor
+from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
 from patrol.probe.script import Call
 
@@ -48,6 +49,7 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     calls.append(Call("gpus"))
     if box.results:
         calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
+    calls += trackers.calls(places)
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
     return Ask(tuple(calls), state)
 
@@ -98,6 +100,8 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
         journal = place.reader.get("journal")
         if name and isinstance(journal, dict):
             known = (place.reader.get("manifest", {}).get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
+            if "jobs" not in journal:  # of a version that kept less: all of it once more
+                known = ("0", 0, 0)
             words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
     return words
 

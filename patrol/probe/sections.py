@@ -16,6 +16,7 @@ from patrol.probe import (
     box_resources,
     box_results,
     box_runs,
+    box_tracker,
     box_watch,
 )
 
@@ -50,6 +51,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("kernel", "p_kernel", (box_kernel.SHELL,), 3, "dmesg: Xid errors and OOM kills since the last look"),
     Section("gpus", "p_gpus", (box_gpus.SHELL,), 8, "nvidia-smi: use, memory, temperature, faults"),
     Section("results", "p_results", (box_results.SHELL,), 4, "declared files of results: at most 4 of at most 4 KiB each", files=True),
+    Section("tracker", "p_tracker", (box_logs.SHELL, box_tracker.SHELL), 4, "W&B's run file or trackio's database: what is new since the last look (runs with a known tracker only)", files=True),
     Section("count", "p_count", (box_watch.COUNT,), 8, "how many files are below a declared directory", files=True),
 )  # fmt: skip
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.redact import one_line, redact
 from patrol.before import LogPlace
-from patrol.probe import box_gpus, box_identity, box_jobs, box_kernel, box_resources, box_results, box_runs, box_watch
+from patrol.probe import (
+    box_gpus,
+    box_identity,
+    box_jobs,
+    box_kernel,
+    box_resources,
+    box_results,
+    box_runs,
+    box_watch,
+    trackers,
+)
 from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import BOX, plan
@@ -94,6 +104,7 @@ def read(
     runs, left_out = _runs(box, asked, frames, fresh, identity, unseen)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
+        runs = _with_trackers(runs, trackers.wanted(places), frames, fresh)
     resources = _memory(frames)
     if isinstance(resources, Unseen):
         unseen["memory"] = resources.why
@@ -205,6 +216,17 @@ def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], fresh: Places) -> 
     known = place.reader if place is not None else {}
     end = known.get("journal", {}).get("end") or {}
     return scheduled.with_engine(run, jobs, known.get("manifest", {}).get("backend", ""), str(end.get("at", "")))
+
+
+def _with_trackers(
+    runs: tuple[RunLook, ...], asked: tuple[trackers.Wanted, ...], frames: Frames, fresh: Places
+) -> tuple[RunLook, ...]:
+    found = []
+    for run in runs:
+        place = fresh.get(run.run)
+        looks = () if place is None else trackers.looks_at(run.run, place.reader, asked, frames.part)
+        found.append(run._replace(trackers=looks) if looks else run)
+    return tuple(found)
 
 
 def _with_queue(run: RunLook, queue: Maybe[dict[str, tuple[str, str, str]]]) -> RunLook:

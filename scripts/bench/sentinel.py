@@ -72,7 +72,8 @@ def held(sshd: Sshd, marker: Path) -> list[str]:
 
 WAYS = (
     Waiting("sentinel, python on the box", sentinel, engine="python"),
-    Waiting("sentinel, only sh on the box", sentinel, engine="sh"),
+    Waiting("sentinel, no python on the box", sentinel, engine="sh"),
+    Waiting("sentinel, only dash on the box", sentinel, engine="plain"),
     Waiting("sentinel, this machine", local),
     Waiting("plain poll every 20 s, at 2 s", polling(2.0), scale=10),
     Waiting("held inotifywait", held),
@@ -153,7 +154,7 @@ def children_seconds(pid: int) -> float:
 
 
 def idle(args: argparse.Namespace) -> None:
-    for way in WAYS[:3]:
+    for way in [way for way in WAYS[:4] if args.only in way.name]:
         scene = Scene()
         waiter = scene.start(way, scene.folder / "DONE")
         assert scene.sshd.process is not None

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import time
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -145,3 +146,50 @@ def test_a_resume_that_changes_nothing_says_nothing(box: Box) -> None:
     assert done.returncode == 0
     assert "differs" not in done.stdout
     assert all("changed" not in one for one in box.events("chain_started"))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "contract", "why"),
+    [
+        ('{"step": 5}', "", "its metadata says step 5"),
+        ('{"run_id": "other"}', 'tracker = "lab/mine"', "its metadata says run other, not mine"),
+        ("{}", 'rejected = ["ckpt/step-30000"]', "[contract] rejected names it"),
+    ],
+)
+def test_a_newer_checkpoint_of_another_lineage_holds_a_resume_back(
+    box: Box, metadata: str, contract: str, why: str
+) -> None:
+    (box.project / "onbox.toml").write_text(f"{CONFIG}[contract]\n{contract}\n")
+    assert box.onbox("chain", "-d", "--launch-check", "0.1").returncode == 0
+    for step, text in ((4000, '{"step": 4000, "run_id": "mine"}'), (30000, metadata)):
+        folder = box.project / "ckpt" / f"step-{step}"
+        folder.mkdir(parents=True)
+        (folder / "metadata.json").write_text(text)
+    assert box.onbox("stop", "--now").returncode == 0
+    told = box.onbox("resume", "--dry-run")
+    assert told.returncode == 3
+    assert "step 4000, ckpt/step-4000: whole" in told.stdout
+    refused = box.onbox("resume", "-d")
+    assert (refused.returncode, why in refused.stderr) == (3, True), refused.stderr
+    assert len(box.events("attempt_started")) == 1
+    (box.project / "go").touch()
+    box.onbox("resume", "--any-checkpoint")
+    assert len(box.events("attempt_started")) == 2, "on somebody's word"
+
+
+def test_a_branch_that_was_given_up_is_named_and_holds_nothing_back(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(CONFIG)
+    for step, age in ((3000, 0), (20000, 86_400)):
+        folder = box.project / "ckpt" / f"step-{step}"
+        folder.mkdir(parents=True)
+        (folder / "metadata.json").write_text("{}")
+        at = time.time() - age + 5
+        os.utime(folder / "metadata.json", (at, at))
+    assert box.onbox("chain", "-d", "--launch-check", "0.1").returncode == 0
+    assert box.onbox("stop", "--now").returncode == 0
+    said = forecast(box)
+    assert said["checkpoint"]["chosen"]["step"] == 3000
+    assert "before the attempt" in said["checkpoint"]["passed_over"][0]["against"]
+    (box.project / "go").touch()
+    box.onbox("resume")
+    assert len(box.events("attempt_started")) == 2

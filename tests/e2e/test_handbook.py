@@ -124,6 +124,86 @@ def test_no_secret_gets_into_any_file(place: Handbooked) -> None:
     assert "true --token=***" in (place.local / "HANDBOOK.md").read_text()
 
 
+def test_a_secret_in_the_notes_is_masked_in_the_page(place: Handbooked) -> None:
+    done_box(place)
+    page = place.build()
+    (place.local / "HANDBOOK.md").write_text(page.replace(NOTES_BEGIN, f"{NOTES_BEGIN}\nask bob\ntoken=hunter2hunter2"))
+    done = place.handbook("build")
+    assert "masked" in done.stderr
+    kept = (place.local / "HANDBOOK.md").read_text()
+    assert "ask bob\ntoken=***" in kept
+    assert "hunter2hunter2" not in kept
+
+
+def test_the_record_is_committed_by_itself_only_where_that_was_asked_for(place: Handbooked) -> None:
+    done_box(place)
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=place.local, env=place.env, check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    git("init", "-q", "-b", "main")
+    for key, value in (("user.name", "ann"), ("user.email", "ann@example.com")):
+        git("config", key, value)
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    place.build()
+    assert place.handbook("log", "flat since step 5").returncode == 0
+    assert git("log", "--format=%s").splitlines() == ["one"]
+    refused = place.handbook("log", "--push", "flat since step 6")
+    assert (refused.returncode, "is pushed nowhere yet" in refused.stderr) == (1, True), refused.stderr
+    assert git("log", "-1", "--format=%s").strip() == "digits: start logbook"
+    place.head = '[logbook]\ngit = "commit"\n'
+    place.write()
+    assert place.handbook("log", "--kind", "decision", "go on").returncode == 0
+    assert git("log", "-1", "--format=%s").strip() == "digits: log decision"
+    assert place.handbook("log", "commit").stdout.rstrip().endswith("nothing new to commit")
+    assert git("status", "--porcelain", "logbook") == ""
+
+
+def test_a_run_is_sealed_only_at_its_end(place: Handbooked) -> None:
+    box = done_box(place)
+
+    def git(folder: Path, *words: str) -> str:
+        who = ["-c", "user.name=ann", "-c", "user.email=ann@example.com"]
+        return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+    place.build()
+    assert place.handbook("seal", "--check").returncode == 0
+    results = box.project / "best.npz"
+    results.rename(box.project / "elsewhere")
+    refused = place.handbook("seal")
+    assert (refused.returncode, "NOT SO       results" in refused.stdout) == (1, True), refused.stdout
+    assert "seal" not in place.handbook("log", "show", "--kind", "seal").stdout
+    (box.project / "elsewhere").rename(results)
+    git(place.local, "init", "-q", "-b", "main")
+    for key, value in (("user.name", "ann"), ("user.email", "ann@example.com")):
+        git(place.local, "config", key, value)
+    sealed = place.handbook("seal")
+    assert "no tag" in sealed.stderr, "the box's project has no git, and that is said"
+    shown = place.handbook("log", "show", "--kind", "seal").stdout
+    assert "evidence: run id" in shown
+    assert git(place.local, "log", "-1", "--format=%s").strip() == "digits: start logbook"
+    assert "sealed before" in place.handbook("seal").stdout
+
+
+def test_a_launch_by_hand_leaves_no_lineage_open(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    launch = ("log", "--kind", "launch", "again after the node was lost")
+    for words in ((), ("--reason", "node lost"), ("--reason", "x", "--lineage", "new", "--old", "a", "--new", "b")):
+        refused = place.handbook(*launch, *words)
+        assert refused.returncode == 64, refused.stderr
+    assert "--from, --root, --code" in refused.stderr
+    assert place.handbook(*launch, "--reason", "node lost", "--lineage", "same").returncode == 0
+    whole = ("--old", "a", "--new", "b", "--from", "ckpt/step-5", "--root", "/mnt/b", "--code", "1a2b3c4")
+    assert place.handbook(*launch, "--reason", "rolled back", "--lineage", "new", *whole).returncode == 0
+    shown = place.handbook("log", "show", "--kind", "launch").stdout
+    assert "lineage: new: old a; new b; from ckpt/step-5; root /mnt/b; code 1a2b3c4" in shown
+    assert "reason: rolled back" in shown
+
+
 def test_a_tick_renews_the_page_and_keeps_the_notes(place: Handbooked) -> None:
     box = place.add_box("gpu1")
     assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0

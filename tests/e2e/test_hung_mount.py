@@ -38,6 +38,19 @@ def test_a_hung_mount_stops_neither_chain_nor_commands(box: Box, tmp_path: Path)
     assert "DONE" in box.onbox("status").stdout
 
 
+def test_a_trackers_directory_on_a_hung_mount_is_not_looked_at(box: Box, tmp_path: Path) -> None:
+    with hung_mount(tmp_path / "sick") as sick:
+        (box.project / "onbox.toml").write_text(
+            f"[run]\nsample_every = '200ms'\n[stages.a]\ncmd = 'until test -e go; do sleep 0.05; done'\n"
+            f"env = {{ WANDB_DIR = '{sick}' }}\n"
+        )
+        chain = box.start("chain")
+        samples = box.state / "samples.jsonl"
+        wait_until(lambda: samples.exists() and samples.read_bytes().count(b"\n") >= 3, "three samples")
+        (box.project / "go").touch()
+        assert chain.wait(30) == 0
+
+
 def test_a_gate_on_a_hung_mount_refuses_and_says_so(box: Box, tmp_path: Path) -> None:
     with hung_mount(tmp_path / "sick") as sick:
         (box.project / "onbox.toml").write_text(

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +23,6 @@ from tests.sshd import Hole, Link, Sshd, descendants, need_sshd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ENGINES = ("python", "sh")
 
@@ -59,9 +60,16 @@ def lookouts(sshd: Sshd) -> list[Entry]:
     return [entry for entry in sshd.sessions() if not entry.name.startswith("sshd")]
 
 
+def looks(entry: Entry) -> bool:
+    """Whether it is the program itself: by its environment, or a pause of it in a shell that has to start one."""
+    with suppress(OSError):
+        return entry.name == "sleep" or b"SENTINEL_" in Path(f"/proc/{entry.identity.pid}/environ").read_bytes()
+    return False
+
+
 def wait_for_lookout(sshd: Sshd) -> None:
     """Until a wait has looked on the box: its program there has started."""
-    wait_until(lambda: any(entry.name in {"python3", "sleep"} for entry in lookouts(sshd)), "the program on the box")
+    wait_until(lambda: any(map(looks, lookouts(sshd))), "the program on the box")
     time.sleep(0.3)  # its first look follows within a tick
 
 
@@ -427,8 +435,8 @@ def test_a_busybox_box_is_enough(tmp_path: Path) -> None:
     waiter = waiters.start(
         "wait", marker_of(tmp_path), "--log", f"gpu1:{log}", "--regex", r"DONE \d", "--timeout", "30s"
     )
-    wait_until(lambda: any(entry.name == "sleep" for entry in lookouts(server)), "the program on the box")
-    time.sleep(1)
+    wait_until(lambda: any(entry.name in {"sh", "busybox"} for entry in lookouts(server)), "the program on the box")
+    time.sleep(1.5)
     land(tmp_path / "DONE")
     with log.open("a") as file:
         file.write("DONE 7\n")
@@ -437,6 +445,17 @@ def test_a_busybox_box_is_enough(tmp_path: Path) -> None:
     wait_until(lambda: not server.sessions(), "nothing to be left on the box", 5)
     server.close()
     assert code == 0
+
+
+def test_a_shell_that_cannot_wait_by_itself_is_enough(sshd: Sshd, tmp_path: Path) -> None:
+    waiters = Waiters(tmp_path, sshd.ssh(), engine="plain")
+    first, killed = (waiters.start("wait", f"gpu1:{tmp_path / name}", "--timeout", "30s") for name in ("DONE", "NEVER"))
+    wait_until(lambda: sum(entry.name == "sleep" for entry in lookouts(sshd)) == 2, "both programs on the box")
+    land(tmp_path / "DONE")
+    assert first.wait(30) == 0
+    killed.kill()
+    wait_until(lambda: not sshd.sessions(), "nothing to be left on the box", 30)
+    waiters.close()
 
 
 def test_processes_here_are_all_gone_after_a_wait(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +36,7 @@ def cluster() -> Iterator[SlurmCluster]:
 def waiters(request: pytest.FixtureRequest, tmp_path: Path, box: Box, cluster: SlurmCluster) -> Iterator[Waiters]:
     box.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
     made = Waiters(box.project, engine=request.param)
+    made.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
     made.env["XDG_STATE_HOME"] = str(tmp_path / "state")
     yield made
     made.close()
@@ -78,7 +81,7 @@ def test_a_failure_on_a_node_is_told(box: Box, waiters: Waiters) -> None:
     armed(waiters)
     (box.project / "go").touch()
     end = waiters.end(waiter)
-    assert (end["outcome"], end["detail"]["failure_class"]) == ("failed", "code_error")
+    assert (end["outcome"], end["detail"].get("failure_class")) == ("failed", "code_error"), end
 
 
 def test_a_stop_ends_the_wait_and_a_new_submission_is_waited_for(box: Box, waiters: Waiters) -> None:
@@ -94,3 +97,91 @@ def test_a_stop_ends_the_wait_and_a_new_submission_is_waited_for(box: Box, waite
     assert again.poll() is None
     (box.project / "go").touch()
     assert waiters.end(again)["outcome"] == "landed"
+
+
+def job_id(box: Box, stage: str = "train") -> str:
+    return str([event["job_id"] for event in box.events("job_submitted") if event["stage"] == stage][-1])
+
+
+def test_a_job_that_is_killed_at_once_leaves_no_record_and_is_told(
+    box: Box, waiters: Waiters, cluster: SlurmCluster
+) -> None:
+    submit(box, WAITS)
+    begun(box, 1)
+    waiter = waiters.start("wait", "here:digits", *LIMIT)
+    armed(waiters)
+    cluster.run("scancel", "--signal=KILL", "--full", job_id(box))
+    end = waiters.end(waiter)
+    assert (end["outcome"], end["detail"]["rule"]) in {
+        ("failed", "ended_on_engine"),
+        ("stopped", "ended_on_engine"),
+    }, end
+    assert f"job {job_id(box)}" in end["say"]
+
+
+def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
+    """Slurm looks for jobs that are over their limit every half a minute."""
+    submit(box, f"trap '' TERM; {WAITS}")
+    begun(box, 1)
+    waiter = waiters.start("wait", "here:digits", "--json", "--timeout", "100s")
+    armed(waiters)
+    cluster.run("scontrol", "update", f"JobId={job_id(box)}", "EndTime=now")
+    end = waiters.end(waiter, 110)
+    assert (end["outcome"], end["detail"].get("failure_class")) == ("stopped", "time_limit"), end
+    assert "TIMEOUT" in end["say"], end
+
+
+def test_a_controller_that_is_away_ends_nothing(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
+    cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
+    submit(box)
+    pid = cluster.pid_of("slurmctld")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "30s"))
+        assert end["outcome"] == "timed-out", end
+        assert "could not look" in json.dumps(end), end
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
+
+
+def test_a_held_job_is_shown_and_ends_nothing(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
+    cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
+    try:
+        submit(box)
+        cluster.run("scontrol", "hold", job_id(box))
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "4s"))
+        assert end["outcome"] == "timed-out"
+        assert "held" in json.dumps(end), end
+    finally:
+        cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
+        cluster.run("scontrol", "release", job_id(box))
+
+
+def test_short_looks_ask_the_engine_too(box: Box, waiters: Waiters) -> None:
+    submit(box)
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    end = waiters.end(waiters.start("wait", "here:digits", *LIMIT, "--interval", "1s"))
+    assert (end["outcome"], end["detail"]["rule"]) == ("landed", "landed")
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("engine", ["python", "sh"])
+def test_a_marker_beside_an_oom_kill_does_not_land(box: Box, tmp_path: Path, engine: str) -> None:
+    try:
+        cluster = SlurmCluster(cgroup=True)
+    except (AssertionError, OSError) as error:
+        pytest.skip(f"no Slurm with cgroups here: {error}")
+    waiters = Waiters(box.project, engine=engine)
+    waiters.env |= {"XDG_STATE_HOME": str(tmp_path / "state"), "SLURM_CONF": str(cluster.conf)}
+    waiters.env["PATH"] = cluster.env["PATH"]
+    try:
+        box.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
+        submit(box, "echo begins >>ran; python3 -c 'x = bytearray(400 << 20)' || true")
+        end = waiters.end(waiters.start("wait", "here:digits", *LIMIT))
+        assert (end["outcome"], end["detail"]["failure_class"]) == ("failed", "host_oom"), end
+        assert "OUT_OF_MEMORY" in end["say"]
+    finally:
+        waiters.close()
+        cluster.close()

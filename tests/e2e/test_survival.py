@@ -359,6 +359,16 @@ def test_ctrl_c_twice_does_not_wait_for_the_grace(box: Box) -> None:
     assert box.processes() == []
 
 
+def test_ctrl_c_twice_in_one_breath_is_heard_twice(box: Box) -> None:
+    viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
+    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    for _ in range(20):  # a key that repeats: some arrive while the answer to another is under way
+        viewer.send_signal(signal.SIGINT)
+        time.sleep(0.005)
+    assert viewer.wait(20) == 4  # the configured grace is 30 s
+    assert box.processes() == []
+
+
 def test_sigterm_to_the_runner_is_an_interruption(box: Box) -> None:
     start_waiting(box)
     os.kill(box.runner_pid(), signal.SIGTERM)

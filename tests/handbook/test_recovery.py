@@ -10,6 +10,8 @@ from handbook.facts import FailureFacts, ResumeFacts
 from handbook.recovery import RULES, advise
 from tests.handbook.made import run_facts
 
+FOREIGN = ResumeFacts("start", "starts again", "train", "step 10", whole=True, refused=("ckpt/step-20",))
+
 
 def test_names_are_unique_and_the_last_row_takes_all() -> None:
     assert len({row.name for row in RULES}) == len(RULES)
@@ -28,6 +30,7 @@ def test_names_are_unique_and_the_last_row_takes_all() -> None:
         ("do-not-repeat", "onbox logs --run digits", {"state": "failed", "failure_class": "code_error"}),
         ("do-not-repeat", "onbox logs --run digits", {"state": "interrupted", "failure_class": "cuda_oom"}),
         ("failed", "onbox logs --run digits", {"state": "failed", "failure_class": "host_oom"}),
+        ("other-lineage", "onbox resume --dry-run digits", {"state": "interrupted", "resume": FOREIGN}),
         ("stopped", "onbox resume --dry-run digits", {"state": "stopped", "rule": "stopped"}),
         ("runner-gone", "onbox resume -d digits", {"state": "running", "rule": "runner-gone"}),
         ("runner-gone", "onbox resume -d digits", {"further": (("runner-gone", "its runner is gone"),)}),

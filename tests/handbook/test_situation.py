@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.facts import ResumeFacts
-from handbook.situation import LINES, run_line, situation
+from handbook.facts import RecordFacts, ResumeFacts
+from handbook.render import render
+from handbook.situation import LINES, overdue, run_line, situation
 from onbox.contract.readings import Unseen
-from tests.handbook.made import made_facts, run_facts
+from tests.handbook.made import AS_OF, made_facts, run_facts
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 12])
@@ -40,3 +41,14 @@ def test_a_resume_is_told_with_the_checkpoint_it_goes_on_from(known: ResumeFacts
 def test_what_stands_beside_the_verdict_is_named() -> None:
     run = run_facts(0)._replace(further=(("runner-gone", "its runner is gone"),), says="x" * 500)
     assert "rule healthy; also runner-gone" in run_line(run)
+
+
+def test_a_live_run_without_a_word_by_hand_is_told_as_due() -> None:
+    live = run_facts(0, record=RecordFacts(AS_OF - 90_000, by_hand=True, due_at=AS_OF - 3_600))
+    quiet = run_facts(4, record=RecordFacts(AS_OF - 90_000, by_hand=True, due_at=None))
+    facts = made_facts(1)._replace(runs=(live, quiet))
+    assert overdue(facts, AS_OF) == [
+        "record of gpu0/digits: nothing by hand since 2026-11-20 04:03 UTC: handbook log --run gpu0/digits TEXT"
+    ]
+    assert overdue(facts, AS_OF - 7_200) == []
+    assert "last entry by hand 2026-11-20 04:03 UTC; the next is due by 2026-11-21 04:03 UTC" in render(facts)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
+from onbox.contract.tracker import TrackerIdentity
+from onbox.trackers.reading import TrackerRun
+from onbox.trackers.trackio_db import Alert
 from patrol.before import Before, BoxBefore
 from patrol.snapshot import (
     NOT_ASKED,
@@ -20,6 +23,7 @@ from patrol.snapshot import (
     Pressure,
     RunLook,
     Scheduler,
+    TrackerLook,
 )
 from tests.patrol.makers import NOW, failure, log, on_engine
 
@@ -93,6 +97,40 @@ def a_run(random: Random) -> RunLook:
         notify_trouble=random.choice(TEXTS),
         scheduler=maybe(random, *SCHEDULERS),
         expected_seconds=number(),
+        trackers=tuple(a_tracker(random) for _ in range(random.choice((0, 0, 1, 2)))),
+    )  # fmt: skip
+
+
+def a_tracker(random: Random) -> TrackerLook:
+    def text() -> Any:
+        return random.choice((None, *TEXTS))
+
+    def a_run() -> TrackerRun:
+        at = random.choice((None, *NUMBERS, NOW, NOW - 1e4))
+        step, loss = random.choice((None, *NUMBERS)), random.choice((None, 0.5, "nan"))
+        return TrackerRun(
+            "wandb",
+            text(),
+            text(),
+            text(),
+            random.choice((None, "finished", "crashed", *TEXTS)),
+            step,
+            False,
+            at,
+            loss,
+            None,
+        )
+
+    return TrackerLook(
+        random.choice(("", "train", *TEXTS)),
+        TrackerIdentity(random.choice(("wandb", "trackio", *TEXTS)), text(), text(), None, text(), text(), text()),
+        tuple(TEXTS) if random.random() < 0.3 else (),
+        maybe(random, a_run()),
+        random.choice((None, a_run())),
+        maybe(random, a_run()),
+        (Alert(random.choice((None, *NUMBERS, NOW)), random.choice(("warn", *TEXTS)), *TEXTS[:2], random.choice((None, *NUMBERS))),),
+        random.choice((None, True, False)),
+        random.random() < 0.8,
     )  # fmt: skip
 
 
@@ -151,6 +189,9 @@ def a_memory(random: Random) -> Before:
         attempt=random.choice((None, "r1/train/1")),
         uptime_seconds=random.choice((None, 1.0, 1e9)),
         gpu_percents=random.choice(((), (0, 0, 0))),
+        artifact_at=time(),
+        artifact_gaps=random.choice(((), (600.0,) * 3, (0.0,) * 16)),
+        losses=random.choice(((), (2.0,) * 8, (-1.0, 0.0) * 8)),
         undelivered_ticks=random.choice((0, 3)),
         was_flapping=random.random() < 0.5,
     )

@@ -9,25 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.crontab import NoCrontab, change_crontab, read_crontab
+from onbox.crontab_text import BadLine, means_no_crontab, our_lines, with_line, without_line
 from onbox.errors import Trouble
-from patrol.cron import (
-    BadLine,
-    Job,
-    bare_environment,
-    means_no_crontab,
-    our_lines,
-    render_line,
-    shell_line,
-    systemd_units,
-    with_line,
-    without_line,
-)
-from patrol.crontab import NoCrontab, change_crontab, read_crontab
+from patrol.cron import Job, bare_environment, render_line, shell_line, systemd_units, tag
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ID = "digits-0a1b2c3d"
+TAG = tag(ID)
 JOB = Job(
     "3,33 * * * *",
     ("/opt/v/bin/patrol", "tick", "-c", "/home/u/digits/onbox.toml"),
@@ -56,21 +47,21 @@ def test_the_line_is_the_one_that_is_promised() -> None:
 @pytest.mark.parametrize("others", OTHERS)
 def test_other_lines_stay_byte_for_byte(others: str) -> None:
     line = render_line(JOB)
-    added = with_line(others, line, ID)
+    added = with_line(others, line, TAG)
     assert added == others + line + "\n"
-    assert with_line(added, line, ID) == added
-    assert without_line(added, ID) == others
-    assert without_line(others, ID) == others
+    assert with_line(added, line, TAG) == added
+    assert without_line(added, TAG) == others
+    assert without_line(others, TAG) == others
 
 
 def test_the_line_is_renewed_in_its_place() -> None:
     crontab = f"a\n# off: x # onbox-patrol {ID}\nb\n3 * * * * x # onbox-patrol {ID}\n"
-    assert our_lines(crontab, ID) == [f"# off: x # onbox-patrol {ID}", f"3 * * * * x # onbox-patrol {ID}"]
-    assert with_line(crontab, "NEW", ID) == "a\nNEW\nb\n"
+    assert our_lines(crontab, TAG) == [f"# off: x # onbox-patrol {ID}", f"3 * * * * x # onbox-patrol {ID}"]
+    assert with_line(crontab, "NEW", TAG) == "a\nNEW\nb\n"
 
 
 def test_a_last_line_without_end_gets_one() -> None:
-    assert with_line("5 5 * * * x", "NEW", ID) == "5 5 * * * x\nNEW\n"
+    assert with_line("5 5 * * * x", "NEW", TAG) == "5 5 * * * x\nNEW\n"
 
 
 @pytest.mark.parametrize("path", ["/tmp/a b/50%/it's $(x)", "/tmp/-n/ü", '/tmp/"q"\\'])
@@ -145,7 +136,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_crontab_comes_and_goes(table: Path, tmp_path: Path) -> None:
     locks = os.fspath(tmp_path / "locks")
     assert read_crontab() == ""
-    assert change_crontab(locks, lambda text: with_line(text, "NEW", ID))
+    assert change_crontab(locks, lambda text: with_line(text, "NEW", TAG))
     assert table.read_bytes() == b"NEW\n"
     assert not change_crontab(locks, lambda text: text)
     assert change_crontab(locks, lambda text: "")
@@ -154,7 +145,7 @@ def test_the_crontab_comes_and_goes(table: Path, tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_utf8_stay(table: Path, tmp_path: Path) -> None:
     table.write_bytes(b"0 1 * * * caf\xe9\n")
-    change_crontab(os.fspath(tmp_path), lambda text: with_line(text, "NEW", ID))
+    change_crontab(os.fspath(tmp_path), lambda text: with_line(text, "NEW", TAG))
     assert table.read_bytes() == b"0 1 * * * caf\xe9\nNEW\n"
 
 
@@ -163,7 +154,7 @@ def test_a_failing_crontab_changes_nothing(table: Path, tmp_path: Path, fault: s
     table.write_text("0 4 * * * backup\n")
     table.with_name(f"table.{fault}").touch()
     with pytest.raises(Trouble, match="failed"):
-        change_crontab(os.fspath(tmp_path), lambda text: with_line(text, "NEW", ID))
+        change_crontab(os.fspath(tmp_path), lambda text: with_line(text, "NEW", TAG))
     assert table.read_text() == "0 4 * * * backup\n"
 
 

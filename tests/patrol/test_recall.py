@@ -12,7 +12,21 @@ from patrol.before import Before, BoxBefore
 from patrol.decide.decide import decide_run, decide_unreachable_run
 from patrol.recall import acknowledgement, fold, fold_box, rate_now
 from patrol.snapshot import BoxLook, Gpu, Identity, RunLook
-from tests.patrol.makers import HEALTHY_PROGRESS, NOW, TICK, UPTIME, away, box, dead, disk, done, failure, run, watched
+from tests.patrol.makers import (
+    HEALTHY_PROGRESS,
+    NOW,
+    TICK,
+    UPTIME,
+    artifacts,
+    away,
+    box,
+    dead,
+    disk,
+    done,
+    failure,
+    run,
+    watched,
+)
 
 if TYPE_CHECKING:
     from patrol.verdict import Verdict
@@ -234,3 +248,26 @@ def test_kernel_lines_are_told_once() -> None:
 
 def test_without_a_counter_there_is_no_pace() -> None:
     assert rate_now(Before(), run(), box(), NOW) is None
+
+
+def saves(patrol: Patrol, ages: list[float]) -> list[bool]:
+    """Whether the saves are told to be late, tick by tick: the steps go on, the newest artifact is so old."""
+    said = []
+    for number, age in enumerate(ages):
+        verdict = patrol.tick(at_step(100.0 * number)._replace(artifacts=artifacts(age)))
+        said.append("artifacts-late" in [finding.rule for finding in verdict.further])
+    return said
+
+
+def test_saves_that_stop_are_late_until_the_next_one() -> None:
+    minutes = [5.0, 12, 3, 9, 8, 38, 68, 98, 128, 158, 2, 10]
+    late = [False] * 8 + [True] * 2 + [False] * 2
+    assert saves(Patrol(), [60 * age for age in minutes]) == late
+
+
+def test_a_save_every_five_hours_is_never_late() -> None:
+    assert not any(saves(Patrol(), [1800.0 * (look % 10) for look in range(60)]))
+
+
+def test_a_first_save_that_takes_long_is_not_late() -> None:
+    assert not any(saves(Patrol(), [1800.0 * look for look in range(20)]))

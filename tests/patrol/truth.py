@@ -1,19 +1,21 @@
 """The truth table: what is really so on a box, what a look brings of it, and what the patrol must say.
 
-docs/patrol-truth.md is rendered from these rows by scripts/render_patrol_docs.py; test_truth.py runs them.
+docs/patrol-truth.md is rendered from these rows by scripts/gen_docs.py; test_truth.py runs them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.boxes import StopAt
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from patrol.before import Before, BoxBefore
-from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook, Snapshot
+from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook
 from patrol.verdict import Severity
+from tests.patrol.case import Case
+from tests.patrol.cluster_looks import IRIS, iris_told, look_at_job, ray_told
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -34,6 +36,7 @@ from tests.patrol.makers import (
     shrinking,
     watched,
 )
+from tests.patrol.truth_trackers import TRACKER_CASES
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -41,31 +44,8 @@ if TYPE_CHECKING:
 
 OK, WARNING, CRITICAL, UNKNOWN = Severity.OK, Severity.WARNING, Severity.CRITICAL, Severity.UNKNOWN
 
-SEEN_HEALTHY, REACHED = before(), box_before()
-
-
-class Case(NamedTuple):
-    """truth: the real state, as somebody at the box's console would tell it. look: of the run; None: it was not seen.
-
-    rule, severity, state: what is expected of the verdict; severity is the naming rule's own. flags: every further
-    rule. resume: whether a resume may be tried. name: of the run that is meant where it was not seen; "": the box.
-    """
-
-    truth: str
-    rule: str
-    severity: Severity
-    state: RunState
-    why: str
-    look: RunLook | None = None
-    snapshot: Snapshot = box()
-    before: Before = SEEN_HEALTHY
-    box_before: BoxBefore = REACHED
-    flags: tuple[str, ...] = ()
-    resume: bool = False
-    name: str = "digits"
-
-
-OLD = 3 * 3600.0
+HOUR = 3600.0
+OLD = 3 * HOUR
 GROUP_KILL = KernelFault(
     "oom", "Memory cgroup out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid")
 )
@@ -75,9 +55,6 @@ NO_EVIDENCE = "what was not seen is no evidence against the run"
 
 RUNNING_CASES: tuple[Case, ...] = (
     Case("trains past the step where a person wants to stop", "stop-point", WARNING, RunState.RUNNING, "told to whom it concerns; nothing is stopped", run(stop_at=StopAt(step=4000))),
-    Case("the loss has been twice its level for three ticks", "healthy", OK, RunState.RUNNING, "one that stays is no noise", run(), before=before(losses=(0.2,) * 6 + (0.4, 0.42)), flags=("loss-spike",)),
-    Case("one loss is twice its level", "healthy", OK, RunState.RUNNING, "a single number is noise", run(), before=before(losses=(0.2,) * 8)),
-    Case("steps go on, no checkpoint for six usual gaps", "healthy", OK, RunState.RUNNING, "what an end would cost grows", watched(artifacts=artifacts(6 * 3600.0)), before=before(run_id=None, artifact_gaps=(3600.0,) * 4), flags=("artifacts-overdue",)),
     Case("trains, and the stopping point is ahead", "healthy", OK, RunState.RUNNING, "nothing is reached yet", run(stop_at=StopAt(step=5000, loss=0.0001))),
     Case("trains, everything fresh", "healthy", OK, RunState.RUNNING, "alive and moving", run()),
     Case("trains, first look ever", "healthy", OK, RunState.RUNNING, "no memory is needed for that", run(), before=Before(), box_before=BoxBefore()),
@@ -113,6 +90,12 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("one slow tick: a checkpoint was written", "healthy", OK, RunState.RUNNING, "one tick is no collapse", run(), before=before(rates=(0.2,) * 10)),
     Case("10% slower than usual", "healthy", OK, RunState.RUNNING, "within what varies", run(), before=before(rates=(0.122,) * 10)),
     Case("the loss is nan", "loss-lost", CRITICAL, RunState.DEGRADED, "it burns time without learning", run(progress=HEALTHY_PROGRESS._replace(loss="nan"))),
+    Case("the loss doubled two looks ago and stays there", "healthy", OK, RunState.RUNNING, "a flag: whether it is ruined a person says", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 4.0), steps=((NOW - TICK, 4400.0),)), flags=("loss-risen",)),
+    Case("one hard batch at the moment of the look", "healthy", OK, RunState.RUNNING, "one look is no rise", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 1.9), steps=((NOW - TICK, 4400.0),))),
+    Case("a likelihood as a loss, below zero", "healthy", OK, RunState.RUNNING, "a share of a negative number means nothing", run(progress=HEALTHY_PROGRESS._replace(loss=-1.0)), before=before(losses=(-5.0,) * 5 + (-1.0,), steps=((NOW - TICK, 4400.0),))),
+    Case("steps go on, its saves hang since two hours", "healthy", OK, RunState.RUNNING, "alive and moving, but a resume would lose hours", run(artifacts=artifacts(2 * HOUR)), before=before(artifact_gaps=(600.0, 900.0, 1200.0)), flags=("artifacts-late",)),
+    Case("a checkpoint every five hours, the next one is not due", "healthy", OK, RunState.RUNNING, "by its own history", run(artifacts=artifacts(4 * HOUR)), before=before(artifact_gaps=(5 * HOUR,) * 3)),
+    Case("its artifacts are as old as the pause before this attempt", "healthy", OK, RunState.RUNNING, "the pause is not its fault", run(artifacts=artifacts(9 * HOUR), stage_began_age_seconds=TICK), before=before(artifact_gaps=(600.0,) * 6)),
     Case("the second retry of its stage", "degraded", WARNING, RunState.DEGRADED, "the budget is being used up", run(retries=2)),
     Case("goes up and down with every look", "flapping", WARNING, RunState.DEGRADED, "21 samples, weighted", run(), before=before(rules=("healthy", "stalled") * 10)),
     Case("came back from one bad look", "healthy", OK, RunState.RUNNING, "one change is no flapping", run(), before=before(rules=("healthy",) * 19 + ("could-not-look",))),
@@ -171,7 +154,8 @@ WATCHED_CASES: tuple[Case, ...] = (
     Case("bare nohup python train.py, trains", "healthy", OK, RunState.RUNNING, "the same line without onbox on the box", watched(), before=before(run_id=None)),
     Case("pgrep would match the probe's own shell, no training runs", "gone", WARNING, RunState.UNKNOWN, "the probe leaves itself out: nothing was found", watched(stage_alive=False), before=before(run_id=None)),
     Case("bare process died of an error that its log shows, first look", "crashed", CRITICAL, RunState.FAILED, "a fault at the log's end and no process are proof", watched(stage_alive=False, failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(run_id=None)),
-    Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False), before=before(run_id=None, gone_ticks=1)),
+    Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False, log=log(4000.0)), before=before(run_id=None, gone_ticks=1)),
+    Case("bare process under another session name goes on writing", "unseen-writer", WARNING, RunState.UNKNOWN, "what is written after a look that found nobody has a writer", watched(stage_alive=False, log=log(4.0)), before=before(run_id=None, gone_ticks=1)),
     Case("bare process ended at 5155 of 5155, no done_regex", "ended-unproven", WARNING, RunState.UNKNOWN, "the last step is no proof of results", watched(stage_alive=False, progress=Progress(current=5155, exact_max=5155)), before=before(run_id=None)),
     Case("bare process ended, done_regex matched", "done", OK, RunState.DONE, "no process and the declared proof", watched(stage_alive=False, done="line: Training completed"), before=before(run_id=None)),
     Case("only a log is declared, it grows", "moving", OK, RunState.RUNNING, "something writes", watched(stage_alive=Absent("no process is named")), before=before(run_id=None)),
@@ -282,7 +266,38 @@ SLURM_CASES: tuple[Case, ...] = (
     Case("runs; the controller is down", "could-not-look", UNKNOWN, RunState.UNKNOWN, "never dead", on_login_node(CONTROLLER_DOWN, heartbeat_age_seconds=OLD), before=before(gone_ticks=5)),
     Case("CHAIN_DONE is there; the controller is down", "could-not-look", UNKNOWN, RunState.UNKNOWN, "the job may have been killed for memory beside it", done(scheduler=CONTROLLER_DOWN)),
     Case("failed, on record; the controller is down", "failed", CRITICAL, RunState.FAILED, "a recorded failure needs no engine", on_login_node(CONTROLLER_DOWN, outcome="chain_failed", failure=failure("code_error", "KeyError: 'lr'"))),
-    Case("runs on this very machine; the controller is down", "healthy", OK, RunState.RUNNING, "a living process is positive proof", run(scheduler=CONTROLLER_DOWN)),
+    Case("runs on this very machine; the controller is down", "healthy", OK, RunState.RUNNING, "a living process is positive proof", run(scheduler=CONTROLLER_DOWN), flags=("engine-unseen",)),
+)  # fmt: skip
+
+STEPS, STEPS_LOG = "ray_api_job_steps2.json", "ray_api_logs_steps.json"
+UNMET_LOG, DEAD_NODE = "ray_api_logs_want_unmet.json", "ray_api_nodes_one_dead.json"
+MOVES = ray_told(STEPS, logs=STEPS_LOG)
+NO_MARKER = "its disk is not seen: the engine's word alone decides"
+
+CLUSTER_CASES: tuple[Case, ...] = (
+    Case("runs on Ray, first look", "unconfirmed", OK, RunState.RUNNING, "RUNNING is the head's word only", look_at_job(MOVES)),
+    Case("runs on Ray, its log was seen to change a moment ago", "healthy", OK, RunState.RUNNING, "the log's movement confirms the word", look_at_job(MOVES, ago=60.0)),
+    Case("runs on Ray, its log has not changed for three hours", "stalled", CRITICAL, RunState.STALLED, "RUNNING is no progress", look_at_job(MOVES, ago=OLD)),
+    Case("runs on Ray, the log could not be read", "signals-unseen", UNKNOWN, RunState.RUNNING, "what was not seen is no movement", look_at_job(ray_told(STEPS)._replace(log=Unseen("HTTP 500")))),
+    Case("runs on Ray, a node of it died since", "engine-degraded", WARNING, RunState.DEGRADED, "the job's state stays RUNNING", look_at_job(ray_told("ray_api_job_steps2.json", logs=STEPS_LOG, nodes=DEAD_NODE), ago=60.0)),
+    Case("runs on Ray, a node had died before it began", "unconfirmed", OK, RunState.RUNNING, "the head remembers the dead of old", look_at_job(ray_told("ray_api_job_steps2.json", nodes=DEAD_NODE)._replace(troubles=()))),
+    Case("runs on Ray, its tasks wait for a GPU that the cluster lacks", "engine-degraded", WARNING, RunState.DEGRADED, "the autoscaler says so in the job's log", look_at_job(ray_told(STEPS, logs=UNMET_LOG), ago=60.0)),
+    Case("waits on Ray for a GPU", "capacity-wait", OK, RunState.PENDING, "a queue is no failure", look_at_job(ray_told("ray_api_job_need-gpu.json"))),
+    Case("failed on Ray by its own exception", "failed-on-engine", CRITICAL, RunState.FAILED, "class and line from its log", look_at_job(ray_told("ray_api_job_bad.json", logs="ray_api_logs_bad.json"))),
+    Case("a person stopped it on Ray", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "STOPPED is not started again silently", look_at_job(ray_told("ray_api_job_steps2_stopped.json"))),
+    Case("the head was restarted and has lost the job", "forgotten", UNKNOWN, RunState.UNKNOWN, "its processes may live on: never dead", look_at_job(ray_told(""), session="session_2", ago=TICK), before=before(gone_ticks=5)),
+    Case("somebody deleted the job, or the id is wrong", "forgotten", UNKNOWN, RunState.UNKNOWN, "not known is no end", look_at_job(ray_told(""))),
+    Case("Ray answers with a state that nobody knows", "could-not-look", UNKNOWN, RunState.UNKNOWN, "an unknown word is no verdict", look_at_job(ray_told("ray_api_job_unknown_state.json"))),
+    Case("Ray's answer on this job was cut off", "could-not-look", UNKNOWN, RunState.UNKNOWN, "half an answer is none", look_at_job(ray_told("ray_api_job_cut_off.txt")), before=before(gone_ticks=5)),
+    Case("finished on Ray", "done", OK, RunState.DONE, NO_MARKER, look_at_job(ray_told("ray_api_job_steps.json", logs=STEPS_LOG))),
+    Case("finished on Iris", "done", OK, RunState.DONE, NO_MARKER, look_at_job(iris_told("iris_rpc_GetJobStatus_steps.json", "/root/steps", logs="iris_rpc_FetchLogs_steps.json"), IRIS)),
+    Case("failed on Iris by its own exception", "failed-on-engine", CRITICAL, RunState.FAILED, "the tasks have the exit code, the log the cause", look_at_job(iris_told("iris_rpc_GetJobStatus_bad.json", "/root/bad", logs="iris_rpc_FetchLogs_bad.json"), IRIS)),
+    Case("a task of it was killed near its memory limit on Iris", "failed-on-engine", CRITICAL, RunState.FAILED, "137 with such a peak is the limit's kill", look_at_job(iris_told("iris_rpc_GetJobStatus_bad.json", "/root/bad", tasks="iris_rpc_ListTasks_137_peak.json"), IRIS)),
+    Case("waits on Iris for 64 CPUs that nobody has", "capacity-wait", OK, RunState.PENDING, "pendingReason is told", look_at_job(iris_told("iris_rpc_GetJobStatus_huge.json", "/root/huge"), IRIS)),
+    Case("preempted on Iris and running again", "unconfirmed", OK, RunState.RUNNING, "Iris starts it again under the same id", look_at_job(iris_told("iris_2026-11_rpc_GetJobStatus_preempted_running.json", "/root/pre"), IRIS)),
+    Case("runs on Ray behind a tunnel that is down", "unreachable", UNKNOWN, RunState.UNKNOWN, "of the job nothing is known", None, away("tunnel", "http://127.0.0.1:8265: connection refused")),
+    Case("the head refuses the token", "unreachable", UNKNOWN, RunState.UNKNOWN, "a person must mend it: at once hard", None, away("engine_token", "HTTP 401")),
+    Case("the head hangs", "unreachable", UNKNOWN, RunState.UNKNOWN, "late is no end", None, away("engine_late", "no answer within 4 s"), before=before(gone_ticks=5)),
 )  # fmt: skip
 
 GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
@@ -290,6 +305,8 @@ GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (
     ("Runs that ended, or may have", END_CASES),
     ("Runs that onbox did not start", WATCHED_CASES),
     ("Runs that are with Slurm, seen from a login node", SLURM_CASES),
+    ("Jobs on Ray and Iris that onbox did not start", CLUSTER_CASES),
+    ("Runs that log to an experiment tracker", TRACKER_CASES),
     ("A healthy run on a box that is not", BOX_CASES),
     ("What could not be looked at", LINK_CASES),
 )

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from onbox.contract.states import RunState
+from sentinels.engine_look import EngineWord
 from sentinels.outcome import Outcome
-from sentinels.run_look import ROWS, Terms, facts_of, judge_run
+from sentinels.run_look import ROWS, RunFacts, Terms, facts_of, judge_run
 
 PRINT = "a" * 16
 HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": PRINT, "stage_count": 2}
@@ -17,7 +19,10 @@ STARTED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "chain_starte
 STALLED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "stage_stalled", "stage": "train"}
 SUBMITTED = {"schema": 1, "at": "2026-11-21T06:00:00.000Z", "event": "job_submitted", "stage": "train", "job_id": "7"}
 ON_SLURM = json.dumps({**HEAD, "backend": {"name": "slurm"}})[:-1] + ', "stages": ['
+ON_RAY = ON_SLURM.replace("slurm", "ray")
+AWAY = {"head": ON_SLURM, "runner": "gone", "stage": "gone"}
 STALLED_AT = 1795237200.0
+PROVED_TWICE = {"gone", "failed_unmarked", "done_unmarked", "unproved", "ended_on_engine"}
 
 
 def parts(**changes: Any) -> dict[str, bytes]:
@@ -29,10 +34,20 @@ def parts(**changes: Any) -> dict[str, bytes]:
         **changes,
     }  # fmt: skip
     lines = "".join(json.dumps(record) + "\n" for record in whole["journal"])
+    whole.pop("word", None)
     return {
         name: (lines if name == "journal" else value if isinstance(value, str) else json.dumps(value)).encode()
         for name, value in whole.items()
     }
+
+
+def facts(**changes: Any) -> RunFacts:
+    """The look; `word` of the changes is the engine's."""
+    return facts_of(parts(**changes))._replace(word=changes.get("word"))
+
+
+def said(state: RunState, rule: str = "", **fields: Any) -> EngineWord:
+    return EngineWord(state, rule, "train", "slurm job 7: WORDS", **fields)
 
 
 def end(event: str, **fields: Any) -> dict[str, Any]:
@@ -86,7 +101,24 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
         {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done"), SUBMITTED], "done": MARKER},
         Terms(),
     ),
-    ("landed", Outcome.LANDED, {"head": ON_SLURM, "runner": "gone", "done": MARKER}, Terms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER}, Terms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.RUNNING, live=True)}, Terms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, "could-not-look")}, Terms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.DONE, "done")}, Terms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_jobs=True)}, Terms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_commands=True)}, Terms()),
+    ("landed", Outcome.LANDED, {"head": ON_RAY, "runner": "gone", "done": MARKER}, Terms()),
+    ("unproved", Outcome.FAILED, {**AWAY, "done": MARKER, "word": said(RunState.FAILED, "done-but-job-not")}, Terms()),
+    ("ended_on_engine", Outcome.FAILED, {**AWAY, "word": said(RunState.FAILED, failure_class="host_oom")}, Terms()),
+    ("ended_on_engine", Outcome.STOPPED, {**AWAY, "word": said(RunState.INTERRUPTED)}, Terms()),
+    ("ended_on_engine", Outcome.STOPPED, {"head": ON_SLURM, "word": said(RunState.INTERRUPTED)}, Terms()),
+    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.UNKNOWN, "forgotten")}, Terms()),
+    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.DONE)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, "could-not-look", live=True)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.PENDING, live=True)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.FAILED, live=True)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, no_commands=True)}, Terms()),
+    ("with_engine", None, {"head": ON_RAY, "runner": "gone", "word": said(RunState.FAILED)}, Terms()),
     (
         "failed",
         Outcome.FAILED,
@@ -111,7 +143,7 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
 
 @pytest.mark.parametrize(("row", "outcome", "changes", "terms"), CASES)
 def test_a_look_is_judged(row: str, outcome: Outcome | None, changes: dict[str, Any], terms: Terms) -> None:
-    judged = judge_run(facts_of(parts(**changes)), terms)
+    judged = judge_run(facts(**changes), terms)
     assert (judged.row, judged.outcome) == (row, outcome)
     assert judged.say
 
@@ -124,8 +156,8 @@ def test_every_row_has_a_name_of_its_own_and_is_reached() -> None:
 
 def test_what_is_told_as_gone_or_unmarked_needs_a_second_look() -> None:
     for row, _, changes, terms in CASES:
-        judged = judge_run(facts_of(parts(**changes)), terms)
-        assert judged.proof_needed == (row in {"gone", "failed_unmarked", "done_unmarked"})
+        judged = judge_run(facts(**changes), terms)
+        assert (judged.proof_seconds is not None) == (row in PROVED_TWICE)
 
 
 def test_a_failure_tells_class_remedy_and_proof_without_secrets() -> None:

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import resource
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_the_program_runs_on_every_python(tmp_path: Path, version: str) -> None:
         ("pid", "3", str(os.getpid())),
         ("run", "4", str(tmp_path)),
     ]
-    words = values_of(items, Pace(hold=0.0, deaf=0.0))[4:]
+    words = shlex.split(values_of(items, Pace(hold=0.0, deaf=0.0))[5])
     program = "import json, sys; sys.argv[1:] = []\n" + program_text()
     env = {"SENTINEL_WORDS": json.dumps(words)}
     done = subprocess.run([str(found[0]), "-ISc", program], capture_output=True, text=True, env=env, check=True)
@@ -105,11 +106,12 @@ def test_the_program_runs_on_every_python(tmp_path: Path, version: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("engine", ["plain", "sh"])
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
-def test_the_script_runs_in_every_shell(tmp_path: Path, shell: str) -> None:
+def test_the_script_runs_in_every_shell(tmp_path: Path, shell: str, engine: str) -> None:
     (tmp_path / "DONE").write_text("hi")
     items = [("file", "0", str(tmp_path / "DONE")), ("pid", "1", str(os.getpid())), ("run", "2", str(tmp_path))]
-    values = values_of(items, Pace(hold=0.0, deaf=0.0), engine="sh")
+    values = values_of(items, Pace(hold=0.0, deaf=0.0), engine=engine)
     words = [*shell.split(), "-c", script(), "sh", *values]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     lines = [line.split()[1:4] for line in done.stdout.splitlines() if line.startswith("@s")]

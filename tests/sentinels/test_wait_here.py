@@ -357,3 +357,16 @@ def test_a_log_without_a_pattern_waits_for_the_usual_words(one_waiter: Waiters, 
     waiter = armed(one_waiter, "--log", "log", *LIMIT)
     (tmp_path / "log").write_text("Training completed\n")
     assert one_waiter.end(waiter)["outcome"] == "landed"
+
+
+def test_a_long_wait_that_nobody_stands_behind_says_so(one_waiter: Waiters, tmp_path: Path) -> None:
+    """For a box; on this machine nothing is lost that the wait would have seen."""
+    env = {**one_waiter.env, "ONBOX_SSH_COMMAND": "false"}
+    for limit, told in (("2h", True), ("30m", False)):
+        waiter = one_waiter.start("wait", "gpu1:/root/DONE", "--timeout", limit, env=env)
+        wait_until(lambda: "gpu1" in one_waiter.run("list").stdout, "the wait to begin")
+        waiter.terminate()
+        _, err = waiter.communicate(timeout=30)
+        assert ("patrol install" in err) is told, err
+    timed_out = one_waiter.run("wait", "NEVER", "--timeout", "1s")
+    assert "look yourself (handbook resume)" in timed_out.stdout

@@ -11,6 +11,7 @@ from sentinels.wire import (
     Beat,
     CouldNotLook,
     End,
+    EngineSeen,
     FileSeen,
     Hello,
     LineSeen,
@@ -43,6 +44,7 @@ from sentinels.wire import (
         (b"@s artifact 2 known -", Remember("2", "")),
         (b"@s pid 4 alive 99:boot", PidSeen("4", "99:boot")),
         (b"@s pid 4 gone", PidSeen("4", None)),
+        (b"@s engine 5 2.5 6869", EngineSeen("5", 2.5, "hi")),
         (b"@s run 5 runner=6869 lock=-", RunSeen("5", {"runner": b"hi", "lock": b""})),
     ],
 )

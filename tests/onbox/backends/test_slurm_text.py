@@ -54,6 +54,9 @@ def test_every_row_can_be_reached() -> None:
         (JobState.PENDING, None, "PENDING", "Resources"),
         (JobState.PENDING, None, "PENDING", "ReqNodeNotAvail, UnavailableNodes:n1"),
         (JobState.STOPPED, "user_interrupt", "CANCELLED by 0", "None"),
+        (JobState.STOPPED, "user_interrupt", "CANCELLED+", "None"),
+        (JobState.FAILED, "host_oom", "OUT_OF_ME+", "None"),
+        (JobState.UNKNOWN, None, "RE+", "None"),
         (JobState.ENDING, None, "RUNNING,COMPLETING", "None"),
         (JobState.UNKNOWN, None, "TELEPORTED", "None"),
     ],
@@ -146,6 +149,77 @@ def test_jobcomp_tells_the_newest_end() -> None:
 def test_sacct_with_and_without_reason_and_restarts() -> None:
     assert parse_sacct("12|TIMEOUT|0:0|TimeLimit|2\n12.batch|CANCELLED|0:15||\n")["12"].restarts == 2
     assert parse_sacct("12|CANCELLED by 0|0:15\n")["12"].state is JobState.STOPPED
+
+
+WITH_STEPS = """\
+1|COMPLETED|0:0|None
+1.batch|COMPLETED|0:0|
+1.extern|COMPLETED|0:0|
+2|FAILED|3:0|None
+2.batch|FAILED|3:0|
+3|CANCELLED by 0|0:0|None
+3.batch|CANCELLED|0:15|
+4|COMPLETED|0:0|None
+4.0|OUT_OF_MEMORY|0:125|
+4.batch|COMPLETED|0:0|
+5|REQUEUED|0:0|None
+5.batch|CANCELLED||
+5|NODE_FAIL|1:0|None
+5.batch|CANCELLED||
+6|OUT_OF_MEMORY|0:125|None
+6.batch|OUT_OF_MEMORY|0:125|
+"""
+
+
+def test_accounting_with_steps_and_former_lives() -> None:
+    """Steps are not the job; of a job that was requeued (`-D`) the last row is its newest life."""
+    jobs = parse_sacct(WITH_STEPS)
+    assert {job_id: job.state for job_id, job in jobs.items()} == {
+        "1": JobState.SUCCEEDED,
+        "2": JobState.FAILED,
+        "3": JobState.STOPPED,
+        "4": JobState.SUCCEEDED,
+        "5": JobState.INTERRUPTED,
+        "6": JobState.FAILED,
+    }
+    assert jobs["5"].failure_class == "preempted"
+    assert (jobs["2"].exit_code, jobs["6"].failure_class) == (3, "host_oom")
+
+
+@pytest.mark.parametrize(
+    ("out", "job_id"),
+    [
+        ("12\n", "12"),
+        ("12;cluster-1\n", "12"),
+        ("Welcome\n12\nsee https://hpc.example\n", "12"),
+        ("12\n13\n", None),
+        ("job 12 of 13\n", None),
+        ("", None),
+    ],
+)
+def test_the_id_stands_on_a_line_of_its_own(out: str, job_id: str | None) -> None:
+    answer = parse_submission(Answer(0, out, "sbatch: lua: 500 hours left\n"))
+    assert answer == Submitted(job_id) if job_id else isinstance(answer, Unseen)
+
+
+def test_what_a_wrapper_prints_beside_rows_is_passed_over() -> None:
+    row = case("slurm_22.05_squeue.txt").splitlines()[0]
+    found = read_queue(Answer(0, f"Welcome to the cluster\n{row}\n", ""))
+    assert not isinstance(found, Absent | Unseen)
+    assert len(found) == 1
+    assert isinstance(read_queue(Answer(0, f"{row}\n{row[:30]}\n", "")), Unseen)  # one of them is cut off
+
+
+def test_a_submission_from_inside_a_job_hands_nothing_of_it_on() -> None:
+    inside = {
+        "SLURM_JOB_ID": "7", "SLURM_MEM_PER_CPU": "30", "SLURM_CONF": "/etc/slurm/slurm.conf", "PMIX_RANK": "0",
+        "SLURMD_NODENAME": "n0", "CUDA_VISIBLE_DEVICES": "3", "SBATCH_PARTITION": "gpu", "PATH": "/bin",
+    }  # fmt: skip
+    assert submission_environment(inside, {"A": "1"}) == {
+        "SLURM_CONF": "/etc/slurm/slurm.conf", "SBATCH_PARTITION": "gpu", "PATH": "/bin", "A": "1",
+    }  # fmt: skip
+    outside = {key: value for key, value in inside.items() if key != "SLURM_JOB_ID"}
+    assert submission_environment(outside, {}) == outside
 
 
 @pytest.mark.parametrize("text", ["", "\n", "garbage", "7", "7 RUNNI", "\x00\xff", "JobId=7 JobState=", "7||\n"])
@@ -255,3 +329,10 @@ def test_a_submission_goes_where_it_is_looked_for() -> None:
 def test_a_users_taste_is_taken_away_not_emptied() -> None:
     env = neutral_environment({"SQUEUE_USERS": "", "SQUEUE_FORMAT": "%i", "SLURM_CONF": "/c", "LC_ALL": "de"})
     assert env == {"SLURM_CONF": "/c", "LC_ALL": "C"}
+
+
+@pytest.mark.parametrize(("state", "believed"), [("COMPLETED", True), ("PREEMPTED", False), ("NODE_FAIL", False)])
+def test_a_former_life_is_no_end_while_the_controller_is_silent(state: str, *, believed: bool) -> None:
+    history = parse_sacct(f"7|{state}|0:0\n")
+    assert isinstance(weigh("7", Unseen("down"), history), Job if believed else Unseen)
+    assert isinstance(weigh("7", Absent("forgotten"), history), Job)

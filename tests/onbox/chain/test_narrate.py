@@ -102,6 +102,23 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         {"stage": "train"},
     ),
     ("chain        done         2 of 2 stages · 1m00s", Event.CHAIN_DONE, {"stages": 2, "duration_seconds": 60.0}),
+    (
+        'train        tracker      wandb abc12345 "try-7" · https://wandb.ai/lab/lm/runs/a · as the attempt before',
+        Event.TRACKER_RUN,
+        {
+            "stage": "train",
+            "tracker": "wandb",
+            "run_id": "abc12345",
+            "name": "try-7",
+            "again": True,
+            "url": "https://wandb.ai/lab/lm/runs/a",
+        },
+    ),
+    (
+        "train        DRIFT        the id is a, not b",
+        Event.TRACKER_DRIFT,
+        {"stage": "train", "reason": "the id is a, not b"},
+    ),
     *(
         (
             f"chain        {word:<12} at stage eval: why",

@@ -72,3 +72,60 @@ def test_what_is_set_is_kept_and_nothing_else() -> None:
     assert dict(config.backends["ray"]) == {"address": "http://head:8265", "cpus": 2.0, "resources": {"TPU": 4.0}}
     assert dict(config.backends["slurm"]) == {}
     assert config.backend == "local"
+
+
+# -- [boxes.*] that are clusters
+
+
+def cluster(backend: str = "ray", **box: Any) -> Any:
+    data = {"boxes": {"c": {"backend": backend, **box}}}
+    return parse_config(data, default_name="digits").boxes[0]
+
+
+def cluster_errors(backend: str = "ray", **box: Any) -> str:
+    return "\n".join(errors({"boxes": {"c": {"backend": backend, **box}}}))
+
+
+def test_a_cluster_names_its_jobs() -> None:
+    box = cluster("iris", watch={"job": "/ada/llm-7b", "stall_after": "1h"}, address="http://127.0.0.1:10000/")
+    assert (box.is_cluster, box.address) == (True, "http://127.0.0.1:10000")
+    (watch,) = box.watches
+    assert (watch.name, watch.job, watch.stall_after_seconds) == ("llm-7b", "/ada/llm-7b", 3600.0)
+
+
+@pytest.mark.parametrize("job", ["llm-7b", "ada/llm-7b", "/ada", "/ada/", "/a da/x"])
+def test_iris_wants_the_whole_id(job: str) -> None:
+    assert "/USER/JOB" in cluster_errors("iris", watch={"job": job})
+
+
+@pytest.mark.parametrize("job", ["", 7])
+def test_a_job_is_a_text(job: Any) -> None:
+    assert "boxes.c.watch.job" in cluster_errors("iris", watch={"job": job})
+
+
+@pytest.mark.parametrize("job", ["/ada/llm", "a b", "a;b", "x" * 201])
+def test_a_ray_id_is_one_word(job: str) -> None:
+    assert "submission id" in cluster_errors(watch={"job": job})
+
+
+def test_a_cluster_has_no_shell() -> None:
+    text = cluster_errors(host="h", project="/p", watch=[{"job": "a", "log": "x.log"}, {"job": "a"}])
+    for key in ("host", "project", "log", "watch[1].name"):
+        assert key in text
+
+
+def test_a_cluster_without_jobs_is_told_what_it_wants() -> None:
+    assert "boxes.c.watch" in cluster_errors()
+
+
+def test_a_submission_must_not_wait_and_is_needed_for_recovery() -> None:
+    assert "--no-wait" in cluster_errors(watch={"job": "a", "resubmit": "ray job submit -- python x.py --no-wait"})
+    assert "resubmit" in cluster_errors(watch={"job": "a"}, recover="resume")
+    box = cluster(watch={"job": "a", "resubmit": "ray job submit --no-wait -- python x.py"}, recover="resume")
+    assert box.watches[0].resubmit[:3] == ("ray", "job", "submit")
+
+
+def test_a_box_with_a_shell_has_no_jobs_and_no_address() -> None:
+    text = "\n".join(errors({"boxes": {"b": {"address": "http://h:1", "watch": {"log": "x", "job": "a"}}}}))
+    assert "boxes.b.address" in text
+    assert "boxes.b.watch.job" in text

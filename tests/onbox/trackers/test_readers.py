@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.trackers.reading import TrackerRun
-from onbox.trackers.trackio_db import ALERTS, NEWEST, parse_newest
+from onbox.trackers import trackio_db, wandb_file
+from onbox.trackers.reading import TrackerRun, run_from_list, run_to_list
+from onbox.trackers.trackio_db import PROGRAM
 from onbox.trackers.wandb_api import parse_answer, question
-from onbox.trackers.wandb_file import parse_wandb
+from onbox.trackers.wandb_file import fold_wandb, parse_wandb
 
 FILE = Path(__file__).resolve().parents[2] / "cases" / "trackers" / "wandb_0.31_offline.wandb"
 
@@ -65,7 +68,7 @@ def answer(run: object) -> str:
 
 def test_a_run_at_the_server() -> None:
     run = parse_answer(200, answer(ANSWER), "digits")
-    assert run == TrackerRun("wandb", "abc12345", "try-7", "digits", "running", 50.0, False, 1795232063.5)
+    assert run == TrackerRun("wandb", "abc12345", "try-7", "digits", "running", 50.0, False, 1795232063.5, None, True)
 
 
 def test_a_run_without_points_is_as_old_as_its_heartbeat() -> None:
@@ -76,6 +79,15 @@ def test_a_run_without_points_is_as_old_as_its_heartbeat() -> None:
 
 def test_the_server_can_answer_no_run_or_not_at_all() -> None:
     assert isinstance(parse_answer(200, answer(None), "digits"), Absent)
+    for status, text in (
+        (401, ""),
+        (403, ""),
+        (500, "{}"),
+        (200, answer(ANSWER)[:50]),
+        (200, "[]"),
+        (200, '{"data": 3}'),
+    ):
+        assert isinstance(parse_answer(status, text, "digits"), Unseen | Absent), (status, text)
     assert isinstance(parse_answer(401, "", "digits"), Unseen)
     assert isinstance(parse_answer(200, "<html>", "digits"), Unseen)
     assert isinstance(parse_answer(200, '{"errors": [{"message": "x"}]}', "digits"), Unseen)
@@ -89,14 +101,95 @@ def test_the_question_names_one_run() -> None:
     }
 
 
-def test_trackios_newest_point() -> None:
-    with sqlite3.connect(":memory:") as database:
-        database.execute("CREATE TABLE metrics (run_id, timestamp, run_name, step, metrics)")
-        database.execute("CREATE TABLE alerts (run_name, timestamp, level, title, text, step)")
-        for step in (1, 0):
-            row = ("id", "2026-11-21T03:30:51.160760+00:00", "try-7", step, json.dumps({"global_step": 10 * step}))
-            database.execute("INSERT INTO metrics VALUES (?, ?, ?, ?, ?)", row)
-        run = parse_newest(database.execute(NEWEST, ("try-7",)).fetchone(), "digits")
-        assert run == TrackerRun("trackio", "id", "try-7", "digits", None, 10.0, False, 1795231851.16076)
-        assert isinstance(parse_newest(database.execute(NEWEST, ("other",)).fetchone(), "digits"), Absent)
-        assert database.execute(ALERTS, ("try-7", "")).fetchall() == []
+def trackio(path: Path, *points: int, alerts: tuple[tuple[str, str], ...] = (), wal: bool = False) -> str:
+    """What the program says of a database as trackio 0.43 makes it (metrics as bytes)."""
+    base = sqlite3.connect(path)
+    if wal:
+        base.execute("PRAGMA journal_mode=WAL")
+    base.execute(
+        "CREATE TABLE metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT, run_name TEXT, step "
+        "INTEGER, metrics TEXT)"
+    )
+    base.execute(
+        "CREATE TABLE alerts (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT, run_name TEXT, "
+        "title TEXT, text TEXT, level TEXT, step INTEGER)"
+    )
+    for step in points:
+        metrics = json.dumps({"global_step": 10 * step, "loss": 0.5}).encode()
+        row = ("id", "2026-11-21T03:30:51.160760+00:00", "try-7", step, metrics)
+        base.execute("INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?, ?)", row)
+    for level, title in alerts:
+        told = ("id", "2026-11-21T03:30:52+00:00", "try-7", title, "why", level, 3)
+        columns = "run_id, timestamp, run_name, title, text, level, step"
+        base.execute(f"INSERT INTO alerts ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", told)
+    base.commit()
+    if not wal:
+        base.close()
+    words = [sys.executable, "-I", "-S", "-c", PROGRAM, str(path), "try-7"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    if wal:
+        base.close()
+    return done.stdout
+
+
+@pytest.mark.parametrize("wal", [False, True])
+def test_trackios_newest_point(tmp_path: Path, wal: bool) -> None:  # noqa: FBT001
+    told = trackio_db.parse_answer(trackio(tmp_path / "a b?#%.db", 1, 2, 3, wal=wal), "digits")
+    assert told.run == TrackerRun("trackio", "id", "try-7", "digits", None, 30.0, False, 1795231851.16076, 0.5, None)
+    assert sorted(path.name for path in tmp_path.iterdir() if "-" in path.name) == []
+
+
+def test_trackios_alerts_newest_first(tmp_path: Path) -> None:
+    told = trackio_db.parse_answer(trackio(tmp_path / "d.db", 1, alerts=(("info", "a"), ("warn", "b"))), "digits")
+    assert [(alert.level, alert.title, alert.text, alert.step) for alert in told.alerts] == [
+        ("warn", "b", "why", 3.0),
+        ("info", "a", "why", 3.0),
+    ]
+
+
+def test_a_trackio_run_without_points_or_database(tmp_path: Path) -> None:
+    assert isinstance(trackio_db.parse_answer(trackio(tmp_path / "d.db"), None).run, Absent)
+    words = [sys.executable, "-I", "-S", "-c", PROGRAM]
+    for path, kind in ((tmp_path / "none.db", Absent), (FILE, Unseen)):
+        done = subprocess.run([*words, str(path), "x"], capture_output=True, text=True, timeout=60, check=True)
+        assert isinstance(trackio_db.parse_answer(done.stdout, None).run, kind)
+
+
+HOSTILE = [
+    "",
+    "[]",
+    "{",
+    '{"row": 3}',
+    '{"row": [1,2,3,4,5], "alerts": [1, [1,2,3,4,5]]}',
+    "[" * 9999,
+    '{"row": [[],[],[],[],[]]}',
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:20])
+def test_an_answer_of_anybody_never_raises(text: str) -> None:
+    trackio_db.parse_answer(text, "digits")
+
+
+def test_the_end_of_a_file_is_read_without_its_beginning() -> None:
+    data = FILE.read_bytes()
+    body = data[7:]
+    block = b"".join([data[:7], body])
+    padding = wandb_file.BLOCK_BYTES - len(block)
+    long = block + b"\0" * padding + body  # the same records again, in the second block
+    end = fold_wandb(None, long[300:], 300)
+    assert isinstance(end, TrackerRun)
+    assert (end.run_id, end.step, end.state) == ("abc12345", 50.0, "finished")
+    known = TrackerRun("wandb", "abc12345", "try-7", "digits", None, 40.0, False, 1.0)
+    grown = fold_wandb(known, long[wandb_file.BLOCK_BYTES :], wandb_file.BLOCK_BYTES)
+    assert isinstance(grown, TrackerRun)
+    assert (grown.step, grown.state) == (50.0, "finished")
+    assert fold_wandb(known, b"", wandb_file.BLOCK_BYTES) == known
+    assert wandb_file.block_before(len(long)) == wandb_file.BLOCK_BYTES
+
+
+def test_what_is_kept_of_a_run_comes_back() -> None:
+    run = TrackerRun("wandb", "abc12345", None, "digits", "running", 5.0, False, 1.5, "nan", True)
+    again = run_from_list(json.loads(json.dumps(run_to_list(run))))
+    assert again == run
+    assert run_from_list([]) is run_from_list({}) is run_from_list([1, 2]) is run_from_list(["a"] * 30) is None

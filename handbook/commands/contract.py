@@ -1,0 +1,79 @@
+"""`handbook contract`: what a run that must be accounted for promises before its launch, and what of it is not so."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.options import add_options
+from handbook.promises import BLOCKS, World, promises
+from onbox.chain.identity import look_at_git
+from onbox.contract.exits import Exit
+from onbox.redact import redact
+from onbox.system.command import Finished, run_command
+from patrol.configured import load_settings
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.settings import Settings
+
+EXAMPLES = """\
+examples:
+  handbook contract                       the items, each stated, inferred or MISSING; 0 only if none blocks
+  handbook contract && onbox chain -d     no launch with an open question
+"""
+GIT_SECONDS = 10.0
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("contract", help="is all said that a big run must answer for?", epilog=EXAMPLES)
+    add_options(parser)
+    parser.add_argument("--accept-dirty", action="store_true", help="changed code goes along, on somebody's word")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    found = promises(_look(load_settings(args, os.environ)), accept_dirty=args.accept_dirty)
+    open_ones = [one for one in found if one.standing in BLOCKS]
+    if args.json:
+        items = [{**one._asdict(), "blocks": one.standing in BLOCKS} for one in found]
+        print(json.dumps({"schema": 1, "open": len(open_ones), "items": items}, indent=1))
+    else:
+        for one in found:
+            print(redact(f"{one.standing:<9} {one.name:<17} {one.says}"))
+        print("nothing is open" if not open_ones else f"{len(open_ones)} open: do not launch before they are answered")
+    return Exit.FAILED if open_ones else Exit.DONE
+
+
+def _look(settings: Settings) -> World:
+    config, folder = settings.config, settings.folder
+    changed = _git(folder, "diff", "--name-only", "-z", "HEAD")
+    remote = _git(folder, "branch", "-r", "--contains", "HEAD")
+    limit = config.progress.get("max")
+    return World(
+        contract=config.contract,
+        stages=config.stages,
+        git=look_at_git(folder),
+        changed=tuple(filter(None, (changed or "").split("\0"))),
+        pushed=None if remote is None else bool(remote.strip()),
+        owners=tuple(box.owner for box in config.boxes if box.owner),
+        configured_max=limit if isinstance(limit, int) else None,
+        source=_source(folder, config.contract.initialize_from),
+    )
+
+
+def _git(folder: str, *words: str) -> str | None:
+    done = run_command(["git", "-C", folder, *words], timeout_seconds=GIT_SECONDS)
+    return done.out if isinstance(done, Finished) and done.code == 0 else None
+
+
+def _source(folder: str, path: str) -> bool | None:
+    """Whether the checkpoint to start from is there and whole; None: it lies elsewhere."""
+    if "://" in path or not path:
+        return None
+    whole = os.path.join(folder, os.path.expanduser(path))
+    if not os.path.exists(os.path.dirname(whole.rstrip("/"))):
+        return None  # it is a path on the box
+    return os.path.isfile(os.path.join(whole, "metadata.json")) if os.path.isdir(whole) else os.path.exists(whole)

@@ -1,0 +1,56 @@
+"""`handbook issue`: the text of a run's issue, or of an update, and the command that sends it. Sends nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.log import about_run
+from handbook.commands.options import add_options
+from handbook.diary import contract_of
+from handbook.gather import gather
+from handbook.issue import body, command, update
+from handbook.logbook import FOLDER, Book
+from handbook.place import find_place
+from onbox.contract.exits import Exit
+from onbox.redact import redact
+from onbox.system.clock import wall
+from onbox.system.files import replace_file
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+examples:
+  handbook issue --run digits              the issue's text, or an update where [contract] issue names one already
+  handbook issue --run digits --approved   the same, read by a person: without the mark of a machine
+"""
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "issue", help="the text of a run's issue, and the command that sends it", epilog=EXAMPLES
+    )
+    add_options(parser, json=False)
+    parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
+    parser.add_argument("--approved", action="store_true", help="a person has read this text")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    place = find_place(args, os.environ)
+    facts = gather(place, wall())
+    about = about_run(args.run, facts)
+    contract = place.settings.config.contract
+    book = Book(place.settings.folder, about.run, place.settings.state)
+    if contract.issue:
+        text = update(about, book.read().entries, approved=args.approved)
+    else:
+        text = body(about, contract_of(about, facts, contract), f"{FOLDER}/{about.run}.md")
+    path = os.path.join(place.settings.state, f"issue-{about.run}.md")
+    replace_file(path, redact(text).encode())
+    print(redact(text))
+    print(f"send it, if you may: {redact(command(about.run, contract.issue, path))}")
+    if not contract.issue:
+        print("then name its address in onbox.toml: [contract] issue")
+    return Exit.DONE

@@ -1,0 +1,116 @@
+"""`handbook seal`: is the run really at its end, and its final facts as an entry and a tag."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from handbook.commands.log import about_run, actor_of
+from handbook.commands.options import add_options, look_now
+from handbook.diary import contract_of
+from handbook.entry import make_entry
+from handbook.gather import gather
+from handbook.gitkeep import keep_in_git, tag_in_git
+from handbook.local import find_waiters
+from handbook.logbook import Book
+from handbook.place import find_place
+from handbook.seal import End, captured, checks
+from handbook.words import safe
+from onbox.chain.identity import patch_identity
+from onbox.contract.exits import Exit
+from onbox.contract.readings import observed
+from onbox.redact import redact
+from onbox.system.clock import wall
+
+if TYPE_CHECKING:
+    import argparse
+
+    from handbook.gather import Place
+    from handbook.seal import Check
+
+EXAMPLES = """\
+examples:
+  handbook seal --check --run digits       what must hold at the end, each looked at now; changes nothing
+  handbook seal --run digits               enter the final facts, commit the logbook, tag the code seal/digits
+  handbook seal --run digits --push        and push both
+"""
+_WORDS = {True: "holds", False: "NOT SO", None: "not checked"}
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("seal", help="check a run's end, and record it", epilog=EXAMPLES)
+    add_options(parser)
+    parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
+    parser.add_argument("--check", action="store_true", help="only say what holds")
+    parser.add_argument(
+        "--at", metavar="COMMIT", help="what to tag, where the run's code was dirty: it must hold its diff"
+    )
+    parser.add_argument("--push", action="store_true", help="push the logbook's branch and the tag")
+    parser.add_argument("--actor", metavar="NAME", help="who says so (default: $ONBOX_ACTOR, or the user)")
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    place = find_place(args, os.environ)
+    trouble = look_now(place)
+    facts = gather(place, wall(), fetching=True, all_anew=True)
+    about = about_run(args.run, facts)
+    book = Book(place.settings.folder, about.run, place.settings.state)
+    damages = tuple(damage.what for damage in book.damages())
+    end = End(about, place.settings.config.contract, damages, find_waiters(os.environ, wall()))
+    found = checks(end)
+    if args.json:
+        print(json.dumps({"schema": 1, "run": about.name, "checks": [one._asdict() for one in found]}, indent=1))
+    else:
+        for one in found:
+            print(redact(f"{_WORDS[one.holds]:<12} {one.name:<17} {safe(one.says, 300)}"))
+    false = [one for one in found if one.holds is False]
+    if trouble or false or args.check:
+        print(redact(trouble), file=sys.stderr) if trouble else None
+        return Exit.FAILED if false or trouble else Exit.DONE
+    caveats = [f"{one.name}: {safe(one.says, 160)}" for one in found if one.holds is None]
+    entry = make_entry(
+        "seal",
+        "sealed" + (", with caveats" if caveats else ""),
+        at=wall(),
+        run=about.name,
+        actor=actor_of(args),
+        attempt=observed(about.attempt) or 0,
+        source=f"seal {about.run_id}",
+        status="; ".join(caveats),
+        evidence=captured(about, end.contract),
+    )
+    written = book.append([entry], contract_of(about, facts, end.contract))
+    said = f"entry {written.entries[0].seq}" if written.entries else "sealed before"
+    print(f"{book.path}: {said}")
+    return _into_git(args, place, book, found)
+
+
+def _into_git(args: argparse.Namespace, place: Place, book: Book, found: list[Check]) -> int:
+    kept = keep_in_git(book.path, book.run, os.environ, push=args.push)
+    code = next((one.says for one in found if one.name == "code" and one.holds), "")
+    tag, trouble = _tag(args, place, book.run, code)
+    for what in filter(None, (f"logbook not in git: {kept.trouble}" if kept.trouble else "", trouble)):
+        print(redact(f"handbook: {what}"), file=sys.stderr)
+    if kept.commit or tag:
+        pushed = f", pushed to {kept.pushed}" if kept.pushed else ""
+        print(f"committed as {kept.commit or 'before'}{pushed}; tag {tag or 'none'}")
+    return Exit.FAILED if kept.trouble or trouble else Exit.DONE
+
+
+def _tag(args: argparse.Namespace, place: Place, run_name: str, code: str) -> tuple[str, str]:
+    """The tag, and what is in its way."""
+    found = re.fullmatch(r"([0-9a-f]{7,40})(?: \+ patch ([0-9a-f]{12}))?", code)
+    if found is None:
+        return "", f"no tag: the run's code is {code or 'not recorded'}"
+    commit, patch, folder = found[1], found[2], place.settings.folder
+    if patch is not None:
+        if args.at is None:
+            return "", f"no tag: the run's code was {code}; commit that very diff on top of it, then: --at COMMIT"
+        if args.at.startswith("-") or not (patch_identity(folder, commit, args.at) or "").startswith(patch):
+            return "", f"no tag: {safe(args.at, 60)} is not {code}"
+        commit = args.at
+    return tag_in_git(folder, f"seal/{run_name}", commit, os.environ, push=args.push)

@@ -1,0 +1,54 @@
+"""Ctrl-C as something to be counted, for a loop that has an answer to each one and must not be torn out of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Interrupts:
+    """SIGINTs, counted. fd: becomes readable with each one, so that a loop can poll it."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._count = self._taken = 0
+
+    def take(self) -> int:
+        """How many came since the last call. Empties `fd`, so that polling it waits again."""
+        with suppress(BlockingIOError):
+            while os.read(self.fd, 512):
+                pass
+        count = self._count  # read once: the handler may count on in between
+        taken, self._taken = count - self._taken, count
+        return taken
+
+    def on_signal(self, *_: object) -> None:
+        self._count += 1
+
+
+@contextmanager
+def counted_interrupts() -> Iterator[Interrupts]:
+    """Within this, SIGINT raises nothing, and is counted. For the main thread.
+
+    A KeyboardInterrupt could come while the answer to the one before is under way, and would end that answer: a second
+    Ctrl-C would leave the chain running that both had asked to stop. A SIGINT that this process was started to ignore
+    stays ignored.
+    """
+    fd, write_fd = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    interrupts = Interrupts(fd)
+    wakeup_before = signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
+    handler_before = signal.getsignal(signal.SIGINT)
+    if handler_before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupts.on_signal)
+    try:
+        yield interrupts
+    finally:
+        signal.set_wakeup_fd(wakeup_before)
+        signal.signal(signal.SIGINT, handler_before)
+        os.close(fd)
+        os.close(write_fd)

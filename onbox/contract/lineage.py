@@ -1,0 +1,129 @@
+"""Whether a checkpoint is this run's own: one ordered table. Pure.
+
+That a checkpoint is newer by its number says nothing of where it comes from. What tells against one is a word of the
+user's, what its own metadata says, or the order in which checkpoints were written.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+STEP_KEYS = ("step", "global_step")
+RUN_KEYS = ("run_id", "run", "run_name", "wandb_run_id", "tracker_run")
+
+
+class Written(NamedTuple):
+    """A checkpoint with a step in its name. at: when it was last written, seconds since the epoch. stated_step,
+    stated_run: what its metadata says; None, "": nothing.
+    """
+
+    path: str
+    step: int
+    at: float
+    stated_step: int | None = None
+    stated_run: str = ""
+
+
+class Terms(NamedTuple):
+    """rejected: patterns of checkpoints that nobody may go on from. own: names by which the run's checkpoints may call
+    it: run id, name, and whatever its contract says of tracker and origin. attempts: when those of the stage began.
+    """
+
+    rejected: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    attempts: tuple[float, ...] = ()
+
+
+class Against(NamedTuple):
+    """Why one must not be gone on from. certain: it is a fact; False: a sign, which does not hold a resume back."""
+
+    row: str
+    says: str
+    certain: bool
+
+
+class _Seen(NamedTuple):
+    terms: Terms
+    run: str  # the one whose checkpoints these are; "": not known
+    branch: Written | None  # of the newest attempt that wrote any: the one with the highest step
+    branch_began: float
+
+
+class Row(NamedTuple):
+    name: str
+    holds: Callable[[Written, _Seen], bool]
+    says: Callable[[Written, _Seen], str]
+    certain: bool
+    reason: str
+
+
+def _is_rejected(one: Written, seen: _Seen) -> bool:
+    path = one.path.rstrip("/")
+    return any(fnmatchcase(path, pattern) or path.endswith(f"/{pattern}") for pattern in seen.terms.rejected)
+
+
+def _is_of_earlier_branch(one: Written, seen: _Seen) -> bool:
+    return seen.branch is not None and one.step > seen.branch.step and one.at < seen.branch_began
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "rejected", _is_rejected, lambda *_: "[contract] rejected names it", True,
+        "a lineage that somebody has judged is not taken up again because it is newer",
+    ),
+    Row(
+        "other-step", lambda one, _: one.stated_step is not None and one.stated_step != one.step,
+        lambda one, _: f"its metadata says step {one.stated_step}", True,
+        "name and content are of two checkpoints: a copy, a rename, a save that was cut off",
+    ),
+    Row(
+        "other-run", lambda one, seen: bool(one.stated_run and seen.run) and one.stated_run != seen.run,
+        lambda one, seen: f"its metadata says run {one.stated_run}, not {seen.run}", True,
+        "a shared or re-used folder holds checkpoints of other trainings",
+    ),
+    Row(
+        "earlier-branch", _is_of_earlier_branch,
+        lambda _, seen: f"written before the attempt that has reached step {seen.branch.step if seen.branch else '?'}",
+        False, "after a rollback, or a restart from the beginning, the highest number is of what was given up",
+    ),
+)  # fmt: skip
+
+
+def judge(found: Sequence[Written], terms: Terms) -> dict[str, Against]:
+    """What tells against each, by path; those against which nothing does are left out."""
+    began, branch = _branch(found, terms.attempts)
+    seen = _Seen(terms, _run_of(found, terms), branch, began)
+    judged = {}
+    for one in found:
+        row = next((row for row in ROWS if row.holds(one, seen)), None)
+        if row is not None:
+            judged[one.path] = Against(row.name, row.says(one, seen), row.certain)
+    return judged
+
+
+def _run_of(found: Iterable[Written], terms: Terms) -> str:
+    """The run that these checkpoints are of: one that is known as ours; else that of the newest written."""
+    words = {word for text in terms.own for word in (text, *re.split(r"[\s,;/]+", text))}
+    named = [one for one in found if one.stated_run]
+    ours = next((one.stated_run for one in named if one.stated_run in words), "")
+    return ours or (max(named, key=lambda one: one.at).stated_run if named else "")
+
+
+def _branch(found: Sequence[Written], attempts: Iterable[float]) -> tuple[float, Written | None]:
+    for began in sorted(attempts, reverse=True):
+        own = [one for one in found if one.at >= began]
+        if own:
+            return began, max(own, key=lambda one: one.step)
+    return 0.0, None
+
+
+def stated(metadata: Mapping[str, object]) -> tuple[int | None, str]:
+    """Step and run that a checkpoint's metadata names."""
+    steps = [value for key in STEP_KEYS if isinstance(value := metadata.get(key), int) and not isinstance(value, bool)]
+    runs = [value for key in RUN_KEYS if isinstance(value := metadata.get(key), str) and value]
+    return (steps[0] if steps else None), (runs[0] if runs else "")

@@ -1,0 +1,75 @@
+"""`patrol add URL --backend ray|iris --job ID`: a cluster as a box, with the jobs that are to be looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from onbox.contract.boxes import CLUSTERS, BoxSettings, Watch
+from onbox.contract.config_backends import http_url
+from onbox.contract.config_clusters import iris_id, name_of_job, ray_id
+from onbox.contract.config_fields import Unwanted
+from onbox.contract.config_values import secret_reference
+from onbox.contract.exits import Exit
+from onbox.contract.names import run_name_from
+from onbox.errors import Trouble
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "a cluster, instead of a box (HOST is then the URL of its dashboard or controller)"
+    )
+    group.add_argument("--backend", choices=CLUSTERS, help="what answers there")
+    group.add_argument(
+        "--job", action="append", default=[], metavar="ID", help="a job to look at; Iris wants the whole /USER/JOB"
+    )
+    group.add_argument("--token", metavar="REFERENCE", help="env:NAME or file:PATH; cron knows no variables of yours")
+
+
+def is_cluster(args: argparse.Namespace) -> bool:
+    return bool(args.backend or args.job or args.token or args.host.startswith(("http://", "https://")))
+
+
+def asked_for(args: argparse.Namespace, name: str | None) -> BoxSettings:
+    """The box of the words. Raises Trouble."""
+    if args.backend is None:
+        raise Trouble(Exit.USAGE, "what answers there? add: --backend ray, or --backend iris")
+    if args.project or args.local:
+        raise Trouble(Exit.USAGE, "a cluster has no --project and is not --local: it is asked over HTTP about jobs")
+    if not args.job:
+        raise Trouble(Exit.USAGE, f"which jobs? add: --job ID ({_EXAMPLE[args.backend]}), once or more often")
+    address = _checked("HOST", args.host, http_url)
+    jobs = [_checked("--job", job, iris_id if args.backend == "iris" else ray_id) for job in args.job]
+    names = [name_of_job(job) for job in jobs]
+    twice = next((one for one in names if names.count(one) > 1), None)
+    if twice is not None:
+        raise Trouble(
+            Exit.USAGE, f"two jobs would be called {twice!r}; add one now, and write the other into onbox.toml"
+        )
+    return BoxSettings(
+        name=name or run_name_from(urlsplit(address).hostname or args.backend),
+        host=address,
+        backend=args.backend,
+        watches=tuple(Watch(one, job=job) for one, job in zip(names, jobs, strict=True)),
+        address=address,
+        token=_checked("--token", args.token, secret_reference) if args.token else None,
+    )
+
+
+_EXAMPLE = {"ray": "raysubmit_Xh3hF2", "iris": "/ada/llm-7b"}
+
+
+def _checked(what: str, value: str, parse: Callable[[object], Any]) -> str:
+    try:
+        return str(parse(value))
+    except Unwanted as problem:
+        raise Trouble(Exit.USAGE, f"{what} {value!r}: wanted {problem.wanted}") from problem
+
+
+def values_of(box: BoxSettings) -> dict[str, str | None]:
+    """What is written into the box's table, beside its jobs."""
+    return {"backend": box.backend, "address": box.address, "token": box.token}

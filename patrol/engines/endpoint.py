@@ -1,0 +1,61 @@
+"""Where an engine answers: by the configuration here, never by what another machine says. Pure.
+
+A run's own records name an address and a reference to a token, too. They are believed on this machine only: a box that
+somebody else has taken over must not have our token sent to a place of its choice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.backends.cluster import ENGINES, Endpoint, endpoint_of
+from onbox.contract.config_backends import http_url
+from onbox.contract.config_fields import Unwanted
+from onbox.contract.config_values import secret_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onbox.contract.boxes import BoxSettings
+    from patrol.settings import Settings
+
+ADDRESS_KEY = {"ray": "address", "iris": "controller"}
+
+
+def of_cluster(settings: Settings, box: BoxSettings) -> Endpoint | None:
+    """Of a box that is a cluster; None where nobody says where its controller is."""
+    table: dict[str, Any] = dict(settings.config.backends.get(box.backend) or {})
+    if box.address is not None:
+        table[ADDRESS_KEY[box.backend]] = box.address
+    if box.token is not None:
+        table["token"] = box.token
+    return endpoint_of(box.backend, table)
+
+
+def of_run(settings: Settings, box: BoxSettings, engine: str, frozen: Mapping[str, str]) -> Endpoint | None:
+    """Of a run on `box` that was handed to `engine`. frozen: what its own records say of the engine.
+
+    On this machine the records say it, as `onbox status` reads them; elsewhere only what [ray] or [iris] here name.
+    """
+    if engine not in ENGINES:
+        return None
+    if box.backend == "local":
+        return endpoint_of(engine, checked(engine, frozen))
+    table = settings.config.backends.get(engine) or {}
+    return endpoint_of(engine, table) if ADDRESS_KEY[engine] in table else None
+
+
+def checked(engine: str, frozen: Mapping[str, str]) -> dict[str, str]:
+    """The address and the token's reference, where they are such."""
+    found = {}
+    for key, parse in ((ADDRESS_KEY[engine], http_url), ("token", secret_reference)):
+        if key in frozen:
+            try:
+                found[key] = str(parse(frozen[key]))
+            except Unwanted:
+                continue
+    return found
+
+
+def how_to_name_it(engine: str) -> str:
+    return f"set [{engine}] {ADDRESS_KEY[engine]} in the onbox.toml here (a tunnel's end, say)"

@@ -1,0 +1,116 @@
+"""Ask engines: a cluster that is a box, or the engine of runs that another box has. The one place here that asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.backends.cluster import BY_KEY, NoLook, Told, look
+from onbox.contract.boxes import CLUSTERS
+from onbox.contract.readings import Absent, Unseen
+from onbox.redact import one_line, redact
+from onbox.system.clock import monotonic
+from patrol.engines import endpoint as places_of
+from patrol.engines import handed, watched
+from patrol.snapshot import BoxLook, Unreachable
+
+if TYPE_CHECKING:
+    from onbox.backends.cluster import ClusterLook, Endpoint
+    from onbox.chain.jobs import KnownJob
+    from onbox.contract.boxes import BoxSettings
+    from patrol.before import LogPlace
+    from patrol.settings import Settings
+    from patrol.snapshot import RunLook, Snapshot
+
+    Places = dict[str, LogPlace]
+
+CLUSTER_SECONDS = 10.0  # all questions of one look together, where the box's deadline is not shorter
+NO_HOST = Absent("a cluster is no machine")
+
+
+def look_at_cluster(box: BoxSettings, settings: Settings, places: Places, now: float) -> tuple[Snapshot, Places]:
+    """Every watched job of a cluster."""
+    began = monotonic()
+    endpoint = places_of.of_cluster(settings, box)
+    if endpoint is None:
+        how = places_of.how_to_name_it(box.backend)
+        return Unreachable(
+            box.name, now, "engine_down", f"no address is known; {how}, or address in [boxes.{box.name}]"
+        ), places
+    ids = [watched.current_job(watch, places.get(watch.name)) for watch in box.watches]
+    seconds = min(CLUSTER_SECONDS, box.deadline_seconds or settings.patrol.deadline_seconds)
+    found = look(endpoint, list(dict.fromkeys(ids)), seconds)
+    if isinstance(found, NoLook):
+        return Unreachable(box.name, now, found.reason, one_line(redact(found.detail))), places
+    runs: list[RunLook] = []
+    fresh: Places = {}
+    for watch, job_id in zip(box.watches, ids, strict=True):
+        run, place = watched.look_of(watch, endpoint, found.jobs[job_id], found.session, places.get(watch.name), now)
+        runs.append(run)
+        fresh[watch.name] = place
+    unseen = tuple((run.run, run.scheduler.why) for run in runs if isinstance(run.scheduler, Unseen))
+    look_ = BoxLook(
+        box.name, now, NO_HOST, tuple(runs), memory=NO_HOST, pressure=NO_HOST, disks=NO_HOST, gpus=NO_HOST,
+        kernel_faults=NO_HOST, sections_unseen=unseen, taken_seconds=monotonic() - began,
+    )  # fmt: skip
+    return look_, fresh
+
+
+def ask_for_runs(box: BoxSettings, settings: Settings, snapshot: Snapshot, places: Places, seconds: float) -> Snapshot:
+    """The look at a box with the word of Ray or Iris on the runs there that were handed to them. places: of this look;
+    renewed. seconds: what is left of the box's time.
+    """
+    if not isinstance(snapshot, BoxLook) or isinstance(snapshot.runs, Absent | Unseen):
+        return snapshot
+    with_engine = {run.run: engine for run in snapshot.runs if (engine := _engine_of(run, places)) in CLUSTERS}
+    if not with_engine:
+        return snapshot
+    asker = _Asker(box, settings, snapshot.at, seconds)
+    runs = tuple(
+        asker.with_word(run, places[run.run], with_engine[run.run]) if run.run in with_engine else run
+        for run in snapshot.runs
+    )
+    return snapshot._replace(runs=runs)
+
+
+def _engine_of(run: RunLook, places: Places) -> str:
+    place = places.get(run.run)
+    return str(place.reader.get("manifest", {}).get("backend", "")) if run.managed and place is not None else ""
+
+
+class _Asker:
+    """Asks for the runs of one box, one after the other; an engine that gave no answer is not asked again."""
+
+    def __init__(self, box: BoxSettings, settings: Settings, now: float, seconds: float) -> None:
+        self.box, self.settings, self.now = box, settings, now
+        self._end = monotonic() + min(CLUSTER_SECONDS, seconds)
+        self._mute: dict[Endpoint, NoLook] = {}
+
+    def with_word(self, run: RunLook, place: LogPlace, engine: str) -> RunLook:
+        known = handed.known_job(place)
+        if isinstance(known, Unseen):
+            started = run.runner_alive is True or run.stage_alive is True
+            return run if started else run._replace(scheduler=known)
+        known = handed.end_on_record(place, known)
+        frozen = place.reader.get("manifest", {}).get("engine") or {}
+        endpoint = places_of.of_run(self.settings, self.box, engine, frozen)
+        if endpoint is None:
+            how = places_of.how_to_name_it(engine)
+            return run._replace(scheduler=Unseen(f"it is with {engine}; {how} to have it asked"))
+        told = self._told(endpoint, known)
+        if isinstance(told, Unseen):
+            return run._replace(scheduler=told)
+        run = handed.with_told(run, known, told, endpoint, place, self.now)
+        if told is not None:
+            handed.keep_end(place, known, told.word)
+        return run
+
+    def _told(self, endpoint: Endpoint, known: KnownJob) -> Told | Unseen | None:
+        if known.ended is not None or known.job_id is None:
+            return None
+        found: ClusterLook | NoLook = self._mute.get(endpoint) or look(
+            endpoint, (known.job_id,), max(0.0, self._end - monotonic())
+        )
+        if isinstance(found, NoLook):
+            self._mute[endpoint] = found
+            return Unseen(f"{BY_KEY[found.reason].says} ({one_line(redact(found.detail))})")
+        return found.jobs[known.job_id]

@@ -1,0 +1,70 @@
+"""Submit a job of a cluster anew, where the user has allowed it and said how. One job; never anything of the cluster.
+
+1. Ask the engine once more: only a job that it says is over is replaced, never one that lives, waits, is lost or could
+not be seen. 2. Run the user's command, bounded in time. 3. Read the new id; without one nobody tries again, as the job
+may be there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.backends import iris_text
+from onbox.backends.base import SUBMIT_SECONDS, Submitted
+from onbox.backends.cluster import NoLook, look
+from onbox.contract.readings import Absent, Unseen
+from onbox.redact import one_line, redact
+from onbox.system.clock import wall
+from onbox.system.command import CANNOT_START, NotRun, run_command
+from patrol.engines.endpoint import of_cluster
+from patrol.engines.evidence import OVER
+from patrol.engines.watched import current_job
+
+if TYPE_CHECKING:
+    from onbox.contract.boxes import BoxSettings, Watch
+    from patrol.before import LogPlace
+    from patrol.settings import Settings
+
+ASK_SECONDS = 8.0
+SAID_LIMIT = 300
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_RAY_IDS = (r"Job '([^'\s]+)' submitted successfully", r"\b(raysubmit_[A-Za-z0-9]+)\b")
+
+
+def resubmit(settings: Settings, box: BoxSettings, watch: Watch, place: LogPlace) -> tuple[str, str]:
+    """`(outcome, words)` as in `patrol.actions.Done`. place: of the job; it then names the new one."""
+    endpoint = of_cluster(settings, box)
+    if endpoint is None or watch.resubmit is None:
+        return "failed", "the configuration does not say where the engine is, or how to submit"
+    old = current_job(watch, place)
+    found = look(endpoint, (old,), ASK_SECONDS, brief=True)
+    word = found if isinstance(found, NoLook) else found.jobs[old].word
+    if isinstance(word, NoLook | Unseen | Absent):
+        why = word.detail if isinstance(word, NoLook) else word.why
+        return "failed", f"nothing was submitted: that {old} is over could not be seen ({redact(one_line(why))[:150]})"
+    if word.state not in OVER:
+        return "running", f"nothing was submitted: {old} is {word.native_state}"
+    answer = run_command(watch.resubmit, timeout_seconds=SUBMIT_SECONDS, folder=settings.folder)
+    if isinstance(answer, NotRun):
+        started = CANNOT_START not in answer.why
+        return ("unknown" if started else "failed"), redact(one_line(answer.why))[:SAID_LIMIT]
+    new = read_new_id(box.backend, *answer)
+    if new is None:
+        said = redact(one_line(f"exit code {answer.code}: {answer.err.strip()[-200:] or answer.out.strip()[-200:]}"))
+        return ("unknown" if answer.code == 0 else "failed"), f"no id was printed; {said}"[:SAID_LIMIT]
+    known = place.reader
+    known.update(job=new, restarts=int(known.get("restarts") or 0) + 1, submitted_at=wall())
+    for fact in ("log", "log_moved_at", "seen", "session"):
+        known.pop(fact, None)
+    return "resumed", f"submitted anew as {new} (restart {known['restarts']})"
+
+
+def read_new_id(engine: str, code: int, out: str, err: str) -> str | None:
+    """The id that a submission printed; None where it printed none. Pure."""
+    if engine == "iris":
+        found = iris_text.read_submission(code, out, err)
+        return found.job_id if isinstance(found, Submitted) else None
+    said = _COLOURS.sub("", f"{out}\n{err}")
+    ids = [match for regex in _RAY_IDS for match in re.findall(regex, said)]
+    return ids[0] if code == 0 and ids else None

@@ -1,0 +1,131 @@
+"""A job on a cluster that somebody submitted: what its engine told as a `RunLook`, and what to keep of it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.backends.base import Job
+from onbox.backends.judge import Seen, judge_run, judge_stage
+from onbox.contract.readings import Absent, Unseen
+from onbox.contract.states import RunState, StageState
+from onbox.redact import one_line, redact
+from patrol.before import LogPlace
+from patrol.engines.evidence import OVER, read_evidence
+from patrol.snapshot import RunLook, Scheduler
+
+if TYPE_CHECKING:
+    from onbox.backends.cluster import Endpoint, Told
+    from onbox.contract.boxes import Watch
+    from onbox.contract.readings import Maybe
+
+SAYS_LIMIT = 200
+FORGOTTEN = "forgotten"
+NO_SHELL = Absent("its processes are the engine's")
+
+
+def current_job(watch: Watch, place: LogPlace | None) -> str:
+    """The id that is looked at: as configured, or that of the newest submission by this patrol."""
+    known = place.reader if place is not None else {}
+    same = known.get("configured") == watch.job
+    return str(known.get("job") or watch.job) if same else str(watch.job)
+
+
+def look_of(
+    watch: Watch, endpoint: Endpoint, told: Told, session: str, place: LogPlace | None, now: float
+) -> tuple[RunLook, LogPlace]:
+    """The job as it is, and its place for the next look."""
+    job_id = current_job(watch, place)
+    known: dict[str, Any] = dict(place.reader) if place is not None else {}
+    if known.get("configured") != watch.job:
+        known = {"configured": watch.job, "job": job_id}
+    word = _word(told, session, known)
+    if isinstance(word, Job):
+        known.update(seen=True, session=session)
+    shown = read_evidence(job_id, endpoint.engine, told, known, now)
+    engine = weigh(endpoint.engine, job_id, word, told)
+    look = RunLook(
+        run=watch.name,
+        managed=False,
+        place=job_id,
+        run_id=f"{endpoint.engine}:{watch.job}",  # a job and what replaces it are one run, so that failures are counted
+        stage=Absent("a job has no stages"),
+        attempt=word.restarts + int(known.get("restarts") or 0) + 1 if isinstance(word, Job) else Absent("not told"),
+        runner_alive=NO_SHELL,
+        stage_alive=Unseen("its engine does not tell") if isinstance(engine, Unseen) else NO_SHELL,
+        stage_began_age_seconds=_age(told.began_at, now, "it has not begun"),
+        stall_after_seconds=_given(watch.stall_after_seconds),
+        expected_seconds=_given(watch.expected_seconds),
+        log=shown.log,
+        progress=shown.progress,
+        failure=shown.failure,
+        scheduler=engine,
+        log_words=log_words(endpoint, job_id),
+        can_resubmit=watch.resubmit is not None,
+        submitted_age_seconds=_age(told.submitted_at, now, "not told"),
+    )
+    if isinstance(word, Job) and word.state in OVER:
+        look = look._replace(ended_age_seconds=_age(told.ended_at, now, "when it ended is not told"))
+        if word.state.value == "succeeded":
+            look = look._replace(done=f"{endpoint.engine} says {word.native_state}")
+    return look, LogPlace("", (0, 0, 0, ""), known)
+
+
+def _word(told: Told, session: str, known: dict[str, Any]) -> Maybe[Job]:
+    """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is no end."""
+    word = told.word
+    if not isinstance(word, Absent):
+        return word
+    if not known.get("seen"):
+        return Absent("its engine does not know it: is the id right?")
+    if known.get("session") != session:
+        return Absent("its head was restarted and has lost it; its processes may live on")
+    return Absent("its engine knew it and knows it no more: somebody removed it there")
+
+
+def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Scheduler]:
+    """The engine's word as the rules take it: without markers, as the job's disk is not seen."""
+    if isinstance(word, Unseen):
+        return word
+    verdict = judge_stage(Seen(engine, job_id, StageState.PENDING, word, apart=True))
+    text = f"{engine} job {job_id}: {word.why}" if isinstance(word, Absent) else verdict.text
+    says = redact(one_line(text.removesuffix("; its markers are where it ran")))[:SAYS_LIMIT]
+    if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
+        return Unseen(says)
+    found = Scheduler(
+        engine=engine,
+        job_id=job_id,
+        job_state=FORGOTTEN,
+        native_state="",
+        rule=verdict.rule,
+        run_state=judge_run([verdict.state], RunState.RUNNING).value,
+        failure_class=verdict.failure_class,
+        says=says,
+        troubles=told.troubles,
+    )
+    return found if isinstance(word, Absent) else with_word(found, word)
+
+
+def with_word(found: Scheduler, word: Job) -> Scheduler:
+    """The engine's own words, bounded and safe to show."""
+    return found._replace(
+        job_state=word.state.value,
+        native_state=one_line(word.native_state)[:40],
+        reason=redact(one_line(word.reason))[:160],
+        note=word.note,
+        restarts=word.restarts,
+    )
+
+
+def log_words(endpoint: Endpoint, job_id: str) -> tuple[str, ...]:
+    """The command that shows the job's log."""
+    if endpoint.engine == "ray":
+        return ("ray", "job", "logs", "--address", endpoint.address, job_id)
+    return ("iris", "--controller-url", endpoint.address, "job", "logs", job_id)
+
+
+def _age(at: float | None, now: float, why: str) -> Maybe[float]:
+    return Absent(why) if at is None else max(0.0, now - at)
+
+
+def _given(value: float | None) -> Maybe[float]:
+    return Absent("not declared") if value is None else value

@@ -1,0 +1,54 @@
+"""The page docs/progress.md, rendered from the tables. Pure."""
+
+from __future__ import annotations
+
+from onbox.logs.links import RULES
+from onbox.logs.shapes import SHAPES
+
+HEAD = """\
+# How `onbox progress` reads a log
+
+*Rendered from the code by `scripts/gen_docs.py`; do not edit.*
+
+`onbox progress LOG` prints `~4600/5155 (89%) eta 1h12m loss 0.41`, `~4600/unknown` where the log never gives the
+maximum
+exactly, and `no progress shown` where there is none.
+
+- Only the last run in a log counts: a restart line drops the counters before it as soon as the new run shows its own.
+- The primary counter is the outermost one of the whole run. One with an exact maximum wins; an epoch with a maximum
+  wins over
+  the batches inside it; what goes back to its start while the epoch goes on is inside the epoch.
+- A rounded maximum (`5.16k`, `10K`) is never shown. The exact one may stand elsewhere (`Total optimization steps =
+  5,155`).
+- Bars named after validation, prediction, loading, downloading, tokenising are the progress only if nothing else is
+  shown.
+- Ranks, shards, folds, attempts, patience counters, accuracies and sizes of memory are no progress.
+- `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact
+  maximum.
+
+## Displays made for progress
+
+| id | what it is | seen in | example |
+| --- | --- | --- | --- |
+"""
+MIDDLE = """
+Besides these: a word for what is counted and a number (`epoch 5 of 20`, `"current_steps": 1000`), tables below a
+head whose
+first column counts, rows of boosting libraries, and percentages alone.
+
+## Tracker links
+
+| tracker | example |
+| --- | --- |
+"""
+
+
+def render_page() -> str:
+    """The whole page."""
+    shapes = "".join(f"| {s.id} | {s.meaning} | {s.source} | {_code(s.example)} |\n" for s in SHAPES)
+    links = "".join(f"| {rule.tracker} | {_code(rule.example)} |\n" for rule in RULES)
+    return HEAD + shapes + MIDDLE + links
+
+
+def _code(text: str) -> str:
+    return "`" + text.strip().replace("|", "\\|") + "`"
