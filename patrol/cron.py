@@ -51,7 +51,8 @@ def shell_line(job: Job) -> str:
 def ids_in(crontab: str) -> list[str]:
     """Of every patrol that has a line there which cron runs."""
     lines = [line.rstrip("\r") for line in crontab.split("\n") if not line.lstrip().startswith("#")]
-    return [line.rpartition(f" {MARK} ")[2] for line in lines if f" {MARK} " in line]
+    mark = f" {tag('')}"
+    return [line.rpartition(mark)[2] for line in lines if mark in line]
 
 
 def job_words(program: Sequence[str], config_path: str | None, folder: str) -> tuple[str, ...]:

@@ -302,6 +302,15 @@ def test_a_memory_that_cannot_be_written_is_said(place: Patrolled) -> None:
     assert json.loads((place.state / "heartbeat.json").read_text())["exit_code"] == done.returncode
 
 
+def test_check_says_nothing_good_of_a_project_that_is_not_there(place: Patrolled) -> None:
+    """Also where something else of the box could be looked at."""
+    box = place.add_box("gpu1", 'watch = { process = "no-such-training" }')
+    box.project.rmdir()
+    found = json.loads(place.patrol("check", "--json").stdout)["boxes"]["gpu1"]
+    (project,) = [item for item in found if item["what"] == "project"]
+    assert project["severity"] == "critical"
+
+
 def test_a_folder_that_cannot_be_made_is_no_reason_not_to_look(place: Patrolled) -> None:
     running(place.add_box("gpu1"))
     (place.folder / "no-folder").touch()

@@ -104,6 +104,18 @@ def test_only_a_changed_rule_is_a_change(memory: Memory) -> None:
     assert [tick.ended_at for tick in memory.ticks(10)] == [NOW + 2, NOW + 1, NOW]
 
 
+def test_a_warning_is_told_with_the_rule_that_makes_it_one(memory: Memory) -> None:
+    """A run can stay healthy while something beside it changes."""
+    memory.remember(tick_note(run_note(before=None)))
+    full = run_note(before="healthy", at=NOW + 1)._replace(severity=1, flag="disk-trend", flag_says="/ full in 5h")
+    memory.remember(tick_note(full, at=NOW + 1))
+    memory.remember(
+        tick_note(full._replace(at=NOW + 2, flag_before="disk-trend", flag_says="/ full in 4h"), at=NOW + 2)
+    )
+    newest, _ = memory.flips(10)
+    assert (newest.rule_before, newest.rule, newest.say) == ("healthy", "healthy +disk-trend", "/ full in 5h")
+
+
 def test_places_of_a_box_that_was_not_reached_stay(memory: Memory) -> None:
     memory.remember(tick_note(run_note()))
     unreached = BoxNote("gpu1", NOW + 1, BoxBefore(failures=1), "{}", None)
