@@ -130,7 +130,7 @@ def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmClu
     armed(waiters)
     cluster.run("scontrol", "update", f"JobId={job_id(box)}", "EndTime=now")
     end = waiters.end(waiter, 110)
-    assert (end["outcome"], end["detail"].get("failure_class")) == ("stopped", "time_limit"), end
+    assert (end["outcome"], end["detail"].get("failure_class")) == ("stopped", "time_limit"), json.dumps(end)
     assert "TIMEOUT" in end["say"], end
 
 
