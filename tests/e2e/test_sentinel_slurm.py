@@ -43,9 +43,12 @@ def waiters(request: pytest.FixtureRequest, tmp_path: Path, box: Box, cluster: S
     cluster.run("scancel", "-u", "root")
 
 
-def submit(box: Box, train: str = WAITS) -> None:
+REQUEUED = 'sbatch = { mem = "100M", requeue = true }'
+
+
+def submit(box: Box, train: str = WAITS, slurm: str = REQUEUED) -> None:
     (box.project / "onbox.toml").write_text(
-        '[run]\nname = "digits"\nbackend = "slurm"\ngrace = "5s"\n[slurm]\nsbatch = { mem = "100M", requeue = true }\n'
+        f'[run]\nname = "digits"\nbackend = "slurm"\ngrace = "5s"\n[slurm]\n{slurm}\n'
         f'[stages.train]\ncmd = {json.dumps(train)}\n[stages.eval]\ncmd = "true"\n'
         f'[boxes.here]\nbackend = "local"\nproject = "{box.project}"\n'
     )
@@ -121,13 +124,13 @@ def test_a_job_that_is_killed_at_once_leaves_no_record_and_is_told(
 
 def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
     """Slurm looks for jobs that are over their limit every half a minute."""
-    submit(box, f"trap '' TERM; {WAITS}")
+    submit(box, slurm='sbatch = { mem = "100M", requeue = false }\nlead = "0s"')
     begun(box, 1)
     waiter = waiters.start("wait", "here:digits", "--json", "--timeout", "100s")
     armed(waiters)
     cluster.run("scontrol", "update", f"JobId={job_id(box)}", "EndTime=now")
     end = waiters.end(waiter, 110)
-    assert (end["outcome"], end["detail"].get("failure_class")) == ("stopped", "time_limit"), end
+    assert (end["outcome"], end["detail"].get("failure_class")) == ("stopped", "time_limit"), json.dumps(end)
     assert "TIMEOUT" in end["say"], end
 
 
