@@ -211,7 +211,8 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 # behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
-WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
+_LETTER = "A-Za-zÀ-ÿА-яё"
+WORD = re.compile(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
 # ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
 BEFORE_EPOCH = re.compile(
     r"(?<![\w.])(?P<epoch>\d+)(?:/(?P<epochs>\d+))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d+)\]"

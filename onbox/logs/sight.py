@@ -274,6 +274,8 @@ def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
         )
     ):
         return False
+    if shape.id == "fraction-unit" and _last_unit(label):
+        return False  # `epoch 3 / 200 Time taken: 9 s`: what is counted stands before it
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
         return False
     percent = _group(match, "percent")
@@ -291,6 +293,12 @@ def bar_kind(label: str, rate: str = "") -> str:
     if TRAINING.search(label):
         return "train"
     return "aux" if _BYTES_RATE.search(rate) or AUXILIARY.search(label) else "train"
+
+
+def _last_unit(label: str) -> bool:
+    """Whether the word right before a fraction says what it counts."""
+    found = _LAST_WORD.search(label.rstrip(" :=[(#"))
+    return found is not None and found[0].lower() in UNITS
 
 
 def _label_key(label: str) -> str:

@@ -13,6 +13,7 @@ from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
 
 COUNTERS_MAX = 64
+_SCHEDULER = re.compile(r"(?:slurmstepd\S*: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
 _TRACKER = re.compile(r"wandb:\s")
 
 
@@ -99,6 +100,9 @@ class Track:
             self.ignoring = True
         elif turn == "crashed":
             self._crash(text)
+        word = _SCHEDULER.search(text)
+        if word:
+            text = text[: word.start()]
         if _TRACKER.match(text) and self._has_crashed():
             return  # a tracker uploads and sums up the run that crashed
         seen = self._tabled(text) or read_line(text)

@@ -17,8 +17,7 @@ SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that 
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
-LAST_WORDS = ("error-line",)  # rows so vague that they count at the end of a log only
-LAST_LINES = 3
+LAST_LINES = {"error-line": 3, "said-error": 12}  # rows so vague that they count in so many last lines only
 _VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
@@ -28,7 +27,7 @@ _WHAT_IS_MISSING = re.compile(
     r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",
     re.IGNORECASE,
 )
-_OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "fatal-level")
+_OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")
 _SPEAKS_OF_CARD = re.compile(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
@@ -56,7 +55,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
         fault
         for fault in attempt.faults
         if not _survived(fault, attempt, dead=dead, well=well)
-        and (fault.row.id not in LAST_WORDS or fault.number > end - LAST_LINES)
+        and fault.number > end - LAST_LINES.get(fault.row.id, end + 1)
     ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     if cut is not None and not _survived(cut, attempt, dead=dead, well=well):

@@ -9,7 +9,7 @@ from onbox.triage import signs
 from onbox.triage.record import LOGGED, PROVEN, WEAK
 from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, Row, compiled
 from onbox.triage.rules import ROWS
-from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, Trace, exception_of
+from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +20,7 @@ BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 PROGRESS_MAY_SAY = (
     "exception",
+    "said-error",
     "fatal-level",
     "error-line",
     "launcher",
@@ -59,11 +60,12 @@ _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
     (
-        ("record-damaged", "no-such-file", "exception"),
+        ("record-damaged", "no-such-file"),
         (),
         lambda trace: trace.mentions(CONFIG_READ, last=2),
         "settings-library",
     ),
+    (("exception",), (), lambda trace: trace.mentions(READS_CONFIG, last=2), "settings-library"),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
     (
         ("defect", "exception", "bad-setting"),
@@ -84,6 +86,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "checkpoint-damaged",
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
+    (("exception",), ("OSError",), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
     (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
@@ -116,7 +119,7 @@ def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
     lower = text.lower()
     places = {at for word, rows in _NEEDED_BY.items() if word in lower for at in rows}
     found = _first_match(said, text, [ROWS[at] for at in sorted(places)])
-    if sure and (found is None or found.id in ("exception", "launcher")):
+    if sure and (found is None or found.id in ("exception", "said-error", "launcher")):
         return _first_match(said, text, ROWS)
     return found
 

@@ -44,6 +44,7 @@ ROWS: tuple[Row, ...] = (
     *rules_python.NUMBERS,
     *rules_storage.DATA,
     *rules_scheduler.PEOPLE,
+    *rules_memory.BUS_EXIT,
     *rules_memory.HOST[5:],
     *rules_python.SETTINGS,
     *rules_distributed.LAUNCHERS,

@@ -171,13 +171,14 @@ LAUNCHERS: tuple[Row, ...] = (
         "segmentation fault|sigsegv|segfault|signal|core dumped|sigabrt|sigfpe|floating point exception"
         "|fatal python error|double free|corrupted size|stack smashing|free():|malloc"
         "|exitcode|return code|exit|bus error|illegal instruction|terminate called|corruption|assertion"
-        "|stack overflow|munmap",
+        "|stack overflow|munmap|access violation|xc",
         r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption"
         r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): invalid|malloc\(\): "
         r"|malloc_consolidate|munmap_chunk"
         r"|floating point exception|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
         r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])|signal[ :=]{1,3}(?:11|8|4)\b"
-        r"|stack overflow",
+        r"|stack overflow|\b0xC0000005\b|exit code (?:-1073741819|3221225477)\b|windows fatal exception"
+        "|access violation",
         "glibc, kernel, faulthandler",
         "Fatal Python error: Segmentation fault",
         True,

@@ -39,6 +39,20 @@ SHARED: tuple[Row, ...] = (
     ),
 )
 
+BUS_EXIT: tuple[Row, ...] = (
+    Row(
+        "exit-bus-error",
+        "shm_too_small",
+        DEATH,
+        "exit|returned|return code|status|returncode",
+        r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status)?|returncode|status)\b"
+        r"[^\d-]{0,30}(?:135|-7)(?![\d.])",
+        "shells, torchrun, DeepSpeed: SIGBUS",
+        "main.py exits with return code = -7",
+        True,
+    ),
+)
+
 TPU: tuple[Row, ...] = (
     Row(
         "tpu-hbm",
@@ -219,7 +233,8 @@ HOST: tuple[Row, ...] = (
         "killed",
         r"^(?:.{0,160}: line \d+:)?\s*(?:\[\d+\]\s*[+-]?\s*)?(?:\d+\s+)?killed\s*(?:$|\(core dumped\)"
         r"|\s{2,}\S)|: \d+ killed\b"
-        r"|^killed\W*$|\bkilled\s*(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
+        r"|^killed(?:: 9)?\W*$|^(?:zsh|bash|fish|sh|dash): killed\b"
+        r"|\bkilled\s*(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
         r"|(?<!will be )killed by kernel",
         "bash, zsh, dash",
         "run.sh: line 7: 3191 Killed                  python train.py",

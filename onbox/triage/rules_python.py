@@ -98,7 +98,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|can't) (?:specify|provide|set|pass|use|define|choose|also)|(?:specify|provide|set) (?:either"
         r"|one of|at least|exactly)|requires? (?:the )?.{0,40}(?:to match|to be set|to be enabled"
         r"|to be specified)|(?:choose|valid (?:options|values|choices)|supported (?:values|options)"
-        r"|available (?:options|models|choices)|expected one of|allowed values|possible values"
+        r"|available (?:options|models|choices)|expected one of|(?:allowed|accepted|possible|permitted)(?: \w+)? values"
         r"|did you mean)\b|train_batch_size|world[_ ]size.{0,60}(?:must|not|should|is)|BuilderConfig"
         r"|only supports? .{0,40}(?:when|with|if))",
         "ValueError and the like about a setting",
@@ -123,10 +123,11 @@ SETTINGS: tuple[Row, ...] = (
         "no-such-file",
         "config_error",
         BUG,
-        "can't open file|can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
+        "can't open |can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
-        r"can't open file|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
+        r"can't open file|^\S+: \d+: (?:\S+: )?can't open "
+        r"|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
         r"|feature extractor)\b|^\S*python\S*: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot execute|exec format error|: no such file or directory"
@@ -196,8 +197,17 @@ DEFECTS: tuple[Row, ...] = (
         VAGUE,
         "error|exception|systemexit|exit|fault",
         r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Fault|NotFound|Exceeded|Expired|Invalid"
-        r"|Timeout)\b(?::|\s*$)|^error: (?!.{0,10}(?:rate|bar))\S",
+        r"|Timeout)\b(?::|\s*$)",
         "Python and others: an exception that only says that something failed",
         "RuntimeError: worker pool is in a bad state",
+    ),
+    Row(
+        "said-error",  # counts near the end of a log only, see `decide`
+        "code_error",
+        VAGUE,
+        "error",
+        r"^error: (?!.{0,10}(?:rate|bar))\S",
+        "programs that print their own error",
+        "Error: the third stage gave nothing",
     ),
 )

@@ -42,6 +42,12 @@ CHECKPOINT_READ = re.compile(
     re.IGNORECASE,
 )
 CONFIG_READ = re.compile(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
+# Most calls hand a `config` on: an exception under them is about a setting only where one is being read.
+READS_CONFIG = re.compile(
+    r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict))\w*\W?.{0,60}(?:config|\bcfg|settings|hparams"
+    r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w*(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml",
+    re.IGNORECASE,
+)
 DATA_READ = re.compile(
     r"dataset|dataloader|data_loader|collate|__getitem__|webdataset|tfrecord|parquet|pyarrow|read_csv"
     r"|Image\.open|/PIL/|gzip|tarfile|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord"
