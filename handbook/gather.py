@@ -21,6 +21,7 @@ from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
 from patrol.cron import our_lines
+from patrol.cron_daemon import NONE_RUNS, cron_runs
 from patrol.crontab import NoCrontab, read_crontab
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
@@ -239,6 +240,8 @@ def _cron(settings: Settings) -> Maybe[str]:
     except Trouble as trouble:
         return Unseen(safe(str(trouble), 200))
     active = [line for line in lines if not line.lstrip().startswith("#")]
+    if active and cron_runs() is False:
+        return Absent(f"a line is installed, but {NONE_RUNS}")
     return safe(active[0], 1000) if active else Absent("none is installed: `patrol install`")
 
 

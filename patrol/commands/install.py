@@ -15,10 +15,11 @@ from onbox.redact import one_line, printable, redact
 from onbox.system.files import make_folders
 from patrol.configured import add_common_options, choose_boxes, load_settings
 from patrol.cron import BadLine, bare_environment, render_line, systemd_units, with_line
+from patrol.cron_daemon import NONE_RUNS, WHAT_TO_DO, cron_runs
 from patrol.crontab import NoCrontab, change_crontab, read_crontab
 from patrol.installed import installed_lines, job_of, lock_folder, patrol_id, remove_line
 from patrol.schedule import BadSchedule, parse_schedule
-from patrol.tick import policy_of
+from patrol.tick import policy_of, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -73,6 +74,8 @@ def run_install(args: argparse.Namespace) -> int:
     print("installed" if new else "it was there already")
     print(f"output goes to {job.log} (kept below 1 MB); patrol status tells when the last tick was")
     print("cron does nothing while this machine sleeps or is off, and nothing is made up for afterwards")
+    if cron_runs() is False:
+        warn(f"{NONE_RUNS}: {WHAT_TO_DO}")
     return Exit.DONE
 
 

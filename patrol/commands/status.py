@@ -12,6 +12,7 @@ from onbox.contract.units import format_duration
 from onbox.redact import one_line
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, load_settings
+from patrol.cron_daemon import NONE_RUNS, WHAT_TO_DO, cron_runs
 from patrol.heartbeat import as_data, read_heartbeat, stand
 from patrol.installed import installed_lines
 from patrol.memory import Memory
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     for word in words:
         print(_word_line(word, standing, now))
     if not words:
-        print("no run is known yet: patrol tick")
+        print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
     return Exit.DONE
 
 
@@ -76,7 +77,10 @@ def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[s
         words = (
             "never by this schedule" if due is None else f"{_clock(due)} (in {format_duration(max(0.0, due - now))})"
         )
-        said.append(f"next tick    {words}, by cron, if this machine is on and awake then")
+        if cron_runs() is False:
+            said.append(f"next tick    never: {NONE_RUNS}. {WHAT_TO_DO[:1].upper()}{WHAT_TO_DO[1:]}")
+        else:
+            said.append(f"next tick    {words}, by cron, if this machine is on and awake then")
         if standing.timer_stale or (standing.timer_stale is None and standing.stale):
             said.append(f"PATROL STALE: cron should have begun a tick; {standing.missed} were missed. Is cron running?")
     elif lines is None:
