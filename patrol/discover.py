@@ -16,7 +16,8 @@ SECONDS = 6  # on the box, for each search
 PROJECTS_LIMIT = 20
 
 # Run directories are known by run.json beside events.jsonl. Bounded in depth and time; other file systems are not
-# entered, so that a hung mount costs nothing. Every line begins with a letter.
+# entered, so that a hung mount costs nothing. Every line begins with a letter. A project that is not there any more
+# (a copy, an example, a moved folder) has no runs; a run says its age, in seconds since the epoch, by its journal.
 SCRIPT = r"""
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi; }
 seconds=$1
@@ -29,7 +30,9 @@ done | while IFS= read -r file; do
   folder=${file%/run.json}
   [ -f "$folder/events.jsonl" ] || continue
   project=$(sed -n 's/.*"project": *"\([^"\\]*\)".*/\1/p' "$file" | head -n 1)
-  printf 'R %s\t%s\n' "$project" "$folder"
+  [ -z "$project" ] || [ -d "$project" ] || continue
+  at=$(stat -c %Y "$folder/events.jsonl" 2>/dev/null || stat -f %m "$folder/events.jsonl" 2>/dev/null)
+  printf 'R %s\t%s\t%s\n' "${at:-0}" "$project" "$folder"
 done | head -n 100
 tmux ls 2>/dev/null | cut -d: -f1 | head -n 10 | while IFS= read -r name; do printf 'S %s\n' "$name"; done
 ps -eo pid=,etime=,args= 2>/dev/null | grep -E '[p]ython[0-9.]* .*[.]py|[t]orchrun|[d]eepspeed|[a]ccelerate launch' \
@@ -39,8 +42,8 @@ echo '<<<onbox discover end>>>'
 
 
 class Found(NamedTuple):
-    """projects: project directories of runs that onbox started, each with the folder that holds its runs. sessions: of
-    tmux. processes: command lines that look like training. truncated: whether there may be more projects.
+    """projects: project directories of runs that onbox started, each with the folder that holds its runs; the one whose
+    run moved last comes first. sessions: of tmux. processes: command lines that look like training.
     """
 
     projects: tuple[tuple[str, str], ...]
@@ -56,21 +59,25 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
     """What the box said."""
     if isinstance(answer, NoAnswer):
         return answer
-    projects: dict[str, str] = {}
+    runs: list[tuple[int, str, str]] = []
     sessions, processes = [], []
     for line in answer.output.decode("utf-8", "replace").split("\n"):
         kind, _, rest = line.partition(" ")
         if kind == "R":
-            project, _, folder = rest.partition("\t")
+            at, _, places = rest.partition("\t")
+            project, _, folder = places.partition("\t")
             state_dir = folder.rpartition("/")[0]
             place = project or state_dir.rpartition("/")[0]
-            if re.fullmatch(r"/[^\x00-\x1f]*", place) and len(projects) < PROJECTS_LIMIT:
-                projects.setdefault(place, state_dir)
+            if re.fullmatch(r"/[^\x00-\x1f]*", place):
+                runs.append((int(at) if at.isascii() and at.isdigit() else 0, place, state_dir))
         elif kind == "S":
             sessions.append(printable(rest))
         elif kind == "P":
             processes.append(printable(rest.strip()))
-    return Found(tuple(projects.items()), tuple(sessions), tuple(processes))
+    projects: dict[str, str] = {}
+    for _, place, state_dir in sorted(runs, key=lambda run: -run[0]):
+        projects.setdefault(place, state_dir)
+    return Found(tuple(projects.items())[:PROJECTS_LIMIT], tuple(sessions), tuple(processes))
 
 
 def state_dir_of(project: str, state_dir: str, default: str) -> str | None:

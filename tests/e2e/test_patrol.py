@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -68,6 +70,16 @@ def test_one_line_per_run_of_every_kind(place: Patrolled) -> None:
     lines = place.patrol("tick", "--quiet").stdout.splitlines()
     assert len(lines) == 4
     assert all(len(line) < 200 for line in lines)
+
+
+@pytest.mark.parametrize(("stage", "ended"), [("exit 3", "exit_code: 3"), ("kill -9 $$", "signal 9")])
+def test_how_it_ended_is_said_where_the_log_does_not_tell_why(place: Patrolled, stage: str, ended: str) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, f"train=echo 'train: 28%| 5660/20000'; {stage}")
+    box.wait_for_marker("CHAIN_FAILED")
+    said = place.tick()["gpu1/digits"]
+    assert ended in said["say"], "a progress bar is no reason"
+    assert ended in place.patrol("tick").stdout.splitlines()[0]
 
 
 def test_a_line_also_when_nothing_changed(place: Patrolled) -> None:
@@ -304,6 +316,32 @@ def test_add_finds_the_project_and_looks(place: Patrolled) -> None:
     assert again.returncode == 64
     assert "already" in again.stderr
     assert (place.local / "onbox.toml").read_text() == written
+
+
+def test_add_tells_of_the_other_projects_as_commands_that_can_be_typed(place: Patrolled) -> None:
+    box = place.add_box("unused")
+    for name in ("one", "it's $(x) two", "three"):
+        project = place.sshd.home / name
+        project.mkdir()
+        box.project = project
+        start_chain(box, "train=echo ok")
+    (place.local / "onbox.toml").unlink()
+    said = place.patrol("add", "gpu1").stderr
+    commands = re.findall(r"too: (patrol add .*)", said)
+    assert len(commands) == 2, said
+    for command in commands:
+        added = place.patrol(*shlex.split(command)[1:])
+        assert added.returncode == 0, added.stderr
+        again = place.patrol(*shlex.split(command)[1:], "--name", "another")
+        assert (again.returncode, "already" in again.stderr) == (64, True), "one place under two names says all twice"
+    assert len(place.tick()) == 3
+
+
+def test_add_local_finds_the_runs_of_this_very_folder(place: Patrolled) -> None:
+    box = place.add_box("unused")
+    start_chain(box, "train=echo ok")
+    done = place.patrol("add", "here", "--local", cwd=box.project)
+    assert "here/digits" in done.stdout, done.stderr
 
 
 def test_add_without_any_file_makes_one(place: Patrolled) -> None:
