@@ -22,7 +22,9 @@ LIMIT_BYTES = 64 << 20
 
 
 def fetch_all(settings: Settings, wanted: Mapping[str, Mapping[str, str]]) -> dict[str, BoxRecords]:
-    """The records of the wanted runs (each with the interpreter that started it, or ""), by box, boxes side by side. One that does not answer has a trouble."""
+    """The records of the wanted runs, by box, boxes side by side. One that does not answer has a trouble. wanted: of
+    each box the runs, each with the interpreter that started it, or "".
+    """
     boxes = [box for box in settings.config.boxes if wanted.get(box.name) and box.project is not None]
     if not boxes:
         return {}

@@ -25,7 +25,7 @@ MANIFEST_LIMIT_BYTES = 1 << 20
 LAUNCHES_KEPT = 40
 EVENTS_KEPT = 200
 
-# $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: the name of a run
+# $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: a run's name
 # and the interpreter that started it, or empty. What it would do is asked of that one: onbox may lie in an environment
 # that no login knows.
 SCRIPT = r"""
@@ -93,7 +93,9 @@ class RawRun(NamedTuple):
 
 
 class BoxRecords(NamedTuple):
-    """What one box sent. onbox: the words of the program that a login finds there; (): none. trouble: why there is nothing."""
+    """What one box sent. onbox: the words of the program that a login finds there; (): none. trouble: why there is
+    nothing.
+    """
 
     onbox: tuple[str, ...]
     runs: dict[str, RawRun]

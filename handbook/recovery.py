@@ -141,6 +141,11 @@ RULES: tuple[Row, ...] = (
         "a resume without room fails at its next save",
     ),
     Row(
+        "cause-not-known", lambda run: run.state in ("failed", "interrupted") and _class(run) == "unknown", logs,
+        "resume only when the cause is understood: its log does not tell it",
+        "how it ended is known, why is not: no class says whether another attempt can help",
+    ),
+    Row(
         "do-not-repeat", lambda run: run.state in ("failed", "interrupted") and _must_not_repeat(run), logs,
         "do not resume unchanged: its class can only fail again; mend the cause first",
         "the proving line stands in the log",

@@ -39,12 +39,15 @@ AGENT = "SSH_AUTH_SOCK"
 
 
 class Item(NamedTuple):
-    """One thing that was checked. remedy: what to do about it; "" where nothing is to be done."""
+    """One thing that was checked. remedy: what to do about it; "" where nothing is to be done. unseen: it could not be
+    looked at, and a tick does without it.
+    """
 
     what: str
     severity: Severity
     says: str
     remedy: str = ""
+    unseen: bool = False
 
 
 def add(subparsers: Any) -> None:
@@ -75,10 +78,14 @@ def run(args: argparse.Namespace) -> int:
     for name, each in items.items():
         print(name)
         for item in each:
-            print(printable(f"  {item.what:<10} {item.severity.name.lower():<9} {redact(item.says)}"))
+            print(printable(f"  {item.what:<10} {_word(item):<9} {redact(item.says)}"))
             if item.remedy:
                 print(printable(f"  {'':<20} -> {item.remedy}"))
     return int(severity)
+
+
+def _word(item: Item) -> str:
+    return "unseen" if item.unseen else item.severity.name.lower()
 
 
 def _data(item: Item) -> dict[str, Any]:
@@ -96,7 +103,7 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     snapshot, _ = take(box, settings, {}, ask_box, wall())
     if isinstance(snapshot, Unreachable):
         reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
-        yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)
+        yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy_for(box.host))
         return
     answer = answers[-1]
     if isinstance(answer, Answer):
@@ -142,7 +149,7 @@ def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
             "onbox", Severity.WARNING, "no onbox on the PATH of a login", 'recover = "resume" looks in .venv, venv, too'
         )
     for section, why in look.sections_unseen:
-        yield Item(section, Severity.OK, f"could not be looked at: {why}")
+        yield Item(section, Severity.OK, f"could not be looked at: {why}", unseen=True)
 
 
 def _clock(identity: Identity) -> Item:
