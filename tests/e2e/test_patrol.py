@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -292,6 +293,19 @@ def test_a_reader_that_leaves_does_not_end_the_tick(place: Patrolled) -> None:
     tick.stdout = None
     tick.communicate(timeout=60)
     assert len(json.loads(place.patrol("status", "--json").stdout)["runs"]) == 3
+
+
+@pytest.mark.parametrize("said", [("ack", "gpu1/digits"), ("ack", "gpu1:digits")])
+def test_a_word_on_a_living_run_does_not_hide_that_it_vanished(place: Patrolled, said: tuple[str, ...]) -> None:
+    box = running(place.add_box("gpu1"))
+    place.tick()
+    assert place.patrol(*said).returncode == 0
+    box.end_everything()
+    shutil.rmtree(box.state)
+    seen = place.tick("gpu1/digits")
+    assert (seen["gpu1/digits"]["rule"], seen["gpu1/digits"]["acknowledged"]) == ("vanished", False)
+    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    assert "gpu1/digits" not in place.tick(), "what a person knows to be gone is spoken of no more"
 
 
 # -- add
