@@ -14,7 +14,7 @@ from sentinels.aftermath import run_command, tell
 from sentinels.channel import Channel
 from sentinels.duty import Duty
 from sentinels.judge import Arming, make_conditions
-from sentinels.places import Place, find_place
+from sentinels.places import Place, find_place, note_of
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
 from sentinels.targets import (
@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
     project = load_project(args.config)
     settings = settings_of(project, os.environ)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
+    for note in filter(None, (note_of(place, settings.config.boxes) for place in places)):
+        print(f"sentinel: {note}", file=sys.stderr, flush=True)
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
         duty = Duty(places, plan, fresh=args.fresh or arming.existing)

@@ -83,6 +83,16 @@ def test_how_it_ended_is_said_where_the_log_does_not_tell_why(place: Patrolled, 
     assert ended in place.patrol("tick").stdout.splitlines()[0]
 
 
+def test_of_a_killed_run_the_log_tells_how_far_it_came(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, "train=n=0; while :; do n=$((n+1)); echo step $n/100000 loss 0.5; sleep 0.05; done")
+    box.wait_for_log("step 20/")
+    box.end_everything()
+    last = box.log().splitlines()[-1]
+    said = place.patrol("tick").stdout.splitlines()[0]
+    assert f" ~{last.split()[1]} " in said, "its heartbeat is older, and no figure contradicts the last line"
+
+
 def test_a_line_also_when_nothing_changed(place: Patrolled) -> None:
     running(place.add_box("gpu1"))
     for _ in range(3):
