@@ -15,6 +15,7 @@ from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
 from onbox.contract.exits import Exit
+from onbox.contract.units import counted
 from onbox.errors import Trouble
 from onbox.preflight.report import Facts, Result, Verdict
 from onbox.preflight.table import run_checks
@@ -53,7 +54,9 @@ def run_check(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_as_data(results), indent=2))
     else:
-        print(f"{counts[Verdict.PASS]} passed, {counts[Verdict.WARN]} warnings, {counts[Verdict.FAIL]} failures")
+        print(
+            f"{counts[Verdict.PASS]} passed, {counted(counts[Verdict.WARN], 'warning')}, {counted(counts[Verdict.FAIL], 'failure')}"
+        )
     return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
 
 

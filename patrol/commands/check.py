@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.contract.units import counted
 from onbox.redact import printable, redact
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
@@ -167,4 +168,4 @@ def _project(box: BoxSettings, look: BoxLook) -> Item:
         )
     if not look.runs:
         return Item("project", Severity.WARNING, "no run there yet", "start one on the box: onbox chain ...")
-    return Item("project", Severity.OK, f"{len(look.runs)} run(s): " + ", ".join(run.run for run in look.runs))
+    return Item("project", Severity.OK, f"{counted(len(look.runs), 'run')}: " + ", ".join(run.run for run in look.runs))

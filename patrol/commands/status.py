@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import format_duration
+from onbox.contract.units import counted, format_duration
 from onbox.redact import one_line
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, load_settings
@@ -97,7 +97,8 @@ def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
         text += ", not ended: it runs, or it was killed"
     else:
         took = max(0.0, heartbeat.ended_at - heartbeat.began_at)
-        text += f", {heartbeat.runs} runs on {heartbeat.boxes} boxes in {took:.1f} s, exit code {heartbeat.exit_code}"
+        boxes = "1 box" if heartbeat.boxes == 1 else f"{heartbeat.boxes} boxes"
+        text += f", {counted(heartbeat.runs, 'run')} on {boxes} in {took:.1f} s, exit code {heartbeat.exit_code}"
     stale = " · STALE: silent for more than two cadences" if standing.stale else ""
     return text + stale + (f" · {one_line(heartbeat.trouble)}" if heartbeat.trouble else "")
 

@@ -64,7 +64,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "not-tried", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("its back-off has not ended", lambda s: s.reason == "waiting"),),
-        _say_unreachable,
+        lambda s: f"not tried: {clean(s.detail, 120)}" + (f"; the run: {last_known(s)}" if s.run else ""),
         "a dead box must not cost the others time; the look that was not made says nothing new",
         remedy=_remedy, command=lambda s: here("patrol", "tick", s.box),
     ),
