@@ -81,7 +81,7 @@ def look_at_all(
 
 
 def _why_waiting(before: BoxBefore) -> str:
-    return f"{before.failures} times in a row not reached ({before.last_reason})"
+    return f"not reached {before.failures} times in a row ({before.last_reason})"
 
 
 def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:

@@ -54,9 +54,8 @@ def run_check(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_as_data(results), indent=2))
     else:
-        print(
-            f"{counts[Verdict.PASS]} passed, {counted(counts[Verdict.WARN], 'warning')}, {counted(counts[Verdict.FAIL], 'failure')}"
-        )
+        warnings, failures = counted(counts[Verdict.WARN], "warning"), counted(counts[Verdict.FAIL], "failure")
+        print(f"{counts[Verdict.PASS]} passed, {warnings}, {failures}")
     return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
 
 
