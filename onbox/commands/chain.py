@@ -359,7 +359,23 @@ def _launched_text(definition: Definition, started: Launched) -> str:
     lines = [f"run {data['run']} ({data['run_id']}) goes on by itself, runner pid {started.pid}"]
     lines += [f"  marker  {path}" for path in shown]
     lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
+    lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
     return "\n".join(lines)
+
+
+def _not_to_be_told(definition: Definition) -> list[str]:
+    """Targets whose URL or secret is not to be found in this shell, which is the runner's, too: better known now."""
+    if not definition.head.get("notify"):
+        return []
+    from onbox.notify.targets import NotSet, frozen_targets, resolve_target  # noqa: PLC0415 - only where somebody is told
+
+    found = []
+    for name, target in frozen_targets(definition.head).items():
+        try:
+            resolve_target(target, os.environ, str(definition.head["project"]))
+        except NotSet as trouble:
+            found.append(f"nothing reaches {name} yet: {trouble}; what is to be told waits (onbox notify flush)")
+    return found
 
 
 def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> int:

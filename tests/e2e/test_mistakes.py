@@ -99,6 +99,13 @@ def test_of_somebody_elses_run_the_owner_is_named(box: Box, tmp_path: Path) -> N
     assert "belongs to root, and this is nobody" in said
 
 
+def test_a_detached_start_says_whom_it_cannot_tell(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(f'[stages.train]\ncmd = "{LONG}"\n[notify]\nurls = ["env:NO_SUCH_HOOK"]\n')
+    said = box.onbox("chain", "-d")
+    assert said.returncode == 0
+    assert "nothing reaches NO_SUCH_HOOK yet: the variable NO_SUCH_HOOK is not set here" in said.stdout
+
+
 def test_a_flush_that_delivered_nothing_is_not_done(box: Box) -> None:
     (box.project / "onbox.toml").write_text(
         '[stages.train]\ncmd = "true"\n[notify]\nurls = ["env:HOOK"]\nattempt_timeout = "1s"\n'
