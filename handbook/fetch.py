@@ -11,7 +11,7 @@ from patrol.looking import target_of
 from patrol.ssh import NoAnswer, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from onbox.contract.boxes import BoxSettings
     from patrol.settings import Settings
@@ -21,8 +21,10 @@ AT_ONCE = 8
 LIMIT_BYTES = 64 << 20
 
 
-def fetch_all(settings: Settings, wanted: Mapping[str, Sequence[str]]) -> dict[str, BoxRecords]:
-    """The records of the wanted runs, by box, boxes side by side. One that does not answer has a trouble."""
+def fetch_all(settings: Settings, wanted: Mapping[str, Mapping[str, str]]) -> dict[str, BoxRecords]:
+    """The records of the wanted runs, by box, boxes side by side. One that does not answer has a trouble. wanted: of
+    each box the runs, each with the interpreter that started it, or "".
+    """
     boxes = [box for box in settings.config.boxes if wanted.get(box.name) and box.project is not None]
     if not boxes:
         return {}
@@ -31,7 +33,7 @@ def fetch_all(settings: Settings, wanted: Mapping[str, Sequence[str]]) -> dict[s
         return {box.name: answer for box, answer in zip(boxes, answers, strict=True)}
 
 
-def fetch(settings: Settings, box: BoxSettings, runs: Sequence[str]) -> BoxRecords:
+def fetch(settings: Settings, box: BoxSettings, runs: Mapping[str, str]) -> BoxRecords:
     """The records of some runs of one box."""
     mark = f"<<<{secrets.token_hex(16)}>>>"
     try:

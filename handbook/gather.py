@@ -18,12 +18,13 @@ from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
+from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, read_crontab
 from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
-from patrol.cron import tag
+from patrol.cron import NONE_RUNS, tag
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.kept import MemoryTrouble, Past
@@ -124,11 +125,11 @@ def _key_of(look: dict[str, Any]) -> str:
 def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
     from handbook.fetch import fetch_all  # noqa: PLC0415 - only who asks boxes
 
-    wanted: dict[str, list[str]] = {}
+    wanted: dict[str, dict[str, str]] = {}
     for (box, run), one in store.runs.items():
         aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
         if one.look.get("managed") and (all_anew or aged or one.raw is None or one.key != _key_of(one.look)):
-            wanted.setdefault(box, []).append(run)
+            wanted.setdefault(box, {})[run] = _python(one.look)
     runs, onbox, troubles = dict(store.runs), dict(store.onbox), []
     for box, answer in fetch_all(settings, wanted).items():
         if answer.trouble:
@@ -179,8 +180,19 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
         seen_at = remembered.past.boxes.get(word.box, BoxBefore()).last_reached_at
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
-    onbox = store.onbox.get(word.box) or ("onbox",)
+    onbox = store.onbox.get(word.box) or _started_with(kept.look)
     return describe(told, way, local_program() if way.host is None else onbox, record, kept.records_at)
+
+
+def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
+    """Where no login finds the program: the interpreter that started the run has it."""
+    python = _python(look)
+    return (python, "-m", "onbox") if python else ("onbox",)
+
+
+def _python(look: dict[str, Any]) -> str:
+    python = look.get("python")
+    return python if isinstance(python, str) and python.startswith("/") else ""
 
 
 def local_program() -> tuple[str, ...]:
@@ -232,6 +244,8 @@ def _cron(settings: Settings) -> Maybe[str]:
     except Trouble as trouble:
         return Unseen(safe(str(trouble), 200))
     active = [line for line in lines if not line.lstrip().startswith("#")]
+    if active and cron_runs() is False:
+        return Absent(f"a line is installed, but {NONE_RUNS}")
     return safe(active[0], 1000) if active else Absent("none is installed: `patrol install`")
 
 

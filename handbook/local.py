@@ -22,7 +22,6 @@ SHOWN = 10
 _WORDS = {
     "waiting": "waits",
     "frozen": "IS FROZEN, over its limit: sentinel reap",
-    "parked": "ran out of its time; the same command goes on",
     "dead": "claims to wait, and NO SUCH PROCESS lives: arm one anew, once",
 }
 
@@ -33,14 +32,19 @@ class Transfer(NamedTuple):
 
 
 def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...]]:
-    """Sentinels by their register and what lives of them, and transfers that are alive; one line each."""
+    """Sentinels by their register and what lives of them, and transfers that are alive; one line each. Those that ran
+    out of their time wait for nothing until somebody types them again: they are counted.
+    """
     standings = [standing_of(entry, now) for entry in Register(register_folder(environ)).entries()]
     try:
         done = subprocess.run(PS, check=True, capture_output=True, timeout=PS_SECONDS, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError) as error:
         return Unseen(f"`ps` did not answer: {type(error).__name__}")
     transfers = parse_ps(done.stdout.decode("utf-8", "replace"))
-    lines = [*map(_sentinel, standings), *(f"transfer pid {one.pid}: {one.words}" for one in transfers)]
+    parked = sum(one.word == "parked" for one in standings)
+    lines = [_sentinel(one) for one in standings if one.word != "parked"]
+    lines += [f"{parked} that ran out of their time: sentinel list"] if parked else []
+    lines += [*(f"transfer pid {one.pid}: {one.words}" for one in transfers)]
     return tuple(lines[:SHOWN])
 
 

@@ -16,7 +16,7 @@ from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from onbox.contract.events import Record
     from onbox.contract.runfile import FrozenStage
@@ -25,7 +25,9 @@ MANIFEST_LIMIT_BYTES = 1 << 20
 LAUNCHES_KEPT = 40
 EVENTS_KEPT = 200
 
-# $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest: names of runs.
+# $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: a run's name
+# and the interpreter that started it, or empty. What it would do is asked of that one: onbox may lie in an environment
+# that no login knows.
 SCRIPT = r"""
 h_mark=$3
 h_end() { printf '\n%s end\n' "$h_mark"; }
@@ -45,11 +47,14 @@ done
 printf '\n%s onbox\n%s\n' "$h_mark" "$h_onbox"
 [ -n "$h_onbox" ] || { python3 -c 'import onbox' 2>/dev/null && printf 'python3 -m onbox\n'; }
 h_foretell() {
-  if [ -n "$h_onbox" ]; then "$h_onbox" resume --dry-run --json -- "$1"
+  if [ -n "$2" ] && "$2" -c 'import onbox' 2>/dev/null; then "$2" -m onbox resume --dry-run --json -- "$1"
+  elif [ -n "$h_onbox" ]; then "$h_onbox" resume --dry-run --json -- "$1"
   else python3 -m onbox resume --dry-run --json -- "$1"; fi 2>/dev/null
 }
 cd "$h_state" 2>/dev/null || { h_end; return; }
-for h_run in "$@"; do
+while [ $# -ge 2 ]; do
+  h_run=$1 h_python=$2
+  shift 2
   case $h_run in
     */*|''|.|..) continue;;
   esac
@@ -71,7 +76,7 @@ for h_run in "$@"; do
     head -c 4096 "$h_file"
   done
   printf '\n%s forecast\n' "$h_mark"
-  (cd "$h_project" && h_foretell "$h_run")
+  (cd "$h_project" && h_foretell "$h_run" "$h_python")
 done
 h_end
 """
@@ -88,7 +93,9 @@ class RawRun(NamedTuple):
 
 
 class BoxRecords(NamedTuple):
-    """What one box sent. onbox: the words of the program there; (): it was not found. trouble: why there is nothing."""
+    """What one box sent. onbox: the words of the program that a login finds there; (): none. trouble: why there is
+    nothing.
+    """
 
     onbox: tuple[str, ...]
     runs: dict[str, RawRun]
@@ -107,9 +114,11 @@ class RunRecord(NamedTuple):
     trouble: str
 
 
-def ask_stdin(project: str, state_dir: str, mark: str, runs: Sequence[str]) -> bytes:
-    """What goes to the box's sh. mark: a word that nobody can guess. Raises ValueError on a NUL."""
-    return script_with_values(SCRIPT, (project, state_dir, mark, *runs))
+def ask_stdin(project: str, state_dir: str, mark: str, runs: Mapping[str, str]) -> bytes:
+    """What goes to the box's sh. mark: a word that nobody can guess. runs: each with the interpreter that started it,
+    or "". Raises ValueError on a NUL.
+    """
+    return script_with_values(SCRIPT, (project, state_dir, mark, *(word for pair in runs.items() for word in pair)))
 
 
 def end_mark(mark: str) -> bytes:

@@ -161,6 +161,12 @@ RULES: tuple[Row, ...] = (
         "resume before there is room; delete the best or the newest whole checkpoint",
     ),
     Row(
+        "cause-not-known", lambda run: run.state in ("failed", "interrupted") and _class(run) == "unknown", logs,
+        "resume only when the cause is understood: its log does not tell it",
+        "how it ended is known, why is not: no class says whether another attempt can help",
+        "resume it before somebody has read its log",
+    ),
+    Row(
         "do-not-repeat", lambda run: run.state in ("failed", "interrupted") and _must_not_repeat(run), logs,
         "do not resume unchanged: its class can only fail again; mend the cause first",
         "the proving line stands in the log",

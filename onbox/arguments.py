@@ -3,17 +3,53 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import json
+from typing import Any, NoReturn
 
 from onbox.contract.exits import Exit
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with this tool's exit code for a wrong command line, and help texts laid out as written."""
+    """argparse with this tool's exit code for a wrong command line, and help texts laid out as written.
+
+    A word that is not known is told with the one that was probably meant, by the command that it was said to.
+    """
 
     def __init__(self, **settings: object) -> None:
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
+        name, words = self._commands()
+        if name is not None and message.endswith(f"are required: {name}"):
+            message = f"what is to be done? there are: {', '.join(words)}"
         self.exit(int(Exit.USAGE), f"{self.prog}: {message}\n  see: {self.prog} --help\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, rest = super().parse_known_args(args, namespace)
+        if rest and " " in self.prog:  # of a command: else the whole program would speak, and name its own help
+            meant = _meant(rest[0].partition("=")[0], list(self._option_string_actions))
+            self.error(f"unrecognized arguments: {' '.join(rest)}" + (f"; {meant}" if meant else ""))
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        what = "command" if action.nargs == argparse.PARSER else " or ".join(action.option_strings) or action.metavar
+        self.error(f"no {what} {value!r}; {_meant(str(value), known) or 'there are: ' + ', '.join(known)}")
+
+    def _commands(self) -> tuple[str | None, list[str]]:
+        """What its commands are called together, and each of them; None: it has none."""
+        for action in self._actions:
+            if action.nargs == argparse.PARSER:
+                return str(action.metavar), list(map(str, action.choices or ()))
+        return None, []
+
+
+def _meant(word: str, known: list[str]) -> str:
+    """`did you mean "stats" or "status"?`; "" where nothing is near."""
+    import difflib  # noqa: PLC0415 - only for what is wrong already
+
+    near = difflib.get_close_matches(word, known, n=2)
+    return f"did you mean {' or '.join(map(json.dumps, near))}?" if near else ""

@@ -11,7 +11,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.runfile import Damaged
 from onbox.errors import Trouble
 from onbox.redact import redact
-from onbox.system.files import StateNotWritten
+from onbox.system.files import StateNotWritten, whose
 from onbox.system.lock import LockUnsupported
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
         return Exit.STATE_NOT_WRITTEN, str(error)
     if isinstance(error, Damaged):
         return Exit.CONFIG, str(error)
+    if isinstance(error, PermissionError) and isinstance(error.filename, str):
+        return Exit.STATE_NOT_WRITTEN, f"{error.filename}: {error.strerror}{whose(error.filename)}"
     if isinstance(error, OSError):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}"
     return None

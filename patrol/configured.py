@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -48,12 +49,13 @@ def settings_of(project: Project, environ: Mapping[str, str]) -> Settings:
 
 
 def choose_boxes(settings: Settings, names: Sequence[str]) -> tuple[BoxSettings, ...]:
-    """The named boxes, or all. Raises Trouble."""
+    """The named boxes, or all; with a run's name (`gpu1/digits`) its box. Raises Trouble."""
     boxes = settings.config.boxes
     if not boxes:
         where = settings.config_path or settings.folder
         raise Trouble(Exit.USAGE, f"no box is known in {where}; add one: patrol add HOST")
     known = [box.name for box in boxes]
+    names = [name if name in known else split_run(name)[0] for name in names]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise Trouble(Exit.USAGE, f"no box {', '.join(map(repr, unknown))}; there are: {', '.join(known)}")
@@ -61,6 +63,6 @@ def choose_boxes(settings: Settings, names: Sequence[str]) -> tuple[BoxSettings,
 
 
 def split_run(word: str) -> tuple[str, str | None]:
-    """`gpu1/digits` as box and run; `gpu1` as box and None."""
-    box, slash, run = word.partition("/")
-    return box, run if slash else None
+    """`gpu1/digits` as box and run, and so is `gpu1:digits`, as `sentinel` writes it; `gpu1` as box and None."""
+    box, between, run = re.fullmatch(r"([^/:]*)([/:]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
+    return box, run if between else None

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
     from patrol.schedule import Schedule
 
+NONE_RUNS = "no cron daemon is at work on this machine, so nothing begins the ticks"
+WHAT_TO_DO = (
+    "start one (`service cron start`; WSL: systemd=true in /etc/wsl.conf), or use the timer of `patrol install --print`"
+)
 MARK = "# onbox-patrol"
 
 

@@ -19,8 +19,9 @@ PROJECTS_LIMIT = 20
 _PLACE = r"/[^\x00-\x1f]*"
 
 # Run directories are known by run.json beside events.jsonl. Bounded in depth and time; other file systems are not
-# entered, so that a hung mount costs nothing. What else looks like training is told with its parent, its working
-# directory and where its stdout goes. Every line begins with a letter.
+# entered, so that a hung mount costs nothing. A project that is not there any more (a copy, an example, a moved folder)
+# has no runs; a run says by its journal when it moved, in seconds since the epoch. What else looks like training is
+# told with its parent, its working directory and where its stdout goes. Every line begins with a letter.
 SCRIPT = r"""
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi; }
 seconds=$1
@@ -33,7 +34,9 @@ done | while IFS= read -r file; do
   folder=${file%/run.json}
   [ -f "$folder/events.jsonl" ] || continue
   project=$(sed -n 's/.*"project": *"\([^"\\]*\)".*/\1/p' "$file" | head -n 1)
-  printf 'R %s\t%s\n' "$project" "$folder"
+  [ -z "$project" ] || [ -d "$project" ] || continue
+  at=$(stat -c %Y "$folder/events.jsonl" 2>/dev/null || stat -f %m "$folder/events.jsonl" 2>/dev/null)
+  printf 'R %s\t%s\t%s\n' "${at:-0}" "$project" "$folder"
 done | head -n 100
 tmux ls 2>/dev/null | cut -d: -f1 | head -n 10 | while IFS= read -r name; do printf 'S %s\n' "$name"; done
 heads='^==> .proc.[0-9]*.cmdline <==$'
@@ -73,8 +76,8 @@ class Training(NamedTuple):
 
 
 class Found(NamedTuple):
-    """projects: project directories of runs that onbox started, each with the folder that holds its runs. sessions: of
-    tmux. trainings: what runs there beside them.
+    """projects: project directories of runs that onbox started, each with the folder that holds its runs; the one whose
+    run moved last comes first. sessions: of tmux. trainings: what runs there beside them.
     """
 
     projects: tuple[tuple[str, str], ...]
@@ -90,7 +93,7 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
     """What the box said."""
     if isinstance(answer, NoAnswer):
         return answer
-    projects: dict[str, str] = {}
+    runs: list[tuple[int, str, str]] = []
     home = "/root"
     sessions, processes = [], list[tuple[str, str, str, str, str]]()
     for line in answer.output.decode("utf-8", "replace").split("\n"):
@@ -98,18 +101,27 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
         if kind == "H":
             home = rest.rstrip("/")
         elif kind == "R":
-            project, _, folder = rest.partition("\t")
+            at, _, places = rest.partition("\t")
+            project, _, folder = places.partition("\t")
             state_dir = folder.rpartition("/")[0]
             place = project or state_dir.rpartition("/")[0]
-            if re.fullmatch(_PLACE, place) and len(projects) < PROJECTS_LIMIT:
-                projects.setdefault(place, state_dir)
+            if re.fullmatch(_PLACE, place):
+                runs.append((int(at) if at.isascii() and at.isdigit() else 0, place, state_dir))
         elif kind == "S":
             sessions.append(printable(rest))
         elif kind == "P":
             who, *words = rest.split("\t", 3)
             if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):
                 processes.append((*who.split(" "), *words))  # type: ignore[arg-type]
-    return Found(tuple(projects.items()), tuple(sessions), _trainings(processes, home))
+    return Found(_projects(runs), tuple(sessions), _trainings(processes, home))
+
+
+def _projects(runs: list[tuple[int, str, str]]) -> tuple[tuple[str, str], ...]:
+    """Of (seconds since the epoch, project, folder of its runs): each project once, the newest first."""
+    projects: dict[str, str] = {}
+    for _, place, state_dir in sorted(runs, key=lambda run: -run[0]):
+        projects.setdefault(place, state_dir)
+    return tuple(projects.items())[:PROJECTS_LIMIT]
 
 
 def _trainings(processes: list[tuple[str, str, str, str, str]], home: str) -> tuple[Training, ...]:

@@ -12,7 +12,7 @@ from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.scene import gpu_percent, share
 from patrol.decide.way import way_to
 from patrol.kept import BoxNote, Point, RunNote
-from patrol.recall import fold, fold_box
+from patrol.recall import acknowledgement, fold, fold_box
 from patrol.report import line
 from patrol.report_forms import Entry
 from patrol.snapshot import BoxLook
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FORGET_UNREACHED_SECONDS = 30 * 86400.0  # a run of a box that does not answer is spoken of for so long
 FORGET_VANISHED_SECONDS = 86400.0  # one whose box answers and has it no more
 STOP_RULES = ("stop-point", "stopped-at-point")
+VANISHED = "vanished"
 ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED)
 
 
@@ -102,8 +103,16 @@ def _known_runs(box: str, snapshot: Snapshot, frame: Frame, seen: set[str]) -> l
         and run not in seen
         and before.last_seen_at is not None
         and frame.now - before.last_seen_at <= limit
-        and not (reached and before.acknowledged)
+        and not (reached and _is_settled(before))
     )
+
+
+def _is_settled(before: Before) -> bool:
+    """Whether a person acknowledged its end, or that it is gone. A word on a living run is no word on its loss."""
+    if before.acknowledged is None:
+        return False
+    ended = before.known_state in [state.value for state in ENDED]
+    return ended or before.acknowledged == acknowledgement(before.run_id, VANISHED)
 
 
 def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: BoxBefore, frame: Frame) -> Judged:

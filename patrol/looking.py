@@ -97,7 +97,7 @@ def _waits(before: BoxBefore, now: float) -> bool:
 
 
 def _why_waiting(before: BoxBefore) -> str:
-    return f"{before.failures} times in a row not reached ({before.last_reason})"
+    return f"not reached {before.failures} times in a row ({before.last_reason})"
 
 
 def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:

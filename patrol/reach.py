@@ -15,6 +15,10 @@ class Reason(NamedTuple):
     remedy: str
     lasting: bool = False
 
+    def remedy_for(self, host: str) -> str:
+        """The remedy for a host, named as ssh takes it."""
+        return self.remedy.replace("HOST", host)
+
 
 CONSOLE = "look at the provider's console: only you can see whether the box is up, paid for and has power"
 
@@ -27,7 +31,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("closed", "sshd closed the connection before the login", "too many logins at once, or a penalty; it is tried again later"),
     Reason("late_login", "the login did not end in time", f"the box may be frozen or overloaded; {CONSOLE}"),
     Reason("auth", "the key was not accepted", "check the key (ssh-add -l) and authorized_keys of the box", lasting=True),
-    Reason("host_key", "the host key is not the known one", "make sure that the box is yours (a rebuilt one has a new key), then: ssh-keygen -R HOST", lasting=True),
+    Reason("host_key", "the host key is not the known one", "make sure that the box is yours (a rebuilt one has a new key), then remove the old key with ssh-keygen -R as ssh names it", lasting=True),
+    Reason("host_new", "its host key is not known here yet", "log in once by hand, compare the fingerprint with the provider's, and say yes: ssh HOST", lasting=True),
     Reason("jump", "the jump host could not be passed", "try: ssh to the jump host by itself"),
     Reason("client", "the ssh client cannot work", "read its words; check `[ssh] command` and ~/.ssh/config", lasting=True),
     Reason("shell", "the login works, but no POSIX sh ran the probe", "check the account's login shell, its start-up files, and whether its key has a forced command (authorized_keys)", lasting=True),

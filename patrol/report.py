@@ -63,7 +63,8 @@ def _reason(reason: str, room: int) -> list[str]:
 def _state_word(verdict: Verdict) -> str:
     if verdict.run:
         return verdict.state.value.upper()
-    return "UNREACHABLE" if verdict.state is RunState.UNKNOWN else "REACHED"
+    reached = verdict.state is not RunState.UNKNOWN or verdict.finding.rule == "runs-unseen"
+    return verdict.state.value.upper() if reached else "UNREACHABLE"
 
 
 def name_of(verdict: Verdict, limit: int = 48) -> str:
@@ -109,7 +110,7 @@ def _stage(look: RunLook) -> str:
 
 
 def _progress(reading: Maybe[Progress], before: Before | None) -> str:
-    """`~4600/5155 +120 eta 1h12m`: never rounded; the difference is to the last tick."""
+    """`~4600/5155 (89%) +120 eta 1h12m`: counters never rounded; the difference is to the last tick."""
     progress = observed(reading)
     if progress is None:
         return f"~{_sign(reading)}"
@@ -118,9 +119,9 @@ def _progress(reading: Maybe[Progress], before: Before | None) -> str:
     if words == NOTHING:
         return f"~{_NO_VALUE}"
     counter, *rest = words.split(" ", 1)
-    eta = [part for part in [rest[0] if rest else ""] if "eta" in part]
-    eta = [part[part.index("eta") :] for part in eta]
-    return " ".join([counter, *_difference(progress, before), *eta])
+    percent, _, eta = (rest[0] if rest else "").partition("eta ")
+    percent = percent.strip() if percent.startswith("(") else ""
+    return " ".join(filter(None, [counter, percent, *_difference(progress, before), eta and f"eta {eta}"]))
 
 
 def _difference(progress: Progress, before: Before | None) -> list[str]:

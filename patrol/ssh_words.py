@@ -8,6 +8,7 @@ box that never spoke from an account whose start-up files hang, when the clock a
 from __future__ import annotations
 
 import re
+import shlex
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -66,6 +67,7 @@ class Words(NamedTuple):
 
 
 BY_PHASE = "by phase"
+KEYS = ("host_key", "host_new")
 
 # The patterns are anchored, and tried on the last line first: what a server's banner or a start-up file says comes
 # before the client's last word. Sources: sshconnect.c, sshconnect2.c, packet.c, kex.c, clientloop.c, readconf.c, mux.c.
@@ -82,9 +84,9 @@ WORDS: tuple[Words, ...] = (
     Words("auth", r"^\S+: Permission denied \(", "root@gpu1: Permission denied (publickey)."),
     Words("auth", r"^Received disconnect from .* authentication failures", "Received disconnect from 192.0.2.7 port 22:2: Too many authentication failures"),
     Words("auth", r"^(No more authentication methods|Authentication failed|Too many authentication failures)", "No more authentication methods to try."),
-    Words("host_key", r"^Host key verification failed", "Host key verification failed."),
+    Words("host_new", r"^Host key verification failed", "Host key verification failed."),
     Words("host_key", r"^(Host key|\S+ host key) for .* (has changed|was revoked) and you have requested", "Host key for gpu1 has changed and you have requested strict checking."),
-    Words("host_key", r"^No \S+ host key is known for ", "No ED25519 host key is known for gpu1 and you have requested strict checking."),
+    Words("host_new", r"^No \S+ host key is known for ", "No ED25519 host key is known for gpu1 and you have requested strict checking."),
     Words("client", r"Bad configuration option: ", "command-line: line 0: Bad configuration option: nosuch"),
     Words("client", r"terminating, \d+ bad configuration options", "/root/.ssh/config: terminating, 1 bad configuration options"),
     Words("client", r"^Bad owner or permissions on ", "Bad owner or permissions on /root/.ssh/config"),
@@ -110,6 +112,11 @@ BEHIND_JUMP: tuple[Words, ...] = (
     Words("no_route", r"^channel \d+: open failed: .*(route|unreachable)", "channel 0: open failed: connect failed: No route to host"),
     Words("dns", r"^channel \d+: open failed: .*(not known|resolution|resolve)", "channel 0: open failed: connect failed: Name or service not known"),
 )  # fmt: skip
+
+# Of a key that is not the known one, ssh says first where the old one stands, and under which name: an alias, its host
+# name and a port of its own are three names, and only that one can be removed.
+_KEY_CHANGED = re.compile(r"(?:Host key|\S+ host key) for (\S+) (?:has changed|was revoked)")
+_KEY_PLACE = re.compile(r"Offending \S+ key in (.+):\d+$")
 
 # Said before the last word of a failed login, and more telling than it.
 _WHY_NO_LOGIN = re.compile(r"Load key .*: |sign_and_send_pubkey: |no such identity: |Identity file .* not accessible")
@@ -184,12 +191,25 @@ def _read_words(lines: list[str], phase: Phase) -> Ending:
     if not found:
         return Ending("unknown", _shown(lines[-1]) if lines else "ssh failed without a word")
     row, line = found
+    if row.reason in KEYS and (changed := _changed_key(lines)):
+        return Ending("host_key", changed)
     if row.reason == BY_PHASE:
         return Ending(LATE[phase][0], _shown(line))
     if row.reason == "closed" and phase is Phase.PROXY:
         return Ending("jump", _shown(lines[0]))
     why = [line for line in lines if _WHY_NO_LOGIN.search(line)] if row.reason == "auth" else []
     return Ending(row.reason, _shown("; ".join([*why[:1], line])))
+
+
+def _changed_key(lines: list[str]) -> str:
+    """What ssh says of a key that has changed, and the command that removes the old one; "" where none has."""
+    line, name = next(((line, found[1]) for line in lines if (found := _KEY_CHANGED.match(line))), ("", ""))
+    if not line.endswith("strict checking."):
+        return ""
+    place = next((found[1] for line in lines if (found := _KEY_PLACE.match(line))), "")
+    if not place:
+        return _shown(line)
+    return _shown(f"of {name}; the old one goes with: {shlex.join(['ssh-keygen', '-f', place, '-R', name])}")
 
 
 def _last_match(lines: list[str], rows: tuple[Words, ...]) -> tuple[Words, str] | None:

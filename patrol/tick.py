@@ -162,7 +162,7 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
 
 
 def _patrolled_twice(settings: Settings, now: float) -> list[str]:
-    from patrol.owners import claim_or_tell, ids_installed  # noqa: PLC0415 - of ticks by a timer only
+    from patrol.owners import claim_or_tell  # noqa: PLC0415 - of ticks by a timer only
 
     cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
     return claim_or_tell(settings, now, cadence)

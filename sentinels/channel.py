@@ -143,7 +143,7 @@ class Channel:
         if known is None:
             return self.detail
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{known.says}{detail}; {known.remedy}"
+        return f"{known.says}{detail}; {known.remedy_for(self.target.host or 'this machine')}"
 
     # -- beginning
 

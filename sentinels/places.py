@@ -113,6 +113,19 @@ def _refuse_lookalike(target: Target, boxes: Sequence[BoxSettings], folder: str)
         raise BadTarget(f"{target.text!r}: there is no folder {box!r} here; for the run on the box: {box}:{run}")
 
 
+def note_of(place: Place, boxes: Sequence[BoxSettings]) -> str:
+    """A word alone is a file here, and was perhaps meant to be a run: which path is looked at. "" where nothing is
+    doubtful.
+    """
+    target = place.target
+    plain = (
+        target.kind is Kind.MARKER and target.box is None and target.path.replace("-", "").replace("_", "").isalnum()
+    )
+    if not (plain and boxes) or os.path.lexists(place.path):
+        return ""
+    return f"waits for the file {place.path}; for a run on a box: {boxes[0].name}:{target.path}"
+
+
 def _local_path(target: Target, folder: str) -> str:
     if target.kind is Kind.PROCESS:
         return target.path

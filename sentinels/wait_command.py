@@ -19,7 +19,7 @@ from sentinels.duty import Duty
 from sentinels.job_channel import POLL_SECONDS, JobChannel
 from sentinels.jobs import HandedCondition, JobCondition
 from sentinels.judge import Arming, RunCondition, make_conditions
-from sentinels.places import Place, find_place
+from sentinels.places import Place, find_place, note_of
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
 from sentinels.targets import (
@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
     if alone and any(target.box for target in targets):
         print(f"sentinel: {alone}", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
+    for note in filter(None, (note_of(place, settings.config.boxes) for place in places)):
+        print(f"sentinel: {note}", file=sys.stderr, flush=True)
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
         duty = Duty(places, plan, fresh=args.fresh or arming.existing)

@@ -14,6 +14,7 @@ from handbook.publish import NOTES_MASKED, publish, wait_for_lock
 from handbook.render import title_line
 from handbook.render_json import render_json
 from onbox.contract.exits import Exit
+from onbox.contract.units import counted
 from onbox.redact import redact
 from onbox.system.clock import wall
 
@@ -75,5 +76,5 @@ def _build(args: argparse.Namespace, place: Place) -> int:
     if args.json:
         print(render_json(facts), end="")
     elif not args.from_memory:
-        print(redact(f"{done.page}: {len(facts.runs)} runs, {title_line(facts).partition(' · ')[2]}"))
+        print(redact(f"{done.page}: {counted(len(facts.runs), 'run')}, {title_line(facts).partition(' · ')[2]}"))
     return Exit.DONE

@@ -19,6 +19,7 @@ from handbook.words import safe
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.contract.readings import observed
+from onbox.contract.units import counted
 from onbox.errors import Trouble
 from onbox.redact import printable, redact
 from onbox.system.clock import wall
@@ -233,5 +234,5 @@ def _verify(args: argparse.Namespace, place: Place) -> int:
             print(f"{book.path}:{damage.line}: {damage.what}")
         if not found:
             count = sum(len(book.read().entries) for book in books)
-            print(f"{len(books)} logbooks, {count} entries: nothing edited, lost or moved")
+            print(f"{counted(len(books), 'logbook')}, {count} entries: nothing edited, lost or moved")
     return Exit.FAILED if found else Exit.DONE

@@ -233,6 +233,16 @@ def _head_with_changes(definition: Definition, history: History) -> dict[str, An
     return head
 
 
+def differences_from_frozen(definition: Definition) -> tuple[Difference, ...]:
+    """In what the stages differ from those that are frozen; () where these cannot be read. Redacted, one line each."""
+    try:
+        frozen = [one.stage for one in read_stages(definition.paths)]
+    except (OSError, ValueError):
+        return ()
+    found = find_differences(Side({}, frozen), Side({}, [stage for stage, _ in definition.stages]))
+    return tuple(Difference(*(redact(one_line(text))[:300] for text in one)) for one in found)
+
+
 def _refuse_other_live_stages(paths: RunPaths, names: Collection[str]) -> None:
     for entry in os.listdir(paths.markers):
         name = entry[1:].removesuffix(".slot")

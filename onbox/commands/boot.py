@@ -14,12 +14,12 @@ from onbox.chain.look import look_at_run
 from onbox.commands.project import add_config_option, load_project_to_read, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
+from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.crontab_text import BadLine, our_lines, render, with_line, without_line
 from onbox.errors import Trouble
 from onbox.redact import printable, redact
 from onbox.system.clock import utc_text, wall
-from onbox.system.process import process_table
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MARK = "# onbox-boot"
 LOG = "boot.log"
 LOOKS, LOOK_SECONDS = 120, 5  # how long the line waits for a disk that is mounted late: ten minutes
-CRON_DAEMONS = frozenset({"cron", "crond", "fcron", "dcron", "cronie", "systemd-cron"})
 EXAMPLES = """\
 examples:
   onbox boot install            shows the exact line for the crontab (@reboot), and asks
@@ -113,7 +112,7 @@ def run_install(args: argparse.Namespace) -> int:
         return Exit.DONE
     new = change_crontab(project.state_dir, lambda text: with_line(text, line, _tag(project)))
     print("installed" if new else "it was there already")
-    if not _cron_runs():
+    if cron_runs() is False:
         print(
             "note: no cron daemon runs on this machine now. In a container nothing starts one by itself: put this into"
             f"\nits start script (on-start, entrypoint) instead:\n\n{command}"
@@ -162,10 +161,6 @@ def _agrees() -> bool:
     if not sys.stdin.isatty():
         raise Trouble(Exit.USAGE, "nobody can be asked here (stdin is no terminal): onbox boot install --yes")
     return input("install it? [y/N] ").strip().lower() in ("y", "yes")
-
-
-def _cron_runs() -> bool:
-    return any(entry.name in CRON_DAEMONS for entry in process_table())
 
 
 def _alternatives(line: str | None, command: str) -> str:

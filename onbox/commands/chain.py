@@ -33,6 +33,7 @@ from onbox.commands.project import (
     existing_run,
     load_project,
     load_project_to_read,
+    removed_under_it,
 )
 from onbox.contract.config_backends import ENGINES
 from onbox.contract.events import Event
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
 
+SHOWN_DIFFERENCES = 10
 CHAIN_EXAMPLES = """\
 examples:
   onbox chain                                   every stage of onbox.toml, in its order
@@ -190,8 +192,7 @@ def _start(args: argparse.Namespace, definition: Definition) -> int:
         os.close(lock.lock_fd)
         raise Trouble(
             Exit.ANOTHER_RUNNER,
-            f"{paths.root} is new, but processes of a run in this place are alive: its state was removed under it\n"
-            f"  let them end, or end them yourself: kill {' '.join(map(str, alive.pids[:20]))}",
+            removed_under_it(paths.root, alive.pids),
         ) from alive
     except OtherStageAlive as other:
         os.close(lock.lock_fd)
@@ -366,7 +367,23 @@ def _launched_text(definition: Definition, started: Launched) -> str:
     lines = [f"run {data['run']} ({data['run_id']}) goes on by itself, runner pid {started.pid}"]
     lines += [f"  marker  {path}" for path in shown]
     lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
+    lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
     return "\n".join(lines)
+
+
+def _not_to_be_told(definition: Definition) -> list[str]:
+    """Targets whose URL or secret is not to be found in this shell, which is the runner's, too: better known now."""
+    if not definition.head.get("notify"):
+        return []
+    from onbox.notify.targets import NotSet, frozen_targets, resolve_target  # noqa: PLC0415 - only where somebody is told
+
+    found = []
+    for name, target in frozen_targets(definition.head).items():
+        try:
+            resolve_target(target, os.environ, str(definition.head["project"]))
+        except NotSet as trouble:
+            found.append(f"nothing reaches {name} yet: {trouble}; what is to be told waits (onbox notify flush)")
+    return found
 
 
 def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> int:
@@ -379,8 +396,8 @@ def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) ->
         raise Trouble(
             Exit.ANOTHER_RUNNER,
             f"run {os.path.basename(definition.paths.root)} is held by another chain: runner pid {holder.pid} on "
-            f"{holder.host}, run id {holder.run_id}\n  see it: onbox status; end it: onbox stop; "
-            "beside it under another name: onbox chain --run NAME …",
+            f"{holder.host}, run id {holder.run_id}{_what_differs(definition)}\n  see it: onbox status; "
+            "end it: onbox stop; beside it under another name: onbox chain --run NAME …",
         )
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this chain runs on another host: {holder.host}, pid {holder.pid}")
@@ -398,6 +415,16 @@ def _attach(args: argparse.Namespace, definition: Definition, holder: Holder) ->
         tell=_teller(args),
     )
     return _final(viewer.follow())
+
+
+def _what_differs(definition: Definition) -> str:
+    """From what runs there, as lines; "" where that cannot be compared."""
+    from onbox.chain.launch import differences_from_frozen  # noqa: PLC0415 - only then
+    from onbox.commands.conflicts import difference_lines  # noqa: PLC0415 - only then
+
+    lines = difference_lines(differences_from_frozen(definition))
+    lines = [*lines[:SHOWN_DIFFERENCES], "  …"] if len(lines) > SHOWN_DIFFERENCES else lines
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _final(result: int | None) -> int:

@@ -16,6 +16,7 @@ from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
 from onbox.contract.config_backends import ENGINES
 from onbox.contract.exits import Exit
+from onbox.contract.units import counted
 from onbox.errors import Trouble
 from onbox.preflight.report import Facts, Result, Verdict
 from onbox.preflight.table import run_checks
@@ -56,7 +57,8 @@ def run_check(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_as_data(results), indent=2))
     else:
-        print(f"{counts[Verdict.PASS]} passed, {counts[Verdict.WARN]} warnings, {counts[Verdict.FAIL]} failures")
+        warnings, failures = counted(counts[Verdict.WARN], "warning"), counted(counts[Verdict.FAIL], "failure")
+        print(f"{counts[Verdict.PASS]} passed, {warnings}, {failures}")
     return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
 
 

@@ -105,6 +105,8 @@ def _run_id(paths: RunPaths) -> str:
     """The run's id: kept for the life of its directory."""
     try:
         head = read_head(paths)
+    except PermissionError:
+        raise  # somebody else's run, perhaps alive: nothing is to be moved
     except (OSError, ValueError) as error:
         raise Trouble(
             Exit.CONFIG, f"{paths.manifest}: {error}; move {paths.root} away to start anew (nothing is deleted)"

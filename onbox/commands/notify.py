@@ -144,9 +144,13 @@ def run_flush(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "flushed_here": mine, **seen}, indent=2))
     else:
-        print("done" if mine else "another deliverer is at work and did not make way")
+        print(_flushed(seen["pending_total"]) if mine else "another deliverer is at work and did not make way")
         _print_targets(seen)
     return Exit.DONE if not seen["pending_total"] else Exit.FAILED
+
+
+def _flushed(waiting: int) -> str:
+    return f"{waiting} not delivered: tried, and kept" if waiting else "all delivered"
 
 
 # -- list

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
+from onbox.chain.environment import run_dir_assignment
 from onbox.contract.config import ConfigErrors, parse_config
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.project import Project, add_config_option, find_config, load_project, read_toml
+from onbox.system.process import find_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "Project",
@@ -19,8 +25,12 @@ __all__ = [
     "find_config",
     "load_project",
     "load_project_to_read",
+    "removed_under_it",
     "run_names",
 ]
+
+
+SHOWN_PIDS = 20
 
 
 def load_project_to_read(config_option: str | None) -> Project:
@@ -34,11 +44,11 @@ def load_project_to_read(config_option: str | None) -> Project:
         path = os.path.abspath(config_option) if config_option else find_config(os.getcwd())
         if path is None or not os.path.isfile(path):
             raise
-        print(
-            f"onbox: note: {path} has errors (`onbox stages` names them); the run goes by its frozen definition",
-            file=sys.stderr,
-        )
-        return _project_despite(path, trouble)
+        project = _project_despite(path, trouble)
+        if run_names(project.state_dir):
+            note = f"{path} has errors (`onbox stages` names them); a run goes by its frozen definition"
+            print(f"onbox: note: {note}", file=sys.stderr)
+        return project
 
 
 def _project_despite(path: str, trouble: Trouble) -> Project:
@@ -63,10 +73,29 @@ def existing_run(project: Project, run: str | None) -> RunPaths:
     known = run_names(project.state_dir)
     if run is None and project.config_path is None and len(known) == 1:
         return project.paths(known[0])
+    _refuse_removed_state(paths)
     if not known:
         raise Trouble(Exit.USAGE, f"no run in {project.state_dir} yet; start one: onbox chain 'train=python train.py'")
     name = os.path.basename(paths.root)
     raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
+
+
+def _refuse_removed_state(paths: RunPaths) -> None:
+    """There is no such run on the disk. Where its processes live nobody is told to start one."""
+    try:
+        pids = [entry.identity.pid for entry in find_tree(None, run_dir_assignment(paths.root))]
+    except OSError:  # no /proc: the box is another machine
+        return
+    if pids:
+        raise Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, pids))
+
+
+def removed_under_it(root: str, pids: Sequence[int]) -> str:
+    """What is said of a run whose state directory is gone, and of which processes are alive."""
+    return (
+        f"{root} is not there, but processes of a run in this place are alive: its state was removed under it\n"
+        f"  let them end, or end them yourself: kill {' '.join(map(str, pids[:SHOWN_PIDS]))}"
+    )
 
 
 def run_names(state_dir: str) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.launch import read_stages
 from onbox.chain.look import RunView, StageView, log_look, look_at_run
 from onbox.chain.slots import read_marker
 from onbox.commands.project import add_config_option, existing_run, load_project_to_read, run_names
@@ -110,7 +111,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "run_id": head.run_id,
         "state": view.state.value,
         "stage": view.current,
-        "reason": redact(printable(str(reason))) if reason else None,
+        "reason": redact(printable(str(reason))) if reason else _why_stalled(paths, view),
         "outcome": (view.end or {}).get("event"),
         "runner_alive": view.runner_alive,
         "runner_pid": view.holder.pid if view.holder else None,
@@ -118,7 +119,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "waiting_for": view.status.get("waiting_for") if view.runner_alive else None,
         "heartbeat_age_seconds": view.heartbeat_age_seconds,
         "heartbeat_late": _is_late(view),
-        "stages": [_stage_data(stage) for stage in view.stages],
+        "stages": [_stage_data(stage, view) for stage in view.stages],
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
         "failure": _failure(paths, view),
@@ -224,11 +225,28 @@ def _is_late(view: RunView) -> bool:
     return view.runner_alive and age is not None and age > LATE_HEARTBEATS * view.head.settings.sample_every_seconds
 
 
-def _stage_data(stage: StageView) -> dict[str, Any]:
+def _why_stalled(paths: RunPaths, view: RunView) -> str | None:
+    """What is quiet, since when, and what is too long; None where nothing stalls."""
+    if view.state is not RunState.STALLED:
+        return None
+    limit = next((one.stage.stall_after_seconds for one in read_stages(paths) if one.stage.name == view.current), None)
+    spoke = parse_utc(str(view.status.get("last_output_at") or ""))
+    last = f"; it wrote last {format_duration(max(0.0, wall() - spoke))} ago" if spoke is not None else ""
+    beyond = f" for longer than stall_after ({format_duration(limit)})" if limit is not None else ""
+    return f"stage {view.current}: log, artifacts and CPU all quiet{beyond}{last}"
+
+
+def _state_word(stage: StageView, view: RunView) -> str:
+    """A stage's state; that of a stalled run's live stage is stalled, too."""
+    stalls = view.state is RunState.STALLED and stage.state is StageState.RUNNING
+    return (StageState.STALLED if stalls else stage.state).value
+
+
+def _stage_data(stage: StageView, view: RunView) -> dict[str, Any]:
     marker = stage.marker or {}
     return {
         "name": stage.name,
-        "state": stage.state.value,
+        "state": _state_word(stage, view),
         "attempts": stage.attempts,
         "duration_seconds": marker.get("duration_seconds"),
         "ended_at": marker.get("ended_at"),
@@ -281,7 +299,7 @@ def _text(view: RunView, data: dict[str, Any]) -> str:
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
     lines += _failure_lines(data["failure"]) if data["failure"] else []
-    lines += [_stage_line(stage) for stage in _shown(view.stages)]
+    lines += [_stage_line(stage, view) for stage in _shown(view.stages)]
     lines += [f"  job      {line}" for line in data.get("job_lines", ())]
     if view.runner_alive or not data.get("jobs"):
         lines.append(f"  runner   {_runner_text(view)}")
@@ -337,8 +355,8 @@ def _shown(stages: tuple[StageView, ...]) -> tuple[StageView, ...]:
     return stages[max(0, at - 5) : at + 6]
 
 
-def _stage_line(stage: StageView) -> str:
-    parts = [f"  {stage.state.value:<12} {stage.name}"]
+def _stage_line(stage: StageView, view: RunView) -> str:
+    parts = [f"  {_state_word(stage, view):<12} {stage.name}"]
     marker = stage.marker or {}
     seconds = marker.get("duration_seconds")
     if isinstance(seconds, int | float) and 0 <= seconds < LONGEST_SECONDS:

@@ -67,3 +67,8 @@ def format_size(count: int) -> str:
         if value < 999.95 or unit == "PB":
             break
     return f"{value:.1f} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")

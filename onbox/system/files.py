@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
 import stat
 from contextlib import suppress
 
@@ -47,6 +48,25 @@ def look_for_shortage(path: str) -> tuple[str | None, str]:
     if seen.f_bavail * seen.f_frsize < 65536:
         return "bytes", f"{seen.f_bavail * seen.f_frsize} bytes free; {seen.f_favail} of {seen.f_files} inodes are"
     return None, ""
+
+
+def whose(path: str) -> str:
+    """` (/data/digits belongs to ann, and this is bob)` of what may not be entered; "" where that is not the reason."""
+    place = os.path.abspath(path)
+    while place != "/" and not os.path.lexists(place):
+        place = os.path.dirname(place)  # what lies in a closed folder cannot even be seen
+    try:
+        owner = os.stat(place).st_uid
+    except OSError:
+        return ""
+    return "" if owner == os.geteuid() else f" ({place} belongs to {_user(owner)}, and this is {_user(os.geteuid())})"
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
 
 
 def write_all(fd: int, data: bytes) -> None:

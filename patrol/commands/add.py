@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from onbox.system.files import StateNotWritten
 from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
 from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
+from patrol.installed import installed_lines
 from patrol.looking import target_of
 from patrol.output import Output
 from patrol.reach import BY_KEY
@@ -28,6 +31,7 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from patrol.discover import Found
     from patrol.settings import Settings
@@ -41,6 +45,7 @@ examples:
   patrol add http://127.0.0.1:8265 --name ray --backend ray --job raysubmit_Xh3hF2 --token file:~/.ray/auth_token
 """
 FIRST_SECONDS = 20.0
+OTHERS_SHOWN = 5
 
 
 def add(subparsers: Any) -> None:
@@ -57,8 +62,13 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = load_settings(args, os.environ)
     box = _asked_for(args, settings)
+    if box.project is None and box.backend == "local" and _holds_runs(settings):
+        box = box._replace(project=settings.folder)
     if box.project is None and not box.is_cluster:
         box = _with_found_project(settings, box)
+    twin = _twin(settings, box)
+    if twin is not None:
+        raise Trouble(Exit.USAGE, f"{box.project} of {box.host} is the box {twin!r} already: patrol tick {twin}")
     path = settings.config_path or os.path.join(settings.folder, CONFIG_FILE)
     _write(path, box)
     print(f"wrote [boxes.{box.name}] into {path}")
@@ -91,14 +101,54 @@ def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
     )
     if isinstance(found, NoAnswer):
         reason = BY_KEY.get(found.reason, BY_KEY["unknown"])
-        text = f"{box.host}: {reason.says} ({found.detail}); {reason.remedy}. Nothing was written"
+        text = f"{box.host}: {reason.says} ({found.detail}); {reason.remedy_for(box.host)}. Nothing was written"
         raise Trouble(Exit.USAGE, text)
     if not found.projects:
         return _with_training(box, found)
-    (project, folder), *others = found.projects
-    for other, _ in others:
-        warn(f"there are runs in {other}, too: patrol add {box.host} --name {box.name}-2 --project {other}")
-    return box._replace(project=project, state_dir=state_dir_of(project, folder, DEFAULT_STATE_DIR))
+    places = [
+        box._replace(project=project, state_dir=state_dir_of(project, folder, DEFAULT_STATE_DIR))
+        for project, folder in found.projects
+    ]
+    new = [place for place in places if _twin(settings, place) is None]
+    for line in _others(settings, new[1:]):
+        warn(line)
+    return new[0] if new else places[0]
+
+
+def _others(settings: Settings, places: list[BoxSettings]) -> Iterator[str]:
+    """A command for each further project, ready to be typed."""
+    taken = {box.name for box in settings.config.boxes}
+    names = (name for number in itertools.count(2) if (name := f"{places[0].name}-{number}") not in taken)
+    for place, name in zip(places[:OTHERS_SHOWN], names, strict=False):
+        local = ["--local"] if place.backend == "local" else []
+        words = ["patrol", "add", place.host, *local, "--name", name, "--project", place.project or "."]
+        yield f"there are runs in {place.project}, too: {shlex.join(words)}"
+    if len(places) > OTHERS_SHOWN:
+        yield f"and in {len(places) - OTHERS_SHOWN} more projects"
+
+
+def _twin(settings: Settings, box: BoxSettings) -> str | None:
+    """The name of the box that is this very place already: two would say every line twice."""
+    if box.is_cluster:
+        return None
+    place = (box.host, box.backend, (box.project or "").rstrip("/"))
+    for other in settings.config.boxes:
+        if (other.host, other.backend, (other.project or "").rstrip("/")) == place:
+            return other.name
+    return None
+
+
+def _holds_runs(settings: Settings) -> bool:
+    """Whether the directory in which this is typed has runs of its own."""
+    below = os.path.join(settings.folder, settings.config.state_dir)
+    return any(os.path.exists(os.path.join(below, name, "run.json")) for name in _names(below))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _with_training(box: BoxSettings, found: Found) -> BoxSettings:
@@ -116,10 +166,14 @@ def _with_training(box: BoxSettings, found: Found) -> BoxSettings:
 
 
 def _nothing_found(box: BoxSettings, found: Found) -> str:
-    lines = [f"{box.host}: no run of onbox was found there. Name the project: patrol add {box.host} --project DIR"]
+    local = " --local" if box.backend == "local" else ""
+    lines = [
+        f"{box.host}: no run of onbox was found there. Name the project: patrol add {box.host}{local} --project DIR"
+    ]
     if found.sessions:
         lines.append("  what runs there can be watched all the same; write into onbox.toml:")
         lines += [f'    [boxes.{box.name}]\n    host = "{box.host}"']
+        lines += ['    backend = "local"'] if box.backend == "local" else []
         lines.append(f'    watch = {{ log = "/path/to/train.log", session = "{found.sessions[0]}" }}')
     return "\n".join(lines)
 
@@ -191,5 +245,5 @@ def _first_look(settings: Settings, name: str) -> int:
         return Severity.UNKNOWN
     for trouble in ticked.troubles:
         warn(trouble)
-    print("next: patrol check, then: patrol install")
+    print("next: patrol check" + ("" if installed_lines(settings) else ", then: patrol install"))
     return int(ticked.severity)

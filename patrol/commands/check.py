@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.contract.units import counted
 from onbox.redact import printable, redact
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
@@ -41,12 +42,15 @@ DECLARED_SECTIONS = frozenset({"log", "processes", "session", "artifacts", "queu
 
 
 class Item(NamedTuple):
-    """One thing that was checked. remedy: what to do about it; "" where nothing is to be done."""
+    """One thing that was checked. remedy: what to do about it; "" where nothing is to be done. unseen: it could not be
+    looked at, and a tick does without it.
+    """
 
     what: str
     severity: Severity
     says: str
     remedy: str = ""
+    unseen: bool = False
 
 
 def add(subparsers: Any) -> None:
@@ -77,10 +81,14 @@ def run(args: argparse.Namespace) -> int:
     for name, each in items.items():
         print(name)
         for item in each:
-            print(printable(f"  {item.what:<10} {item.severity.name.lower():<9} {redact(item.says)}"))
+            print(printable(f"  {item.what:<10} {_word(item):<9} {redact(item.says)}"))
             if item.remedy:
                 print(printable(f"  {'':<20} -> {item.remedy}"))
     return int(severity)
+
+
+def _word(item: Item) -> str:
+    return "unseen" if item.unseen else item.severity.name.lower()
 
 
 def _data(item: Item) -> dict[str, Any]:
@@ -101,7 +109,7 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     snapshot, _ = take(box, settings, {}, ask_box, wall())
     if isinstance(snapshot, Unreachable):
         reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
-        yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)
+        yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy_for(box.host))
         return
     answer = answers[-1]
     if isinstance(answer, Answer):
@@ -171,7 +179,7 @@ def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
             continue  # told as the project
         declared = section.partition(".")[0] in DECLARED_SECTIONS
         severity, remedy = (Severity.WARNING, "onbox.toml asks for it") if declared else (Severity.OK, "")
-        yield Item(section, severity, f"could not be looked at: {why}", remedy)
+        yield Item(section, severity, f"could not be looked at: {why}", remedy, unseen=True)
 
 
 def _clock(identity: Identity) -> Item:
@@ -189,4 +197,4 @@ def _project(box: BoxSettings, look: BoxLook) -> Item:
         return Item("project", Severity.CRITICAL, unseen or "", remedy)
     if not look.runs:
         return Item("project", Severity.WARNING, "no run there yet", "start one on the box: onbox chain ...")
-    return Item("project", Severity.OK, f"{len(look.runs)} run(s): " + ", ".join(run.run for run in look.runs))
+    return Item("project", Severity.OK, f"{counted(len(look.runs), 'run')}: " + ", ".join(run.run for run in look.runs))

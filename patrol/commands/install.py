@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
+from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.crontab_text import BadLine, with_line
 from onbox.errors import Trouble
@@ -17,11 +18,11 @@ from onbox.redact import one_line, printable, redact
 from onbox.system.clock import wall
 from onbox.system.files import make_folders
 from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.cron import bare_environment, ids_in, render_line, systemd_units, tag
+from patrol.cron import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
 from patrol.installed import installed_lines, job_of, lock_folder, remove_line
 from patrol.owners import doubles, drop_claim, write_claim
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
-from patrol.tick import policy_of
+from patrol.tick import policy_of, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -81,6 +82,8 @@ def run_install(args: argparse.Namespace) -> int:
     print("installed" if new else "it was there already")
     print(f"output goes to {job.log} (kept below 1 MB); patrol status tells when the last tick was")
     print("cron does nothing while this machine sleeps or is off, and nothing is made up for afterwards")
+    if cron_runs() is False:
+        warn(f"{NONE_RUNS}: {WHAT_TO_DO}")
     return Exit.DONE
 
 

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import parse_duration
+from onbox.contract.units import counted, parse_duration
 from onbox.errors import Trouble
 from onbox.redact import redact
 from onbox.system.clock import wall
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.DONE
     path = os.path.abspath(args.html)
     replace_file(path, page.encode("utf-8", "replace"), durable=False)
-    print(f"wrote {path}: {len(runs)} runs")
+    print(f"wrote {path}: {counted(len(runs), 'run')}")
     return Exit.DONE
 
 

@@ -8,10 +8,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import format_duration
+from onbox.contract.units import counted, format_duration
+from onbox.cron_daemon import cron_runs
 from onbox.redact import one_line
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, load_settings
+from patrol.cron import NONE_RUNS, WHAT_TO_DO
 from patrol.heartbeat import as_data, read_heartbeat, stand
 from patrol.installed import installed_lines
 from patrol.memory import Memory
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     for word in words:
         print(_word_line(word, standing, now))
     if not words:
-        print("no run is known yet: patrol tick")
+        print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
     return Exit.DONE
 
 
@@ -79,7 +81,10 @@ def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[s
         words = (
             "never by this schedule" if due is None else f"{_clock(due)} (in {format_duration(max(0.0, due - now))})"
         )
-        said.append(f"next tick    {words}, by cron, if this machine is on and awake then")
+        if cron_runs() is False:
+            said.append(f"next tick    never: {NONE_RUNS}. {WHAT_TO_DO[:1].upper()}{WHAT_TO_DO[1:]}")
+        else:
+            said.append(f"next tick    {words}, by cron, if this machine is on and awake then")
         if standing.timer_stale or (standing.timer_stale is None and standing.stale):
             said.append(f"PATROL STALE: cron should have begun a tick; {standing.missed} were missed. Is cron running?")
     elif lines is None:
@@ -99,7 +104,8 @@ def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
         text += ", not ended: it runs, or it was killed"
     else:
         took = max(0.0, heartbeat.ended_at - heartbeat.began_at)
-        text += f", {heartbeat.runs} runs on {heartbeat.boxes} boxes in {took:.1f} s, exit code {heartbeat.exit_code}"
+        boxes = "1 box" if heartbeat.boxes == 1 else f"{heartbeat.boxes} boxes"
+        text += f", {counted(heartbeat.runs, 'run')} on {boxes} in {took:.1f} s, exit code {heartbeat.exit_code}"
     stale = " · STALE: silent for more than two cadences" if standing.stale else ""
     return text + stale + (f" · {one_line(heartbeat.trouble)}" if heartbeat.trouble else "")
 

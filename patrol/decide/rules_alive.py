@@ -89,8 +89,12 @@ ALL_OLD = If("every signal was seen, and all are older than stall_after", lambda
 NOT_ALL_OLD = If("a signal is young, or was not seen", lambda s: not s.all_signals_old)
 NOT_AT_WORK = If("the box's own monitor does not say that it is at work", lambda s: not _quiet_but_at_work(s))
 JUST_STARTED = If(
-    "its attempt is younger than start_grace",
-    lambda s: s.attempt_age_seconds is not None and s.attempt_age_seconds <= s.limits.start_grace_seconds,
+    "its attempt is younger than start_grace, and its living runner does not call it stalled",
+    lambda s: (
+        s.attempt_age_seconds is not None
+        and s.attempt_age_seconds <= s.limits.start_grace_seconds
+        and not (observed(s.look.claimed_state) == RunState.STALLED.value and observed(s.look.runner_alive) is True)
+    ),
 )
 WAITS = If(
     "its living runner says what it waits for",

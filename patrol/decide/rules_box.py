@@ -30,7 +30,7 @@ def _is_soft(scene: LinkScene) -> bool:
 
 
 def _say_unreachable(scene: LinkScene) -> str:
-    detail = f" ({clean(scene.detail, 100)})" if scene.detail else ""
+    detail = f" ({clean(scene.detail, 200)})" if scene.detail else ""
     since = scene.box_before.first_failure_at
     times = f"; {scene.failures} times in a row" if scene.failures > 1 else ""
     times += f" since {ago(max(0.0, scene.now - since))}" if scene.failures > 1 and since is not None else ""
@@ -40,7 +40,7 @@ def _say_unreachable(scene: LinkScene) -> str:
 
 def _remedy(scene: LinkScene) -> str:
     host = scene.way.host or scene.box
-    remedy = reason_of(scene).remedy.replace("HOST", host)
+    remedy = reason_of(scene).remedy_for(host)
     return remedy[:1].upper() + remedy[1:] + "."
 
 
@@ -64,7 +64,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "not-tried", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("its back-off has not ended", lambda s: s.reason == "waiting"),),
-        _say_unreachable,
+        lambda s: f"not tried: {clean(s.detail, 120)}" + (f"; the run: {last_known(s)}" if s.run else ""),
         "a dead box must not cost the others time; the look that was not made says nothing new",
         remedy=_remedy, command=lambda s: here("patrol", "tick", s.box),
     ),

@@ -11,6 +11,7 @@ from onbox.triage.classes import REMEDIES, RETRYABLE
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.scene import RunScene
 from patrol.decide.words import (
+    NO_PROGRESS,
     ago,
     clean,
     else_known,
@@ -208,6 +209,12 @@ def _say_dead(scene: RunScene) -> str:
     return f"no process and no marker ({why}); {cause}; {how_far(scene)}"
 
 
+def _how_far_it_came(scene: RunScene) -> str:
+    """Of a run that is done it says nothing that its last stage showed no progress."""
+    shown = how_far(scene)
+    return "" if shown == NO_PROGRESS else f"; {shown}"
+
+
 def _unseen_words(scene: RunScene) -> str:
     look = scene.look
     named = {
@@ -246,7 +253,7 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
-        lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}; {how_far(s)}",
+        lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
         "finished is no process AND the marker of this very run; either alone proves nothing",
         command=lambda s: f"patrol ack {s.box.box}/{s.look.run}",
     ),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from patrol.decide.scene import LinkScene, RunScene
 
 PROOF_LIMIT = 160
+UNKNOWN = "unknown"
+NO_PROGRESS = "no progress was seen"
 
 
 def clean(text: str, limit: int = PROOF_LIMIT) -> str:
@@ -46,16 +48,20 @@ def how_far(scene: RunScene) -> str:
     """Progress in words, for the end of a message."""
     progress = observed(scene.look.progress)
     text = render_progress(sound(progress)) if progress else NOTHING
-    return text if text != NOTHING else "no progress was seen"
+    return text if text != NOTHING else NO_PROGRESS
 
 
 def failure_words(scene: RunScene) -> str:
-    """Class and proof."""
+    """Class, proof, and how it ended (`exit_code: 137 (signal 9), wanted 0`). Where the log does not tell the class its
+    newest line proves little: then how it ended comes first.
+    """
     failure = scene.failure
     if failure is None:
         return clean(scene.look.reason) or "why is not known"
-    proof = clean(failure.proof, 100)
-    return f"{clean(failure.failure_class, 40)}" + (f": {proof}" if proof else "")
+    words = [clean(failure.proof, 100), clean(scene.look.reason, 100)]
+    words = words[::-1] if failure.failure_class == UNKNOWN else words
+    said = " · ".join(dict.fromkeys(filter(None, words)))
+    return clean(failure.failure_class, 40) + (f": {said}" if said else "")
 
 
 def failure_remedy(scene: RunScene) -> str:

@@ -321,10 +321,11 @@ def _is_log_of(place: LogPlace, marker: Marker) -> bool:
 
 
 def _progress(look: RunLook, fields: dict[str, Any], status: Maybe[dict[str, Any]], place: LogPlace) -> Maybe[Progress]:
-    """The runner's own reading; if its heartbeat is old, or tells of no progress, what the log's end shows."""
+    """The runner's own reading; if it is gone, its heartbeat old, or no progress in it, what the log's end shows."""
     age = look.heartbeat_age_seconds
     told = _told_progress(fields.get("progress"))
-    if told is not None and isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds:
+    fresh = isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds
+    if told is not None and fresh and look.runner_alive is not False:
         return told
     shown = log_memory.progress(place) if place.path else Progress()
     if shown.current is not None or shown.percent is not None:

@@ -77,6 +77,17 @@ def test_running(place: Handbooked, tmp_path: Path) -> None:
     assert (starts(box), attempts(box)) == (1, 1)
 
 
+def test_onbox_lies_where_no_login_finds_it(place: Handbooked, tmp_path: Path) -> None:
+    box = running(place.add_box("gpu1"))
+    (box.project / ".venv" / "bin" / "onbox").unlink()
+    reader = newcomer(place, tmp_path)
+    assert "no `onbox resume --dry-run` on the box answered" not in reader.page
+    for word in ("next", "resume"):
+        done = reader.type(reader.command(RUN, word))
+        assert done.returncode == 0, done.stderr
+    assert (starts(box), attempts(box)) == (1, 1)
+
+
 def test_failed_by_an_error_in_the_code(place: Handbooked, tmp_path: Path) -> None:
     box = place.add_box("gpu1")
     start(box, f"train={python('raise NameError(chr(120))')}", "eval=true")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
+import shutil
 import signal
 import sqlite3
 import stat
@@ -71,6 +73,26 @@ def test_one_line_per_run_of_every_kind(place: Patrolled) -> None:
     lines = place.patrol("tick", "--quiet").stdout.splitlines()
     assert len(lines) == 4
     assert all(len(line) < 200 for line in lines)
+
+
+@pytest.mark.parametrize(("stage", "ended"), [("exit 3", "exit_code: 3"), ("kill -9 $$", "signal 9")])
+def test_how_it_ended_is_said_where_the_log_does_not_tell_why(place: Patrolled, stage: str, ended: str) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, f"train=echo 'train: 28%| 5660/20000'; {stage}")
+    box.wait_for_marker("CHAIN_FAILED")
+    said = place.tick()["gpu1/digits"]
+    assert ended in said["say"], "a progress bar is no reason"
+    assert ended in place.patrol("tick").stdout.splitlines()[0]
+
+
+def test_of_a_killed_run_the_log_tells_how_far_it_came(place: Patrolled) -> None:
+    box = place.add_box("gpu1")
+    start_chain(box, "train=n=0; while :; do n=$((n+1)); echo step $n/100000 loss 0.5; sleep 0.05; done")
+    box.wait_for_log("step 20/")
+    box.end_everything()
+    last = box.log().splitlines()[-1]
+    said = place.patrol("tick").stdout.splitlines()[0]
+    assert f" ~{last.split()[1]} " in said, "its heartbeat is older, and no figure contradicts the last line"
 
 
 def test_a_line_also_when_nothing_changed(place: Patrolled) -> None:
@@ -345,6 +367,19 @@ def test_a_reader_that_leaves_does_not_end_the_tick(place: Patrolled) -> None:
     assert len(json.loads(place.patrol("status", "--json").stdout)["runs"]) == 3
 
 
+@pytest.mark.parametrize("said", [("ack", "gpu1/digits"), ("ack", "gpu1:digits")])
+def test_a_word_on_a_living_run_does_not_hide_that_it_vanished(place: Patrolled, said: tuple[str, ...]) -> None:
+    box = running(place.add_box("gpu1"))
+    place.tick()
+    assert place.patrol(*said).returncode == 0
+    box.end_everything()
+    shutil.rmtree(box.state)
+    seen = place.tick("gpu1/digits")
+    assert (seen["gpu1/digits"]["rule"], seen["gpu1/digits"]["acknowledged"]) == ("vanished", False)
+    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    assert "gpu1/digits" not in place.tick(), "what a person knows to be gone is spoken of no more"
+
+
 # -- add
 
 
@@ -367,6 +402,32 @@ def test_add_finds_the_project_and_looks(place: Patrolled) -> None:
     assert again.returncode == 64
     assert "already" in again.stderr
     assert (place.local / "onbox.toml").read_text() == written
+
+
+def test_add_tells_of_the_other_projects_as_commands_that_can_be_typed(place: Patrolled) -> None:
+    box = place.add_box("unused")
+    for name in ("one", "it's $(x) two", "three"):
+        project = place.sshd.home / name
+        project.mkdir()
+        box.project = project
+        start_chain(box, "train=echo ok")
+    (place.local / "onbox.toml").unlink()
+    said = place.patrol("add", "gpu1").stderr
+    commands = re.findall(r"too: (patrol add .*)", said)
+    assert len(commands) == 2, said
+    for command in commands:
+        added = place.patrol(*shlex.split(command)[1:])
+        assert added.returncode == 0, added.stderr
+        again = place.patrol(*shlex.split(command)[1:], "--name", "another")
+        assert (again.returncode, "already" in again.stderr) == (64, True), "one place under two names says all twice"
+    assert len(place.tick()) == 3
+
+
+def test_add_local_finds_the_runs_of_this_very_folder(place: Patrolled) -> None:
+    box = place.add_box("unused")
+    start_chain(box, "train=echo ok")
+    done = place.patrol("add", "here", "--local", cwd=box.project)
+    assert "here/digits" in done.stdout, done.stderr
 
 
 def test_add_without_any_file_makes_one(place: Patrolled) -> None:

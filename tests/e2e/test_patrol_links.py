@@ -296,12 +296,17 @@ def test_host_key_has_changed(sshd: Sshd, tmp_path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other"], check=True)
     key = (tmp_path / "other.pub").read_text().split()
     known.write_text(f"[127.0.0.1]:{sshd.port} {key[0]} {key[1]}\n")
-    assert reason_of(put(sshd.target(extra=f"UserKnownHostsFile {known}"), deadline_seconds=20)) == "host_key"
+    found = put(sshd.target(extra=f"UserKnownHostsFile {known}"), deadline_seconds=20)
+    assert reason_of(found) == "host_key"
+    assert isinstance(found, NoAnswer)
+    _, _, remove = found.detail.partition("the old one goes with: ")
+    subprocess.run(["sh", "-c", remove], check=True)
+    assert f"[127.0.0.1]:{sshd.port}" not in known.read_text(), "the command that is named removes the old key"
 
 
 def test_unknown_host_key_is_not_taken(sshd: Sshd, tmp_path: Path) -> None:
     target = sshd.target(extra=f"UserKnownHostsFile {tmp_path}/none\nStrictHostKeyChecking ask")
-    assert reason_of(put(target, deadline_seconds=20)) == "host_key"
+    assert reason_of(put(target, deadline_seconds=20)) == "host_new"
     assert not (tmp_path / "none").exists()
 
 

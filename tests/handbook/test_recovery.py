@@ -27,6 +27,7 @@ def test_names_are_unique_and_the_last_row_takes_all() -> None:
         ("done", "onbox status digits", {"state": "done", "rule": "done"}),
         ("no-room", "df -h . && df -i .", {"state": "failed", "failure_class": "disk_full"}),
         ("no-room", "df -h . && df -i .", {"state": "interrupted", "failure_class": "inode_exhausted"}),
+        ("cause-not-known", "onbox logs --run digits", {"state": "failed", "failure_class": "unknown"}),
         ("do-not-repeat", "onbox logs --run digits", {"state": "failed", "failure_class": "code_error"}),
         ("do-not-repeat", "onbox logs --run digits", {"state": "interrupted", "failure_class": "cuda_oom"}),
         ("failed", "onbox logs --run digits", {"state": "failed", "failure_class": "host_oom"}),

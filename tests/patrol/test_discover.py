@@ -46,6 +46,17 @@ def test_projects_are_found_once_each(tmp_path: Path) -> None:
     assert mine == {os.fspath(one): f"{one}/.onbox", os.fspath(other): f"{other}/runs of mine"}
 
 
+def test_what_moved_last_comes_first_and_a_project_that_is_gone_is_none(tmp_path: Path) -> None:
+    old, new, gone = tmp_path / "old", tmp_path / "new", tmp_path / "examples" / "copied"
+    for project, age in ((old, 9000.0), (new, 60.0), (gone, 0.0)):
+        journal = make_run(project) / "events.jsonl"
+        os.utime(journal, (journal.stat().st_mtime - age,) * 2)
+    (gone / ".onbox").rename(gone.parent / "case")
+    gone.rmdir()
+    mine = [project for project, _ in look(tmp_path).projects if project.startswith(os.fspath(tmp_path))]
+    assert mine == [os.fspath(new), os.fspath(old)]
+
+
 def test_the_state_dir_is_written_only_where_it_is_another() -> None:
     assert state_dir_of("/p", "/p/.onbox", ".onbox") is None
     assert state_dir_of("/p", "/p/runs", ".onbox") == "runs"

@@ -49,14 +49,14 @@ def shown(look: RunLook, seen: BoxLook | None = None, memory: Before | None = No
 
 def test_the_line_of_a_healthy_run() -> None:
     assert shown(run()) == (
-        f"{CLOCK} gpu1/digits RUNNING train ~4600/5155 +200 eta 1h12m · loss 0.41 · mem 71% · disk 62% inodes 8%"
+        f"{CLOCK} gpu1/digits RUNNING train ~4600/5155 (89%) +200 eta 1h12m · loss 0.41 · mem 71% · disk 62% inodes 8%"
         " · gpu 96% · log 12s ago · rule healthy"
     )
 
 
 def test_a_counter_that_stands_still_is_said_to_do_so() -> None:
     still = before(steps=((NOW - TICK, 4600.0),))
-    assert "~4600/5155 +0 " in shown(run(), memory=still)
+    assert "~4600/5155 (89%) +0 " in shown(run(), memory=still)
 
 
 def columns(text: str) -> list[str]:

@@ -47,7 +47,7 @@ ENDINGS: tuple[tuple[str, str], ...] = (
     (f"{SPOKEN}root@gpu1: Permission denied (publickey).\r\n", "auth"),
     (f"{SPOKEN}Received disconnect from 192.0.2.7 port 22:2: Too many authentication failures\r\nDisconnected from 192.0.2.7 port 22\r\n", "auth"),
     (f"{SPOKEN}{CHANGED}", "host_key"),
-    (f"{SPOKEN}No ED25519 host key is known for gpu1 and you have requested strict checking.\nHost key verification failed.\n", "host_key"),
+    (f"{SPOKEN}No ED25519 host key is known for gpu1 and you have requested strict checking.\nHost key verification failed.\n", "host_new"),
     (f"{PROXY}ssh: connect to host jump port 22: Connection refused\r\nConnection closed by UNKNOWN port 65535\r\n", "jump"),
     (f"{PROXY}root@jump: Permission denied (publickey).\r\nConnection closed by UNKNOWN port 65535\r\n", "jump"),
     (f"{PROXY}Host key verification failed.\r\nConnection closed by UNKNOWN port 65535\r\n", "jump"),

@@ -60,6 +60,8 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("trains, first look ever", "healthy", OK, RunState.RUNNING, "no memory is needed for that", run(), before=Before(), box_before=BoxBefore()),
     Case("started a minute ago, the log of the attempt before is old", "just-started", OK, RunState.RUNNING, "an earlier attempt's silence is not this one's",
          run(stage_began_age_seconds=60.0, attempt=2, log=log(OLD), artifacts=artifacts(OLD))),
+    Case("started a minute ago, and its own runner calls it stalled", "stalled", CRITICAL, RunState.STALLED, "the runner looks at this attempt alone; a short `stall_after` is meant",
+         run(stage_began_age_seconds=60.0, claimed_state="stalled", stall_after_seconds=20.0, log=log(45.0), artifacts=Absent("none"))),
     Case("started 121 s ago and is well", "healthy", OK, RunState.RUNNING, "the grace is 120 s", run(stage_began_age_seconds=121.0)),
     Case("waits for a file of another job", "waiting", OK, RunState.RUNNING, "a bounded wait is no stall",
          run(waiting_for="file data/READY (since 2h)", log=log(OLD), artifacts=artifacts(OLD))),

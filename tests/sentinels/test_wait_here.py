@@ -50,6 +50,15 @@ def armed(waiters: Waiters, *words: str) -> subprocess.Popen[str]:
     return waiter
 
 
+def test_a_word_alone_is_a_file_here_and_says_so(one_waiter: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "onbox.toml").write_text('[boxes.gpu1]\nhost = "gpu1"\n')
+    said = one_waiter.run("wait", "digits", "--timeout", "1s", cwd=tmp_path)
+    assert said.returncode == 124
+    assert f"waits for the file {tmp_path}/digits; for a run on a box: gpu1:digits" in said.stderr
+    (tmp_path / "digits").touch()
+    assert "waits for the file" not in one_waiter.run("wait", "digits", "--timeout", "1s", "--existing").stderr
+
+
 # -- logs
 
 

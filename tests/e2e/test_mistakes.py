@@ -1,0 +1,117 @@
+"""What a person mistypes, deletes or meets at night, and what is said then: true, and with the way on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.system.files import whose
+from tests.box import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.box import Box
+
+NOBODY = 65534
+LONG = "until test -e go; do echo step 1/100; sleep 0.1; done"
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "said"),
+    [
+        ("onbox", ["stauts"], 'did you mean "stats" or "status"?'),
+        ("onbox", [], "there are: init, chain, resume"),
+        ("onbox", ["chain", "--redoo", "train"], 'did you mean "--redo"?\n  see: onbox chain --help'),
+        ("onbox", ["notify"], "there are: test, "),
+        ("patrol", ["tikc"], 'did you mean "tick"?'),
+        ("sentinels", ["wat"], 'did you mean "wait"?'),
+        ("handbook", ["resmue"], 'did you mean "resume"?'),
+    ],
+)
+def test_what_was_meant_is_said(program: str, words: list[str], said: str) -> None:
+    done = subprocess.run([sys.executable, "-m", program, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, said in done.stderr) == (64, True), done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_an_edited_file_is_shown_beside_what_runs(box: Box) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text(f'[stages.train]\ncmd = "{LONG}"\n')
+    assert box.onbox("chain", "-d").returncode == 0
+    config.write_text(f'[stages.train]\ncmd = "{LONG}; echo more"\n')
+    again = box.onbox("chain")
+    assert again.returncode == 75
+    assert f"- train cmd: {LONG}\n" in again.stderr
+    assert f"+ train cmd: {LONG}; echo more\n" in again.stderr
+
+
+def test_a_broken_file_without_a_run_has_no_frozen_definition(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[run]\nnmae = 'x'\n")
+    done = box.onbox("check")
+    assert 'did you mean "name"?' in done.stdout
+    assert "frozen" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("status",), ("logs",), ("stop",), ("resume",)])
+def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: Box, words: tuple[str, ...]) -> None:
+    assert box.onbox("chain", "-d", f"train={LONG}").returncode == 0
+    box.wait_for_log("step 1")
+    shutil.rmtree(box.state.parent)
+    done = box.onbox(*words)
+    assert done.returncode == 75, done.stderr
+    (pids,) = re.findall(r"end them yourself: kill ([0-9 ]+)", done.stderr)
+    assert "start one" not in done.stderr
+    subprocess.run(["kill", "-9", *pids.split()], check=False)
+    wait_until(lambda: box.onbox("status").returncode == 64, "every process to be gone")
+
+
+def test_a_stall_says_what_is_quiet_and_since_when(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[run]\nsample_every = "1s"\n[stages.train]\ncmd = "echo begun; sleep 600"\nstall_after = "1s"\n'
+    )
+    assert box.onbox("chain", "-d").returncode == 0
+    wait_until(lambda: box.status()["state"] == "stalled", "the stall to be seen")
+    said = box.onbox("status").stdout
+    assert "all quiet for longer than stall_after (1.0s); it wrote last " in said
+    assert re.search(r"^  stalled +train", said, re.MULTILINE)
+    box.onbox("stop", "--now")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_of_somebody_elses_run_the_owner_is_named(box: Box, tmp_path: Path) -> None:
+    closed = tmp_path / "state"
+    (closed / "digits").mkdir(parents=True)
+    closed.chmod(0o700)
+    for folder in [closed, *closed.parents][1:3]:
+        folder.chmod(0o711)
+    os.seteuid(NOBODY)
+    try:
+        said = whose(str(closed / "digits" / "run.json"))
+    finally:
+        os.seteuid(0)
+    assert "belongs to root, and this is nobody" in said
+
+
+def test_a_detached_start_says_whom_it_cannot_tell(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(f'[stages.train]\ncmd = "{LONG}"\n[notify]\nurls = ["env:NO_SUCH_HOOK"]\n')
+    said = box.onbox("chain", "-d")
+    assert said.returncode == 0
+    assert "nothing reaches NO_SUCH_HOOK yet: the variable NO_SUCH_HOOK is not set here" in said.stdout
+
+
+def test_a_flush_that_delivered_nothing_is_not_done(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[stages.train]\ncmd = "true"\n[notify]\nurls = ["env:HOOK"]\nattempt_timeout = "1s"\n'
+    )
+    env = {**box.env, "HOOK": "http://127.0.0.1:9/hook"}
+    assert box.onbox("chain", env=env).returncode == 0
+    flushed = box.onbox("notify", "flush", "--limit", "1", env=env)
+    assert flushed.returncode == 1
+    assert re.match(r"\d+ not delivered: tried, and kept\n", flushed.stdout), flushed.stdout
