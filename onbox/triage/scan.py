@@ -22,7 +22,7 @@ from onbox.triage.match import (
     severity,
 )
 from onbox.triage.record import WEAK, Attempt, Fault, Record, Seen
-from onbox.triage.text import Message, blocks, hosted, message, parts, readable, stamp_seconds
+from onbox.triage.text import Message, blocks, hosted, message, pieces, readable, stamp_seconds
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
 if TYPE_CHECKING:
@@ -74,11 +74,7 @@ class Scanner:
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Take whole lines, of which the first has the number `first`."""
-        joined = b"\n".join(lines)
-        if b"\r" in joined:
-            numbered = [(first + at, part) for at, line in enumerate(lines) for part in parts(line)]
-        else:
-            numbered = list(enumerate(lines, start=first))
+        numbered = pieces(first, lines)
         if not numbered:
             return
         forms = b"\n".join([line for _, line in numbered]).translate(None, _DELETED).split(b"\n")

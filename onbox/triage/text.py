@@ -58,9 +58,30 @@ def _shorten(carry: bytes) -> tuple[bytes, bytes]:
     return b"", carry[:LINE_LIMIT_BYTES] + b" ... " + carry[-LINE_LIMIT_BYTES:]
 
 
-def parts(line: bytes) -> list[bytes]:
-    """What a progress bar wrote one over another in a line, without the empty parts."""
-    return [part for part in line.split(b"\r") if part.strip()]
+# What a shell says of a process's end. It stands behind a bar where that had not ended its line.
+_LAST_WORDS = (
+    b"Killed", b"Terminated", b"Aborted", b"Segmentation fault", b"Bus error", b"Illegal instruction",
+    b"Floating point exception", b"Hangup",
+)  # fmt: skip
+_BEHIND = re.compile(
+    rb"(?:(?<=[])}%|>0-9])|(?<=/s)|(?<=/it))(?:" + b"|".join(_LAST_WORDS) + rb")(?: \(core dumped\))?\s*$"
+)
+
+
+def pieces(first: int, lines: list[bytes]) -> list[tuple[int, bytes]]:
+    """Lines with their numbers; of what was written one over another in a line, each part, without the empty ones."""
+    joined = b"\n".join(lines)
+    numbered = list(enumerate(lines, start=first))
+    if b"\r" in joined:
+        numbered = [(number, part) for number, line in numbered for part in line.split(b"\r") if part.strip()]
+    if any(words in joined for words in _LAST_WORDS):
+        numbered = [(number, piece) for number, line in numbered for piece in _apart(line)]
+    return numbered
+
+
+def _apart(line: bytes) -> list[bytes]:
+    found = _BEHIND.search(line)
+    return [line] if found is None else [line[: found.start()], line[found.start() :]]
 
 
 def readable(line: bytes) -> str:

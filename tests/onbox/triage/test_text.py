@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.triage.text import CARRY_LIMIT_BYTES, blocks, message, parts, readable, stamp_seconds
+from onbox.triage.text import CARRY_LIMIT_BYTES, blocks, message, pieces, readable, stamp_seconds
 
 
 def test_lines_are_numbered_across_blocks() -> None:
@@ -30,7 +30,7 @@ def test_an_endless_bar_is_given_in_parts() -> None:
 
 
 def test_carriage_returns_part_a_line() -> None:
-    assert parts(b"1%\r2%\r\r") == [b"1%", b"2%"]
+    assert pieces(7, [b"1%\r2%\r\r"]) == [(7, b"1%"), (7, b"2%")]
 
 
 @pytest.mark.parametrize(
