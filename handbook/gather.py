@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
@@ -23,6 +22,7 @@ from onbox.crontab import NoCrontab, read_crontab
 from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
+from onbox.system.relaunch import program_words
 from patrol.before import BoxBefore
 from patrol.cron import NONE_RUNS, tag
 from patrol.decide.way import way_to
@@ -181,7 +181,7 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
     onbox = store.onbox.get(word.box) or _started_with(kept.look)
-    return describe(told, way, local_program() if way.host is None else onbox, record, kept.records_at)
+    return describe(told, way, program_words("onbox") if way.host is None else onbox, record, kept.records_at)
 
 
 def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
@@ -193,12 +193,6 @@ def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
 def _python(look: dict[str, Any]) -> str:
     python = look.get("python")
     return python if isinstance(python, str) and python.startswith("/") else ""
-
-
-def local_program() -> tuple[str, ...]:
-    """The `onbox` of this very installation: it needs no PATH."""
-    beside = os.path.join(os.path.dirname(sys.executable), "onbox")
-    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "onbox")
 
 
 def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFacts:
