@@ -61,14 +61,6 @@ def write_claim(settings: Settings, now: float, cadence_seconds: float) -> None:
     replace_file(os.path.join(settings.state, FILE), text, durable=False)
 
 
-def ids_installed() -> list[str]:
-    """Every patrol that has a line in the crontab; [] where that cannot be known."""
-    try:
-        return ids_in(read_crontab())
-    except Trouble:
-        return []
-
-
 def drop_claim(settings: Settings) -> None:
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(settings.state, FILE))

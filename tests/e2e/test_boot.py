@@ -10,31 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import ONBOX, Box, wait_until
+from tests.fakes.crontab import fake_crontab
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WAITS = "echo begins:$ONBOX_RESUME >>ran; while ! [ -e go ]; do sleep 0.05; done"
-FAKE_CRONTAB = """#!/bin/sh
-file={table}
-case "$1" in
-  -l) [ -e "$file" ] || {{ echo "no crontab for me" >&2; exit 1; }}; cat "$file" ;;
-  -r) rm "$file" ;;
-  -) cat >"$file" ;;
-esac
-"""
 
 
 @pytest.fixture
 def table(box: Box, tmp_path: Path) -> Path:
     """A crontab(1) that keeps its table in a file."""
-    folder = tmp_path / "cron-bin"
-    folder.mkdir()
-    program = folder / "crontab"
-    program.write_text(FAKE_CRONTAB.format(table=folder / "table"))
-    program.chmod(0o755)
-    box.env["PATH"] = f"{folder}:{box.env['PATH']}"
-    return folder / "table"
+    return fake_crontab(tmp_path / "cron-bin", box.env)
 
 
 def begin(box: Box, run: str) -> None:
