@@ -15,6 +15,7 @@ from handbook.records import read
 from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
 from onbox.cron_daemon import cron_runs
@@ -89,11 +90,7 @@ def _recall(settings: Settings) -> Remembered:
 
 
 def _plain_look(text: str | None) -> dict[str, Any]:
-    try:
-        data = json.loads(text) if text else {}
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
+    return parse_object(text) or {}
 
 
 def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> Store:
