@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any, NoReturn
 
 from onbox.contract.exits import Exit
+from onbox.contract.meant import meant
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,8 +28,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, rest = super().parse_known_args(args, namespace)
         if rest and " " in self.prog:  # of a command: else the whole program would speak, and name its own help
-            meant = _meant(rest[0].partition("=")[0], list(self._option_string_actions))
-            self.error(f"unrecognized arguments: {' '.join(rest)}" + (f"; {meant}" if meant else ""))
+            hint = meant(rest[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(rest)}" + (f"; {hint}" if hint else ""))
         return found, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
             return
         known = [str(choice) for choice in action.choices]
         what = "command" if action.nargs == argparse.PARSER else " or ".join(action.option_strings) or action.metavar
-        self.error(f"no {what} {value!r}; {_meant(str(value), known) or 'there are: ' + ', '.join(known)}")
+        self.error(f"no {what} {value!r}; {meant(str(value), known) or 'there are: ' + ', '.join(known)}")
 
     def _commands(self) -> tuple[str | None, list[str]]:
         """What its commands are called together, and each of them; None: it has none."""
@@ -45,11 +45,3 @@ class Parser(argparse.ArgumentParser):
             if action.nargs == argparse.PARSER:
                 return str(action.metavar), list(map(str, action.choices or ()))
         return None, []
-
-
-def _meant(word: str, known: list[str]) -> str:
-    """`did you mean "stats" or "status"?`; "" where nothing is near."""
-    import difflib  # noqa: PLC0415 - only for what is wrong already
-
-    near = difflib.get_close_matches(word, known, n=2)
-    return f"did you mean {' or '.join(map(json.dumps, near))}?" if near else ""
