@@ -3,10 +3,46 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, NoReturn
+import importlib
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from onbox import __version__
 from onbox.contract.exits import Exit
 from onbox.contract.meant import meant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Program(NamedTuple):
+    """A command line. exit_codes: `(code, meaning)`, in the order of its help. example: one line that can be typed.
+
+    modules: name of a command -> module in `package` whose `add(subparsers)` declares it; one may declare several.
+    """
+
+    name: str
+    description: str
+    example: str
+    exit_codes: Iterable[tuple[int, str]]
+    package: str
+    modules: Mapping[str, str]
+
+    def parser(self, only: str | None = None) -> Parser:
+        """only: load just this command's module (all of them if it is no command, for help and errors)."""
+        codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in self.exit_codes)
+        parser = Parser(
+            prog=self.name,
+            description=self.description,
+            epilog=f"exit codes:\n{codes}\n\nexample:\n  {self.example}",
+        )
+        parser.add_argument("--version", action="version", version=f"{self.name} {__version__}")
+        # With `prog` given, argparse need not load shutil to find it.
+        commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=self.name)
+        for module in (
+            [self.modules[only]] if only is not None and only in self.modules else dict.fromkeys(self.modules.values())
+        ):
+            importlib.import_module(f"{self.package}.{module}").add(commands)
+        return parser
 
 
 class Parser(argparse.ArgumentParser):
