@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
     from onbox.contract.runfile import FrozenStage
 
-MANIFEST_LIMIT_BYTES = 1 << 20
-LAUNCHES_KEPT = 40
-EVENTS_KEPT = 200
-
 # $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: a run's name
 # and the interpreter that started it, or empty. What it would do is asked of that one: onbox may lie in an environment
 # that no login knows.

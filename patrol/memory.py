@@ -80,10 +80,6 @@ class Memory:
         query = "SELECT box, run, at, line, verdict FROM runs ORDER BY box, run"
         return self._with_file(lambda db: [LastWord(*row) for row in db.execute(query)])
 
-    def last_tick(self) -> PastTick | None:
-        found = self.ticks(1)
-        return found[0] if found else None
-
     def ticks(self, limit: int) -> list[PastTick]:
         """The newest ones, newest first."""
         query = "SELECT began_at, ended_at, exit_code, boxes, runs, note FROM ticks ORDER BY id DESC LIMIT ?"

@@ -52,7 +52,6 @@ _OWN_OPTIONS = {
     "wait": "`onbox chain` itself waits",
     "wrap": "set the stage's `cmd`",
 }
-SBATCH_WANTED = 'a table of options of sbatch, such as { partition = "gpu", gres = "gpu:1", time = "12:00:00" }'
 
 
 def read_sbatch(table: Table) -> Options:
