@@ -15,7 +15,7 @@ from handbook.records import read
 from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
-from onbox.contract.json_text import parse_object
+from onbox.contract.json_text import as_number, parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
 from onbox.cron_daemon import cron_runs
@@ -104,7 +104,7 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
             if isinstance(one, dict) and isinstance(one.get("run"), str):
                 key = (box, one["run"])
                 known = runs.get(key, KeptRun({}, None))
-                runs[key] = known._replace(look=one, seen_at=_number(look.get("at")))
+                runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
     return Store(runs, store.onbox)
 
 
@@ -145,7 +145,7 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
 
 def _facts(place: Place, remembered: Remembered, store: Store, now: float, troubles: tuple[str, ...]) -> Facts:
     settings = place.settings
-    looks = [at for look in remembered.looks.values() if (at := _number(look.get("at"))) is not None]
+    looks = [at for look in remembered.looks.values() if (at := as_number(look.get("at"))) is not None]
     as_of = max(looks, default=None)
     watch, cadence = _watch(place, as_of, now)
     runs = []
@@ -238,7 +238,3 @@ def _cron(settings: Settings) -> Maybe[str]:
     if active and cron_runs() is False:
         return Absent(f"a line is installed, but {NONE_RUNS}")
     return safe(active[0], 1000) if active else Absent("none is installed: `patrol install`")
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -11,12 +11,10 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import read_file
-from onbox.triage.classes import CLASSES
+from onbox.triage.classes import RETRYABLE
 
 if TYPE_CHECKING:
     import argparse
-
-RETRYABLE_CLASSES = frozenset(row.key for row in CLASSES if row.retryable)
 
 
 class Project(NamedTuple):
@@ -63,7 +61,7 @@ def load_project(config_option: str | None) -> Project:
         config = parse_config(
             read_toml(path),
             default_name=run_name_from(os.path.basename(folder)),
-            known_classes=RETRYABLE_CLASSES,
+            known_classes=RETRYABLE,
         )
     except ConfigErrors as errors:
         lines = "\n".join(f"  {error}" for error in errors.errors)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from onbox.notify.wire import Answer, NoAnswer, Unusable
+from onbox.system.http import no_netrc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ def _once(
             timeout=(seconds * CONNECT_SHARE, seconds),
             allow_redirects=False,
             stream=True,
-            auth=_no_netrc,
+            auth=no_netrc,
         )
     except (requests.RequestException, OSError, ValueError) as error:
         return NoAnswer(explain(error, seconds)), None
@@ -106,11 +107,6 @@ def _once(
     body, whole = _read_body(response)
     response.close()
     return Answer(response.status_code, body, retry_after, whole), response.headers.get("Location")
-
-
-def _no_netrc(request: Any) -> Any:
-    """Authentication that adds nothing: else `requests` takes a password for this host out of ~/.netrc."""
-    return request
 
 
 def _read_body(response: Any) -> tuple[bytes, bool]:
