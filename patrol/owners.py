@@ -43,12 +43,13 @@ class Claim(NamedTuple):
 
 
 def place_of(box: BoxSettings) -> str:
-    """What is looked at, as it is written: the project there, else the watched things themselves."""
-    things = (
-        [box.project]
-        if box.project
-        else [f"{w.log} {w.process} {w.session} {w.artifacts} {w.job}" for w in box.watches]
-    )
+    """What is looked at, as it is written (but for a slash at its end): the project there, else the watched things
+    themselves.
+    """
+    if box.project:
+        things = [box.project.rstrip("/") or "/"]
+    else:
+        things = [f"{w.log} {w.process} {w.session} {w.artifacts} {w.job}" for w in box.watches]
     return " ".join(("localhost" if box.backend == "local" else box.host, *things))
 
 
