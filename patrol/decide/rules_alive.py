@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
-from patrol.decide.rule import Condition, Rule
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED
-from patrol.decide.scene import RunScene
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED, If, Row
 from patrol.decide.trend import flap_percent, slow_rate
 from patrol.decide.words import (
     ago,
@@ -23,8 +23,8 @@ from patrol.decide.words import (
 from patrol.presence import Presence
 from patrol.verdict import Severity
 
-Row = Rule[RunScene]
-If = Condition[RunScene]
+if TYPE_CHECKING:
+    from patrol.decide.scene import RunScene
 
 
 def _quiet_but_at_work(scene: RunScene) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.contract.readings import Absent, Unseen, observed
-from patrol.decide.rule import Condition, Rule
 from patrol.decide.rules_alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NOT_DONE
-from patrol.decide.scene import RunScene
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.decide.trend import longest_gap, risen_loss
 from patrol.decide.words import (
     ago,
@@ -20,8 +20,8 @@ from patrol.recall import artifact_age
 from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
-Row = Rule[RunScene]
-If = Condition[RunScene]
+if TYPE_CHECKING:
+    from patrol.decide.scene import RunScene
 
 FAILURE_IN_LOG = If("its log shows a failure", lambda s: s.failure is not None)
 
