@@ -265,10 +265,10 @@ def _changes(head: RunHead, launch: int) -> dict[str, Any]:
 
 
 def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
-    """Who tells people; None when nobody is to be told. Loaded only then: half a megabyte."""
+    """Who tells people; None when nobody is to be told."""
     if not notify_from_dict(head.data.get("notify")).targets:
         return None
-    from onbox.notify.courier import Courier  # noqa: PLC0415
+    from onbox.notify.courier import Courier  # noqa: PLC0415 - half a megabyte
 
     return Courier(paths, head, environ)
 

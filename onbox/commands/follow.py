@@ -47,8 +47,7 @@ def size_of(path: str) -> int:
 
 def follow_launch(args: argparse.Namespace, definition: Definition, started: Launched, offset: int) -> int:
     """Watch what was just started; the exit code. offset: bytes of the journal that tell of earlier launches."""
-    # Loaded while the first stage starts, not before.
-    from onbox.chain.identity import freeze_git  # noqa: PLC0415
+    from onbox.chain.identity import freeze_git  # noqa: PLC0415 - loaded while the first stage starts
     from onbox.chain.view import Viewer  # noqa: PLC0415
 
     paths = definition.paths

@@ -111,7 +111,7 @@ def _once(
 
 def _read_body(response: Any) -> tuple[bytes, bool]:
     """At most 64 KiB, and whether that was all."""
-    import requests  # noqa: PLC0415
+    import requests  # noqa: PLC0415 - loaded by now
 
     body = b""
     try:
@@ -128,7 +128,7 @@ def loopback_adapter() -> Any:
     """An adapter whose connections are closed before a byte is sent unless they lead to this machine: the address that
     was connected to counts, not the name.
     """
-    from requests.adapters import HTTPAdapter  # noqa: PLC0415
+    from requests.adapters import HTTPAdapter  # noqa: PLC0415 - loaded with requests
     from urllib3.connection import HTTPConnection  # noqa: PLC0415
     from urllib3.connectionpool import HTTPConnectionPool  # noqa: PLC0415
 

@@ -117,12 +117,12 @@ class BoxScene:
         return 0.0 if last is None else max(0.0, self.now - last)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunScene(BoxScene):
     """A look at one run, and its memory; that of an earlier run of the same name is not its own."""
 
-    look: RunLook = None  # type: ignore[assignment]  # always given; a default only because the fields above have some
-    before_all: Before = None  # type: ignore[assignment]
+    look: RunLook
+    before_all: Before
     ill_rules: frozenset[str] = frozenset()
 
     @cached_property

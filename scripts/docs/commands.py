@@ -47,11 +47,11 @@ def _command(parser: argparse.ArgumentParser, says: str) -> Iterator[str]:
 
 
 def _subcommands(parser: argparse.ArgumentParser) -> list[argparse._SubParsersAction[argparse.ArgumentParser]]:
-    return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001 - as above
 
 
 def _is_told(action: argparse.Action) -> bool:
-    hidden = isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))  # noqa: SLF001
+    hidden = isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))  # noqa: SLF001 - as above
     return not hidden and action.help != argparse.SUPPRESS
 
 
