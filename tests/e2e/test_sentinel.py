@@ -59,10 +59,10 @@ def looks(entry: Entry) -> bool:
     return False
 
 
-def wait_for_lookout(sshd: Sshd) -> None:
-    """Until a wait has looked on the box: its program there has started."""
+def wait_for_lookout(sshd: Sshd, waiters: Waiters) -> None:
+    """Until a wait's program on the box has started, and has looked at everything once."""
     wait_until(lambda: any(map(looks, lookouts(sshd))), "the program on the box")
-    time.sleep(0.3)  # its first look follows within a tick
+    waiters.wait_for_look()
 
 
 # -- the plain case
@@ -70,7 +70,7 @@ def wait_for_lookout(sshd: Sshd) -> None:
 
 def test_a_marker_on_a_box_lands(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "20s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     land(tmp_path / "DONE")
     end = waiters.end(waiter)
     assert (end["outcome"], end["boxes"][0]["connections"]) == ("landed", 1)
@@ -80,7 +80,7 @@ def test_a_marker_on_a_box_lands(sshd: Sshd, waiters: Waiters, tmp_path: Path) -
 def test_a_fail_marker_ends_it_as_failed(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     words = ("--fail", f"gpu1:{tmp_path}/FAILED", "--json", "--timeout", "20s")
     waiter = waiters.start("wait", marker_of(tmp_path), *words)
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     land(tmp_path / "FAILED", "loss is NaN\n")
     end = waiters.end(waiter)
     assert (end["outcome"], waiter.returncode) == ("failed", 1)
@@ -90,7 +90,7 @@ def test_a_fail_marker_ends_it_as_failed(sshd: Sshd, waiters: Waiters, tmp_path:
 def test_a_killed_process_is_told_as_gone(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     job = subprocess.Popen(["sleep", "300"])
     waiter = waiters.start("wait", marker_of(tmp_path), "--pid", f"gpu1:{job.pid}", "--json", "--timeout", "30s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     job.kill()
     job.wait()
     assert (waiters.end(waiter)["outcome"], waiter.returncode) == ("gone", 3)
@@ -117,7 +117,7 @@ def test_nothing_is_told_as_timed_out_within_the_limit(sshd: Sshd, waiters: Wait
 def test_an_old_marker_does_not_fire_and_a_new_one_does(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     land(tmp_path / "DONE", "run=1")
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "30s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     assert waiter.poll() is None
     land(tmp_path / "DONE", "run=2")
     assert waiters.end(waiter)["outcome"] == "landed"
@@ -129,7 +129,7 @@ def test_an_old_line_does_not_fire_and_a_new_one_does(sshd: Sshd, waiters: Waite
     log.write_text("QUEUE DONE\n")
     words = ("--log", f"gpu1:{log}", "--regex", "QUEUE DONE|Training completed", "--json", "--timeout", "30s")
     waiter = waiters.start("wait", *words)
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     assert waiter.poll() is None
     with log.open("a") as file:
         file.write("step 7\nTraining completed\n")
@@ -142,10 +142,10 @@ def test_an_old_line_does_not_fire_and_a_new_one_does(sshd: Sshd, waiters: Waite
 
 def test_a_killed_session_is_replaced(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "30s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     sshd.kill_sessions()
     wait_until(lambda: sshd.logins() > 1, "a second login")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     land(tmp_path / "DONE")
     end = waiters.end(waiter)
     assert (end["outcome"], end["boxes"][0]["drops"]) == ("landed", 1)
@@ -153,7 +153,7 @@ def test_a_killed_session_is_replaced(sshd: Sshd, waiters: Waiters, tmp_path: Pa
 
 def test_what_lands_while_sshd_is_down_is_seen_on_return(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "60s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     sshd.close()
     land(tmp_path / "DONE")
     time.sleep(3)  # the outage itself
@@ -168,8 +168,8 @@ def test_a_line_that_came_while_the_link_was_down_counts(sshd: Sshd, waiters: Wa
     log = tmp_path / "train.log"
     log.write_text("step 1\n")
     waiter = waiters.start("wait", "--log", f"gpu1:{log}", "--regex", "DONE", "--json", "--timeout", "60s")
-    wait_for_lookout(sshd)
-    time.sleep(1.2)  # the place in the log is told with the first heartbeat
+    wait_for_lookout(sshd, waiters)
+    waiters.wait_for_look("memory")  # the place in the log, too
     sshd.close()
     with log.open("a") as file:
         file.write("DONE\n")
@@ -181,7 +181,7 @@ def test_a_line_that_came_while_the_link_was_down_counts(sshd: Sshd, waiters: Wa
 
 def test_a_frozen_remote_shell_is_left_for_a_new_one(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "60s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     for entry in lookouts(sshd):
         os.kill(entry.identity.pid, signal.SIGSTOP)
     land(tmp_path / "DONE")
@@ -195,7 +195,7 @@ def test_a_half_open_link_is_noticed(sshd: Sshd, waiters: Waiters, tmp_path: Pat
     link = Link(sshd.port)
     waiters.env["ONBOX_SSH_COMMAND"] = " ".join(sshd.ssh({"gpu1": link.port}))
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "60s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     link.frozen.set()
     land(tmp_path / "DONE")
     time.sleep(1)
@@ -207,7 +207,7 @@ def test_a_half_open_link_is_noticed(sshd: Sshd, waiters: Waiters, tmp_path: Pat
 
 def test_a_box_that_stays_away_is_unreachable_not_failed(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "12s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     sshd.close()
     end = waiters.end(waiter)
     sshd.start()
@@ -251,7 +251,7 @@ def test_an_account_without_a_shell_is_told_soon(tmp_path: Path) -> None:
 
 def test_a_killed_waiter_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--timeout", "10m")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     waiter.kill()
     waiter.wait()
     wait_until(lambda: not sshd.sessions(), "nothing to be left on the box", 30)
@@ -262,7 +262,7 @@ def test_a_cut_link_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters, tmp_
     link = Link(sshd.port)
     waiters.env["ONBOX_SSH_COMMAND"] = " ".join(sshd.ssh({"gpu1": link.port}))
     waiter = waiters.start("wait", marker_of(tmp_path), "--timeout", "10m")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     link.frozen.set()
     waiter.kill()
     waiter.wait()
@@ -273,7 +273,7 @@ def test_a_cut_link_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters, tmp_
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_it_with_everything(sshd: Sshd, one_waiter: Waiters, tmp_path: Path, number: int) -> None:
     waiter = one_waiter.start("wait", marker_of(tmp_path), "--timeout", "10m")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, one_waiter)
     children = descendants(waiter.pid)
     waiter.send_signal(number)
     assert waiter.wait(2) == -number
@@ -289,7 +289,7 @@ def test_a_signal_ends_it_with_everything(sshd: Sshd, one_waiter: Waiters, tmp_p
 def test_many_markers_on_one_box_share_one_connection(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     names = [f"gpu1:{tmp_path}/M{number}" for number in range(40)]
     waiter = waiters.start("wait", *names, "--json", "--timeout", "60s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     for number in range(40):
         assert waiter.poll() is None
         land(tmp_path / f"M{number}")
@@ -311,7 +311,7 @@ def test_a_box_that_refuses_us_keeps_no_other_from_landing(one_waiter: Waiters, 
     targets = (f"gpu2:{tmp_path}/A", f"gpu1:{tmp_path}/B")
     waiter = one_waiter.start("wait", *targets, "--any", "--json", "--timeout", "30s")
     wait_until(lambda: "Invalid user" in sshd.log, "the login to be refused")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, one_waiter)
     land(tmp_path / "B")
     end = one_waiter.end(waiter)
     assert (end["target"], waiter.returncode) == (targets[1], 0)
@@ -357,9 +357,9 @@ def test_a_hundred_waiters_at_once_all_get_through(tmp_path: Path) -> None:
 
 def test_a_new_waiter_supersedes_the_old_one(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:
     old = one_waiter.start("wait", marker_of(tmp_path), "--json", "--timeout", "10m")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, one_waiter)
     new = one_waiter.start("wait", marker_of(tmp_path), "--json", "--timeout", "10m")
-    end = one_waiter.end(old, 5)
+    end = one_waiter.end(old)
     assert (end["outcome"], old.returncode) == ("superseded", 75)
     land(tmp_path / "DONE")
     assert one_waiter.end(new)["outcome"] == "landed"
@@ -397,7 +397,7 @@ def test_hostile_paths_are_only_paths(sshd: Sshd, waiters: Waiters, tmp_path: Pa
     folder = tmp_path / "a b'c\"$(touch pwned)`x`\n-n;*"
     folder.mkdir()
     waiter = waiters.start("wait", f"gpu1:{folder}/DONE", "--timeout", "20s")
-    wait_for_lookout(sshd)
+    wait_for_lookout(sshd, waiters)
     land(folder / "DONE")
     out, _ = waiter.communicate(timeout=30)
     assert (waiter.returncode, out.count("\n")) == (0, 1)

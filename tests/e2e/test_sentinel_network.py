@@ -91,7 +91,7 @@ def waiters(request: pytest.FixtureRequest, tmp_path: Path, network: Network, ss
 def armed(waiters: Waiters, sshd: Sshd, marker: Path, limit: str) -> subprocess.Popen[str]:
     waiter = waiters.start("wait", f"gpu1:{marker}", "--json", "--timeout", limit)
     wait_until(lambda: any(not one.name.startswith("sshd") for one in sshd.sessions()), "the program on the box")
-    time.sleep(1.0)  # its first look
+    waiters.wait_for_look()
     return waiter
 
 

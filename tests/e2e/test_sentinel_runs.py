@@ -53,13 +53,7 @@ def begun(box: Box) -> None:
 
 def armed(waiters: Waiters) -> None:
     """Until the wait that was started last has looked at everything once."""
-    folder = waiters.folder.parent / "state/onbox/sentinels"
-
-    def looked() -> bool:
-        texts = [path.read_text() for path in folder.glob("*.json")] if folder.is_dir() else []
-        return any(json.loads(text)["last_contact"].get("here") for text in texts if text)
-
-    wait_until(looked, "the wait to look")
+    waiters.wait_for_look()
 
 
 def start(waiters: Waiters, *words: str) -> subprocess.Popen[str]:

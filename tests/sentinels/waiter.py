@@ -9,12 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tests.box import BOUND_SECONDS, REPOSITORY, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SENTINEL = [sys.executable, "-m", "sentinels"]
 
@@ -57,6 +55,16 @@ class Waiters:
         data: dict[str, Any] = json.loads(out)
         assert data["exit_code"] == waiter.returncode
         return data
+
+    def entries(self) -> list[dict[str, Any]]:
+        """What the register says of every wait now."""
+        folder = Path(self.env["XDG_STATE_HOME"], "onbox", "sentinels")
+        texts = [path.read_text() for path in folder.glob("*.json")]
+        return [json.loads(text) for text in texts if text]
+
+    def wait_for_look(self, what: str = "last_contact") -> None:
+        """Until a wait has looked at everything once. what: the part of its entry that must have come of it."""
+        wait_until(lambda: any(any(entry[what].values()) for entry in self.entries()), "the wait to look")
 
     def close(self) -> None:
         for started in self.started:
