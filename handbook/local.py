@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.words import safe
 from onbox.contract.readings import Maybe, Unseen
-from sentinels.claim import Register, register_folder, standing_of
+from sentinels.register import Register, register_folder, standing_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sentinels.claim import Standing
+    from sentinels.register import Standing
 
 # Of this user only, whatever terminal they have; the same on Linux and macOS.
 PS = ("ps", "-xwwo", "pid=,args=")  # ww: as wide as it is, whatever COLUMNS says

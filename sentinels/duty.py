@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from onbox.system.clock import monotonic, wall
 from onbox.system.files import StateNotWritten
-from sentinels.claim import Entry, Register, claim, ident_of, let_go, register_folder, renew, this_waiter
 from sentinels.outcome import Outcome
+from sentinels.register import Entry, Register, claim, ident_of, let_go, register_folder, renew, this_waiter
 from sentinels.report import progress_line, warnings
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.units import format_duration
 from onbox.redact import one_line, redact
 from onbox.system.clock import utc_text, wall
-from sentinels.claim import Register, Standing, end_waiter, register_folder, standing_of
 from sentinels.outcome import Exit
+from sentinels.register import Register, Standing, end_waiter, register_folder, standing_of
 from sentinels.targets import BadTarget
 
 if TYPE_CHECKING:

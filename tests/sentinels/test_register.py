@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sentinels.claim import (
+from sentinels.register import (
     CONTINUE_SECONDS,
     Entry,
     Register,
