@@ -130,18 +130,19 @@ class ProgressReader:
 
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
-        end = self._at_end()
+        end = self._at_end(self.settings)
         return choose(end._track, self.settings.max)._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - its own
 
     def links(self) -> dict[str, Any]:
         """The tracker's run that the log tells of, as `Links.state`; the line still growing included."""
-        return self._at_end()._links.state()  # noqa: SLF001 - as above
+        # Without the user's own expression, which may search for ever: links do not depend on it.
+        return self._at_end(self.settings._replace(regex=None))._links.state()  # noqa: SLF001 - as above
 
-    def _at_end(self) -> ProgressReader:
+    def _at_end(self, settings: ProgressSettings) -> ProgressReader:
         """This reader, as if the line still growing had ended."""
         if not self._pending:
             return self
-        end = ProgressReader.from_state(self.state(), self.settings)
+        end = ProgressReader.from_state(self.state(), settings)
         end._lines(end._pending + b"\n")  # noqa: SLF001 - as above
         return end
 

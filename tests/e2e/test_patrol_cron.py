@@ -51,6 +51,15 @@ def table(place: Patrolled) -> Path:
     return folder / "table"
 
 
+def processes_are(table: Path, *names: str) -> None:
+    """A ps(1) that shows these: whether a cron daemon is at work where the tests run is not known."""
+    program = table.with_name("ps")
+    program.write_text(
+        "#!/bin/sh\nprintf '%s\\n' " + " ".join(f"'{at} {name}'" for at, name in enumerate(names, 1)) + "\n"
+    )
+    program.chmod(0o755)
+
+
 def run_as_cron_does(line: str, path: str = "/usr/bin:/bin") -> subprocess.CompletedProcess[bytes]:
     """The sixth field and all behind it, `\\%` as `%`, by sh, in the home directory, in cron's own environment."""
     command = line.split(None, 5)[5].replace("\\%", "%")
@@ -69,6 +78,7 @@ def run_as_cron_does(line: str, path: str = "/usr/bin:/bin") -> subprocess.Compl
 
 def test_installed_line_ticks_in_a_bare_environment(place: Patrolled, table: Path) -> None:
     table.write_text("MAILTO=me\n0 4 * * * backup\n")
+    processes_are(table, "init", "/usr/sbin/cron")
     done = place.patrol("install", "--yes")
     assert done.returncode == 0, done.stderr
     assert "gpu1/digits RUNNING" in done.stdout, "the look in cron's environment"
@@ -85,6 +95,8 @@ def test_installed_line_ticks_in_a_bare_environment(place: Patrolled, table: Pat
     status = place.patrol("status")
     assert "next tick" in status.stdout
     assert "by cron" in status.stdout
+    processes_are(table, "init", "sshd")
+    assert "never: no cron daemon" in place.patrol("status").stdout
     assert place.patrol("install", "--yes").stdout.count("it was there already") == 1
     done = place.patrol("uninstall")
     assert line in done.stdout
