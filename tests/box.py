@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -81,7 +82,7 @@ class Box:
         )
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
-        """Start `onbox` and leave it running."""
+        """Start `onbox` and leave it running, as from a terminal: Ctrl-C reaches it wherever the tests run."""
         settings.setdefault("env", self.env)
         started = subprocess.Popen(
             [*ONBOX, *words],
@@ -91,6 +92,7 @@ class Box:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=_hear_interrupts,  # noqa: PLW1509 - a test has no threads that could hold a lock here
             **settings,
         )
         self.started.append(started)
@@ -167,6 +169,22 @@ class Box:
             time.sleep(0.02)
         for started in self.started:
             started.communicate(timeout=BOUND_SECONDS)
+
+
+def _hear_interrupts() -> None:
+    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def wait_for_words(started: subprocess.Popen[str], words: str) -> None:
+    """Read what a started process says until `words` were among it."""
+    assert started.stdout is not None
+    said, fd, deadline = b"", started.stdout.fileno(), time.monotonic() + BOUND_SECONDS
+    while words.encode() not in said:
+        readable, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+        piece = os.read(fd, 65536) if readable else b""
+        assert piece, f"not said: {words!r}; said: {said!r}"
+        said += piece
 
 
 def is_running(pid: int) -> bool:

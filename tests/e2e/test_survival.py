@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import ONBOX, Box, is_running, wait_until
+from tests.box import ONBOX, Box, is_running, wait_for_words, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -363,8 +363,7 @@ def test_a_second_ctrl_c_is_heard_while_the_first_is_answered(box: Box) -> None:
     viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
     wait_until(lambda: "begins" in ran(box), "the stage to begin")
     viewer.send_signal(signal.SIGINT)
-    assert viewer.stdout is not None
-    assert any("gracefully" in line for line in viewer.stdout)  # said before the wish to stop is written
+    wait_for_words(viewer, "gracefully")  # said before the wish to stop is written
     viewer.send_signal(signal.SIGINT)
     assert viewer.wait(20) == 4  # the configured grace is 30 s
     assert box.processes() == []
