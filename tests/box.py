@@ -82,7 +82,7 @@ class Box:
         )
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
-        """Start `onbox` and leave it running, as from a terminal: Ctrl-C reaches it wherever the tests run."""
+        """Start `onbox` and leave it running."""
         settings.setdefault("env", self.env)
         started = subprocess.Popen(
             [*ONBOX, *words],
@@ -92,7 +92,6 @@ class Box:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            preexec_fn=_hear_interrupts,  # noqa: PLW1509 - a test has no threads that could hold a lock here
             **settings,
         )
         self.started.append(started)
@@ -169,11 +168,6 @@ class Box:
             time.sleep(0.02)
         for started in self.started:
             started.communicate(timeout=BOUND_SECONDS)
-
-
-def _hear_interrupts() -> None:
-    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_words(started: subprocess.Popen[str], words: str) -> None:
