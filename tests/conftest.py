@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure() -> None:
-    """What runs in the background, or by nohup, ignores signals of a terminal, and so would all that the tests start. One
+    """What runs in the background, or by nohup, ignores signals of a terminal, and so would all that tests start. One
     that is caught here is at its default there: exec(2) sets it back.
     """
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
