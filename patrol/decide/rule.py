@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ class Rule(Generic[S_contra]):
 
     def but(self, **changes: object) -> Rule[S_contra]:
         """The same row with other values."""
-        return Rule(**{**vars(self), **changes})
+        other = copy(self)
+        vars(other).update(changes)
+        return other
 
     @property
     def can_resume(self) -> bool:
