@@ -260,8 +260,9 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     if len(packed) <= LOOK_LIMIT_BYTES:
         db.execute("INSERT OR REPLACE INTO looks VALUES (?, ?, ?)", (note.box, note.at, packed))
     if note.places is not None:
+        kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
+        rows = [(note.box, run, codec.place_to_text(place, kept.get(run))) for run, place in note.places.items()]
         db.execute("DELETE FROM places WHERE box = ?", (note.box,))
-        rows = [(note.box, run, codec.place_to_text(place)) for run, place in note.places.items()]
         db.executemany("INSERT INTO places VALUES (?, ?, ?)", rows)
 
 

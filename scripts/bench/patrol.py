@@ -218,6 +218,8 @@ def main() -> None:
     parser.add_argument("what", nargs="*", default=["one", "fleet", "sick"], choices=["one", "fleet", "sick"])
     parser.add_argument("--boxes", type=int, default=100)
     args = parser.parse_args()
+    # Otherwise every start would compile the sources anew, which no installed program does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(prefix="patrol-bench-") as folder:
         lab = Lab(Path(folder))
         train = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(9999)", "train.py"])

@@ -86,6 +86,12 @@ def test_no_secret_of_a_log_is_kept(memory: Memory) -> None:
     assert "step 1" in kept.reader["window"]
     assert "abcdefghij" not in kept.reader["window"]
     assert b"hunter22" not in kept.held
+    more = kept._replace(reader={"window": kept.reader["window"] + "HF_TOKEN=hf_zyxwvutsrqponmlkjihgfedcba01234567\n"})
+    for place in (kept, more, more):  # nothing new; a new line; the same line once more, as the log told it
+        memory.remember(note._replace(boxes=(note.boxes[0]._replace(places={"digits": place}),)))
+    again = memory.recall().places["gpu1"]["digits"]
+    assert again.reader["window"].count("HF_TOKEN=") == 2
+    assert "zyxwvutsrq" not in again.reader["window"]
 
 
 def test_nothing_is_readable_for_others(memory: Memory) -> None:
