@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.render_run import maybe
@@ -22,6 +23,9 @@ class End(NamedTuple):
     contract: Contract
     damages: tuple[str, ...]
     waiters: Maybe[tuple[str, ...]]
+
+
+COMMIT = re.compile(r"[0-9a-f]{7,}\b")  # else it says why there is none
 
 
 class Check(NamedTuple):
@@ -67,9 +71,9 @@ def _tracker(end: End) -> Check:
 
 def _code(end: End) -> Check:
     identity = observed(end.run.identity)
-    if identity is None or identity.code == "not recorded":
+    if identity is None:
         return Check("code", None, "not recorded")
-    return Check("code", True, identity.code)
+    return Check("code", True if COMMIT.match(identity.code) else None, identity.code)
 
 
 def _record(end: End) -> Check:
