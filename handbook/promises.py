@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # What differs in these cannot touch a training.
 HARMLESS = ("docs/", "doc/", "tests/", "test/", "logs/", "logbook/", ".github/")
 HARMLESS_ENDS = (".md", ".rst", ".txt", ".log", "handbook.json")
+NO_TRACKER = "none"
 STATED, INFERRED, MISSING, UNSEEN, REFUSED = "stated", "inferred", "MISSING", "NOT SEEN", "REFUSED"
 BLOCKS = (MISSING, REFUSED, UNSEEN)
 
@@ -124,7 +125,9 @@ def _output_root(world: World) -> Promise:
 def _tracker(world: World) -> Promise:
     tracker = world.contract.tracker
     if not tracker:
-        return Promise("tracker", MISSING, "[contract] tracker: id or name, and its resume policy")
+        return Promise("tracker", MISSING, '[contract] tracker: id or name, and its resume policy; or "none"')
+    if tracker == NO_TRACKER:
+        return Promise("tracker", STATED, tracker)
     if "resume" not in tracker:
         return Promise("tracker", MISSING, f"{safe(tracker)}: and its resume policy, such as resume=allow")
     return Promise("tracker", STATED, safe(tracker))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from handbook.promises import NO_TRACKER
 from handbook.render_run import maybe
 from handbook.words import safe
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
@@ -64,6 +65,7 @@ def _checkpoint(end: End) -> Check:
 def _tracker(end: End) -> Check:
     identity = observed(end.run.identity)
     shown, wanted = identity.tracker if identity else "", end.contract.tracker
+    wanted = "" if wanted == NO_TRACKER else wanted
     if not wanted and not shown:
         return Check("tracker", True, "none was promised, none was shown")
     return Check("tracker", None, f"{shown or wanted}: look there that it says finished")

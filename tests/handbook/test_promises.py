@@ -28,6 +28,10 @@ WORLD = World(
 )
 
 
+def test_that_there_is_no_tracker_can_be_said() -> None:
+    assert blocked(WORLD._replace(contract=FULL._replace(tracker="none"))) == []
+
+
 def blocked(world: World, **more: Any) -> list[str]:
     return [one.name for one in promises(world, **more) if one.standing in BLOCKS]
 
