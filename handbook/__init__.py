@@ -1,4 +1,4 @@
-"""L4: what runs where, how it stands, and what to type next, so that somebody who knows nothing can go on.
+"""What runs where, how it stands, and what to type next, so that somebody who knows nothing can go on.
 
 Open `facts.py` first: what a handbook tells, as values. `gather.py` brings them together from the patrol's memory and
 from what the boxes' own records say, `recovery.py` chooses the next command, `render.py` writes the page. `logbook.py`

@@ -18,6 +18,7 @@ from handbook.facts import (
 from handbook.words import safe, safe_path
 from onbox.contract.differences import command_text, commit_text
 from onbox.contract.events import Event
+from onbox.contract.json_text import as_number, as_object
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.progress import Progress, render_progress
@@ -52,7 +53,7 @@ def describe(
 ) -> RunFacts:
     """Everything that is known of one run."""
     look, verdict = told.look, told.verdict
-    finding = _mapping(verdict.get("finding"))
+    finding = as_object(verdict.get("finding"))
     place = safe_path(look.get("place") or "")
     facts = RunFacts(
         box=told.box,
@@ -62,7 +63,7 @@ def describe(
         rule=safe(finding.get("rule", "no rule"), 60),
         says=safe(finding.get("say", "")),
         severity=str(verdict.get("severity", "unknown")),
-        since=_number(verdict.get("since")),
+        since=as_number(verdict.get("since")),
         seen_at=told.seen_at,
         remedy=safe(finding.get("remedy", "")),
         command=safe_path(finding.get("command", "")),
@@ -73,8 +74,8 @@ def describe(
         project=way.project or "",
         stage=_text(look.get("stage"), "no stage"),
         attempt=_whole(look.get("attempt")),
-        stages_done=int(_number(look.get("stages_done")) or 0),
-        stages_total=int(_number(look.get("stages_total")) or 0),
+        stages_done=int(as_number(look.get("stages_done")) or 0),
+        stages_total=int(as_number(look.get("stages_total")) or 0),
         progress=_progress(look.get("progress")),
         further=tuple(
             (safe(one.get("rule", ""), 60), safe(one.get("say", ""))) for one in _list(verdict.get("further"))
@@ -92,7 +93,7 @@ def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], re
     if head is None:
         return facts._replace(stages=Unseen(record.trouble), identity=Unseen(record.trouble), records_at=records_at)
     place = facts.place or head.run
-    tracker = _mapping(look.get("progress")).get("tracker_run")
+    tracker = as_object(look.get("progress")).get("tracker_run")
     stages = tuple(_stage(one, record, facts) for one in record.stages[:STAGES_DESCRIBED])
     return facts._replace(
         project=safe_path(head.project),
@@ -237,7 +238,7 @@ def _changes(record: Mapping[str, Any]) -> list[list[str]]:
 
 def _launch(record: Mapping[str, Any], code: str) -> LaunchFacts:
     return LaunchFacts(
-        number=int(_number(record.get("launch")) or 0),
+        number=int(as_number(record.get("launch")) or 0),
         at=safe(record.get("at", ""), 40),
         host=safe(record.get("host", "not recorded"), 120),
         code=code,
@@ -263,7 +264,7 @@ def _identity(record: RunRecord, tracker: str) -> IdentityFacts:
     assert record.head is not None
     data = record.head.data
     git = data.get("git")
-    names = set(_mapping(data.get("environment"))) | {name for one in record.stages for name, _ in one.stage.env}
+    names = set(as_object(data.get("environment"))) | {name for one in record.stages for name, _ in one.stage.env}
     return IdentityFacts(
         code=safe(commit_text(git), 200) if isinstance(git, dict) else "not recorded",
         chain_fingerprint=safe(record.head.chain_fingerprint, 40),
@@ -280,7 +281,7 @@ def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
     if not data:
         return Unseen(record.trouble or "not foretold")
     checkpoint = data.get("checkpoint")
-    chosen = _mapping(_mapping(checkpoint).get("chosen"))
+    chosen = as_object(as_object(checkpoint).get("chosen"))
     missing = _list(data.get("missing"))
     return ResumeFacts(
         would=safe(data.get("would", ""), 20),
@@ -301,7 +302,7 @@ def _checkpoint(data: Any) -> str:
         return known.why
     if isinstance(known, Unseen):
         return f"could not look: {known.why}"
-    chosen = _mapping(_mapping(data).get("chosen"))
+    chosen = as_object(as_object(data).get("chosen"))
     whole = chosen.get("whole")
     words = "whole" if whole is True else "INCOMPLETE" if whole is False else "whole or not is not known"
     parts = (
@@ -309,7 +310,7 @@ def _checkpoint(data: Any) -> str:
         if chosen
         else ["none that is whole"]
     )
-    passed = _list(_mapping(data).get("passed_over"))
+    passed = _list(as_object(data).get("passed_over"))
     parts += [
         f"newer, but {_wrong(one)}: {one.get('path')} ({one.get('against') or one.get('says')})" for one in passed
     ]
@@ -321,18 +322,14 @@ def _wrong(one: Mapping[str, Any]) -> str:
 
 
 def _notify(data: Any) -> str:
-    targets = [safe(one.get("name", "?"), 60) for one in _list(_mapping(data).get("targets"))]
+    targets = [safe(one.get("name", "?"), 60) for one in _list(as_object(data).get("targets"))]
     if not targets:
         return ""
-    events = [str(one) for one in _sequence(_mapping(data).get("on"))]
+    events = [str(one) for one in _sequence(as_object(data).get("on"))]
     return ", ".join(targets) + (f" on {', '.join(events)}" if events else "")
 
 
 # -- plain values out of untrusted data
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _sequence(value: Any) -> list[Any]:
@@ -341,10 +338,6 @@ def _sequence(value: Any) -> list[Any]:
 
 def _list(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in _sequence(value) if isinstance(one, dict)]
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _text(value: Any, why: str) -> Maybe[str]:
@@ -395,5 +388,5 @@ def _log(value: Any) -> Maybe[str]:
     known = unplain(value)
     if isinstance(known, Absent | Unseen):
         return type(known)(safe(known.why, 200))
-    path = _mapping(known).get("path")
+    path = as_object(known).get("path")
     return safe_path(path) if isinstance(path, str) and path else Absent("no log yet")

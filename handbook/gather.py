@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
@@ -16,6 +15,7 @@ from handbook.records import read
 from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
+from onbox.contract.json_text import as_number, parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
 from onbox.cron_daemon import cron_runs
@@ -23,6 +23,7 @@ from onbox.crontab import NoCrontab, read_crontab
 from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
+from onbox.system.relaunch import program_words
 from patrol.before import BoxBefore
 from patrol.cron import NONE_RUNS, tag
 from patrol.decide.way import way_to
@@ -89,11 +90,7 @@ def _recall(settings: Settings) -> Remembered:
 
 
 def _plain_look(text: str | None) -> dict[str, Any]:
-    try:
-        data = json.loads(text) if text else {}
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
+    return parse_object(text) or {}
 
 
 def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> Store:
@@ -107,7 +104,7 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
             if isinstance(one, dict) and isinstance(one.get("run"), str):
                 key = (box, one["run"])
                 known = runs.get(key, KeptRun({}, None))
-                runs[key] = known._replace(look=one, seen_at=_number(look.get("at")))
+                runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
     return Store(runs, store.onbox)
 
 
@@ -148,7 +145,7 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
 
 def _facts(place: Place, remembered: Remembered, store: Store, now: float, troubles: tuple[str, ...]) -> Facts:
     settings = place.settings
-    looks = [at for look in remembered.looks.values() if (at := _number(look.get("at"))) is not None]
+    looks = [at for look in remembered.looks.values() if (at := as_number(look.get("at"))) is not None]
     as_of = max(looks, default=None)
     watch, cadence = _watch(place, as_of, now)
     runs = []
@@ -181,7 +178,7 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
     onbox = store.onbox.get(word.box) or _started_with(kept.look)
-    return describe(told, way, local_program() if way.host is None else onbox, record, kept.records_at)
+    return describe(told, way, program_words("onbox") if way.host is None else onbox, record, kept.records_at)
 
 
 def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
@@ -193,12 +190,6 @@ def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
 def _python(look: dict[str, Any]) -> str:
     python = look.get("python")
     return python if isinstance(python, str) and python.startswith("/") else ""
-
-
-def local_program() -> tuple[str, ...]:
-    """The `onbox` of this very installation: it needs no PATH."""
-    beside = os.path.join(os.path.dirname(sys.executable), "onbox")
-    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "onbox")
 
 
 def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFacts:
@@ -247,7 +238,3 @@ def _cron(settings: Settings) -> Maybe[str]:
     if active and cron_runs() is False:
         return Absent(f"a line is installed, but {NONE_RUNS}")
     return safe(active[0], 1000) if active else Absent("none is installed: `patrol install`")
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

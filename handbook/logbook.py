@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.entry import Damage, Entry, Logbook, lacks, parse_logbook, place, render_entry, render_head
 from handbook.publish import wait_for_lock
+from onbox.contract.json_text import parse_object
 from onbox.system.files import StateNotWritten, make_folders, pwrite_all, read_file, replace_file, sync_folder
 
 if TYPE_CHECKING:
@@ -141,10 +142,9 @@ def parse_again(book: Logbook, placed: Entry, text: str) -> Logbook:
 
 def _load_heads(state: str) -> dict[str, object]:
     try:
-        data = json.loads(read_file(os.path.join(state, HEADS)) or b"{}")
-    except (OSError, ValueError):
+        return parse_object(read_file(os.path.join(state, HEADS))) or {}
+    except OSError:
         return {}
-    return data if isinstance(data, dict) else {}
 
 
 def find_books(folder: str, state: str) -> list[Book]:

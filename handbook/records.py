@@ -6,11 +6,11 @@ One POSIX-sh script brings, for each wanted run, run.json, the newest lines of t
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.scrub import scrub_lines
 from onbox.contract.events import Unreadable, parse_events
+from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
 from patrol.ssh import script_with_values
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
     from onbox.contract.events import Record
     from onbox.contract.runfile import FrozenStage
-
-MANIFEST_LIMIT_BYTES = 1 << 20
-LAUNCHES_KEPT = 40
-EVENTS_KEPT = 200
 
 # $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: a run's name
 # and the interpreter that started it, or empty. What it would do is asked of that one: onbox may lie in an environment
@@ -197,10 +193,7 @@ def _records(text: str) -> tuple[Record, ...]:
 
 
 def _forecast(text: str) -> tuple[dict[str, Any], str]:
-    try:
-        data = json.loads(text) if text.strip() else None
-    except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict) and isinstance(data.get("would"), str):
+    data = parse_object(text)
+    if data is not None and isinstance(data.get("would"), str):
         return data, ""
     return {}, "what a resume would do is not known: no `onbox resume --dry-run` on the box answered"

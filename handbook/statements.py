@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from handbook.words import code, safe
+from onbox.contract.json_text import as_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,9 +53,11 @@ def _compare_run(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> I
         yield _same(f"{name} {field}", old.get(field), new.get(field))
     for field in COMMANDS:
         yield _same(f"{name} {field}", old.get(field), new.get(field))
-    yield from _group(f"{name} identity", _map(old.get("identity")), _map(new.get("identity")), IDENTITY_FIELDS)
+    yield from _group(
+        f"{name} identity", as_object(old.get("identity")), as_object(new.get("identity")), IDENTITY_FIELDS
+    )
     fields = ("would",) if new.get("state") == "running" else ("would", "checkpoint", "missing")  # a live run goes on
-    yield from _group(f"{name} resume", _map(old.get("resume")), _map(new.get("resume")), fields)
+    yield from _group(f"{name} resume", as_object(old.get("resume")), as_object(new.get("resume")), fields)
     yield from _named(f"{name} stage", old.get("stages"), new.get("stages"), "name", STAGE_FIELDS)
     yield from _named(f"{name} marker", old.get("markers"), new.get("markers"), "path", ("there", "note"))
 
@@ -91,10 +94,6 @@ def _same(about: str, stated: Any, seen: Any) -> Verdict:
 def _quiet(value: Any) -> Any:
     """What is absent is absent, in whatever words."""
     return None if isinstance(value, dict) and value.keys() == {"absent"} else value
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 # -- the page itself

@@ -1,4 +1,4 @@
-"""L1: the chain that completes itself on the box.
+"""The chain that completes itself on the box.
 
 Open `chain/runner.py` first: it is the loop that everything else serves. `contract/` holds what is on disk,
 `system/` is the only code that touches the operating system. This package imports nothing of the other three.

@@ -3,10 +3,46 @@
 from __future__ import annotations
 
 import argparse
-import json
-from typing import Any, NoReturn
+import importlib
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from onbox import __version__
 from onbox.contract.exits import Exit
+from onbox.contract.meant import meant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Program(NamedTuple):
+    """A command line. exit_codes: `(code, meaning)`, in the order of its help. example: one line that can be typed.
+
+    modules: name of a command -> module in `package` whose `add(subparsers)` declares it; one may declare several.
+    """
+
+    name: str
+    description: str
+    example: str
+    exit_codes: Iterable[tuple[int, str]]
+    package: str
+    modules: Mapping[str, str]
+
+    def parser(self, only: str | None = None) -> Parser:
+        """only: load just this command's module (all of them if it is no command, for help and errors)."""
+        codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in self.exit_codes)
+        parser = Parser(
+            prog=self.name,
+            description=self.description,
+            epilog=f"exit codes:\n{codes}\n\nexample:\n  {self.example}",
+        )
+        parser.add_argument("--version", action="version", version=f"{self.name} {__version__}")
+        # With `prog` given, argparse need not load shutil to find it.
+        commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=self.name)
+        for module in (
+            [self.modules[only]] if only is not None and only in self.modules else dict.fromkeys(self.modules.values())
+        ):
+            importlib.import_module(f"{self.package}.{module}").add(commands)
+        return parser
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,8 +64,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, rest = super().parse_known_args(args, namespace)
         if rest and " " in self.prog:  # of a command: else the whole program would speak, and name its own help
-            meant = _meant(rest[0].partition("=")[0], list(self._option_string_actions))
-            self.error(f"unrecognized arguments: {' '.join(rest)}" + (f"; {meant}" if meant else ""))
+            hint = meant(rest[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(rest)}" + (f"; {hint}" if hint else ""))
         return found, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -37,7 +73,7 @@ class Parser(argparse.ArgumentParser):
             return
         known = [str(choice) for choice in action.choices]
         what = "command" if action.nargs == argparse.PARSER else " or ".join(action.option_strings) or action.metavar
-        self.error(f"no {what} {value!r}; {_meant(str(value), known) or 'there are: ' + ', '.join(known)}")
+        self.error(f"no {what} {value!r}; {meant(str(value), known) or 'there are: ' + ', '.join(known)}")
 
     def _commands(self) -> tuple[str | None, list[str]]:
         """What its commands are called together, and each of them; None: it has none."""
@@ -45,11 +81,3 @@ class Parser(argparse.ArgumentParser):
             if action.nargs == argparse.PARSER:
                 return str(action.metavar), list(map(str, action.choices or ()))
         return None, []
-
-
-def _meant(word: str, known: list[str]) -> str:
-    """`did you mean "stats" or "status"?`; "" where nothing is near."""
-    import difflib  # noqa: PLC0415 - only for what is wrong already
-
-    near = difflib.get_close_matches(word, known, n=2)
-    return f"did you mean {' or '.join(map(json.dumps, near))}?" if near else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.boundary import run_as_script, within_boundary
-from onbox.cli_parser import build_parser
+from onbox.cli_parser import PROGRAM
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import Damaged
 from onbox.system.files import StateNotWritten
@@ -22,7 +22,7 @@ def entry() -> None:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    args = build_parser(argv[0] if argv else None).parse_args(argv)
+    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
     interrupted = (Exit.STOPPED, "interrupted; a running chain goes on")
     return within_boundary("onbox", lambda: args.function(args), _trouble, interrupted=interrupted)
 

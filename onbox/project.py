@@ -11,13 +11,11 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import read_file
-from onbox.triage.classes import CLASSES
+from onbox.triage.classes import RETRYABLE
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-
-RETRYABLE_CLASSES = frozenset(row.key for row in CLASSES if row.retryable)
 
 
 class Project(NamedTuple):
@@ -64,7 +62,7 @@ def load_project(config_option: str | None) -> Project:
         config = parse_config(
             read_toml(path),
             default_name=run_name_from(os.path.basename(folder)),
-            known_classes=RETRYABLE_CLASSES,
+            known_classes=RETRYABLE,
         )
     except ConfigErrors as errors:
         lines = "\n".join(error_lines(path, errors))

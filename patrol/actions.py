@@ -26,7 +26,6 @@ DAY_SECONDS = 86400.0
 RESUME_SECONDS = 60.0
 SAID_LIMIT = 300
 END_MARK = b"<<<onbox resume end>>>"
-NO_ONBOX = 127
 
 # $1: project on the box; $2: run; $3: the interpreter that started the run, or empty. The program: of that interpreter,
 # else the one on the PATH, of the project's own environments, of the account, or a python that has the package. Its

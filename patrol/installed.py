@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
@@ -12,6 +11,7 @@ from onbox.crontab_text import our_lines, without_line
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
+from onbox.system.relaunch import program_words
 from patrol.cron import Job, job_words, tag
 from patrol.judge import all_over
 from patrol.output import log_path
@@ -34,21 +34,12 @@ def patrol_id(settings: Settings) -> str:
 
 def job_of(settings: Settings, environ: Mapping[str, str]) -> Job:
     """What cron is to run. Variables that decide where the memory lies and which ssh is used go along; no others."""
-    words = job_words(_program(), settings.config_path, settings.folder)
+    words = job_words(program_words("patrol"), settings.config_path, settings.folder)
     variables = {name: environ[name] for name in ("XDG_STATE_HOME", SSH_VARIABLE) if environ.get(name)}
     path = _path_for(settings.ssh_command[0], environ)
     if path is not None:
         variables["PATH"] = path
     return Job(settings.patrol.schedule, words, tuple(variables.items()), log_path(settings.state), patrol_id(settings))
-
-
-def _program() -> tuple[str, ...]:
-    """The `patrol` that is running, by an absolute path."""
-    script = os.path.abspath(sys.argv[0])
-    if os.path.basename(script) == "patrol" and os.access(script, os.X_OK):
-        return (script,)
-    beside = os.path.join(os.path.dirname(sys.executable), "patrol")
-    return (beside,) if os.access(beside, os.X_OK) else (sys.executable, "-m", "patrol")
 
 
 def _path_for(ssh: str, environ: Mapping[str, str]) -> str | None:

@@ -33,8 +33,8 @@ class Point(NamedTuple):
 
 class RunNote(NamedTuple):
     """What is kept of one run after a tick. verdict: as JSON. state, severity, rule, say: of the verdict, for the list
-    of changes. rule_before: None at the first sight. flag: the worst rule that is told
-    beside it, with what it says; "" where none is worse than the rule itself.
+    of changes. rule_before: None at the first sight. flag: the worst rule that is told beside it, with what it says; ""
+    where none is worse than the rule itself.
     """
 
     box: str

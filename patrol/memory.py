@@ -80,10 +80,6 @@ class Memory:
         query = "SELECT box, run, at, line, verdict FROM runs ORDER BY box, run"
         return self._with_file(lambda db: [LastWord(*row) for row in db.execute(query)])
 
-    def last_tick(self) -> PastTick | None:
-        found = self.ticks(1)
-        return found[0] if found else None
-
     def ticks(self, limit: int) -> list[PastTick]:
         """The newest ones, newest first."""
         query = "SELECT began_at, ended_at, exit_code, boxes, runs, note FROM ticks ORDER BY id DESC LIMIT ?"
@@ -325,13 +321,12 @@ def _change_run(db: sqlite3.Connection, key: tuple[str, str], change: Callable[[
 
 
 def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:
-    # The names of tables and columns are constants of ours: SQLite takes no parameters for them.
     for table, days in KEPT_DAYS.items():
         column = AGE_COLUMN.get(table, "at")
-        db.execute(f"DELETE FROM {table} WHERE {column} < ?", (now - days * DAY_SECONDS,))  # noqa: S608
+        db.execute(f"DELETE FROM {table} WHERE {column} < ?", (now - days * DAY_SECONDS,))  # noqa: S608 - names of ours
     db.execute("DELETE FROM runs WHERE at < ?", (now - KEPT_DAYS["points"] * DAY_SECONDS,))
     for table, rows in KEPT_ROWS.items():
-        db.execute(f"DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?", (rows,))  # noqa: S608
+        db.execute(f"DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?", (rows,))  # noqa: S608 - as above
     for box in boxes:
         db.execute(
             "DELETE FROM looks WHERE box = ?1 AND at < (SELECT min(at) FROM (SELECT at FROM looks WHERE box = ?1"

@@ -43,12 +43,13 @@ class Claim(NamedTuple):
 
 
 def place_of(box: BoxSettings) -> str:
-    """What is looked at, as it is written: the project there, else the watched things themselves."""
-    things = (
-        [box.project]
-        if box.project
-        else [f"{w.log} {w.process} {w.session} {w.artifacts} {w.job}" for w in box.watches]
-    )
+    """What is looked at, as it is written (but for a slash at its end): the project there, else the watched things
+    themselves.
+    """
+    if box.project:
+        things = [box.project.rstrip("/") or "/"]
+    else:
+        things = [f"{w.log} {w.process} {w.session} {w.artifacts} {w.job}" for w in box.watches]
     return " ".join(("localhost" if box.backend == "local" else box.host, *things))
 
 
@@ -59,14 +60,6 @@ def write_claim(settings: Settings, now: float, cadence_seconds: float) -> None:
     data = Claim(os.path.basename(settings.state), where, now, cadence_seconds, places)._asdict()
     text = json.dumps({"schema": SCHEMA, **data}).encode("ascii") + b"\n"
     replace_file(os.path.join(settings.state, FILE), text, durable=False)
-
-
-def ids_installed() -> list[str]:
-    """Every patrol that has a line in the crontab; [] where that cannot be known."""
-    try:
-        return ids_in(read_crontab())
-    except Trouble:
-        return []
 
 
 def drop_claim(settings: Settings) -> None:

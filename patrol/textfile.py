@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.metrics import metric_head, metric_line
 from onbox.contract.readings import observed
 from onbox.system.files import StateNotWritten
 
@@ -78,18 +79,9 @@ def render(samples: Iterable[Sample]) -> str:
         groups.setdefault(sample.name, []).append(sample)
     lines: list[str] = []
     for name, group in groups.items():
-        lines += [f"# HELP {name} {HELP[name]}", f"# TYPE {name} gauge"]
-        lines += [f"{name}{_labels(sample.labels)} {sample.value!r}" for sample in group]
-    return "\n".join(lines) + "\n"
-
-
-def _labels(labels: tuple[tuple[str, str], ...]) -> str:
-    words = [f'{key}="{_escape(value)}"' for key, value in labels]
-    return "{" + ",".join(words) + "}" if words else ""
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(metric_head(name, HELP[name], "gauge"))
+        lines += [metric_line(name, sample.labels, sample.value) for sample in group]
+    return "".join(lines)
 
 
 def write(path: str, text: str) -> None:

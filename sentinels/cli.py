@@ -8,9 +8,9 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from onbox.arguments import Program
 from onbox.boundary import run_as_script, within_boundary
-from sentinels.outcome import Exit
-from sentinels.parser import build_parser
+from sentinels.outcome import EXIT_MEANINGS, Exit
 from sentinels.places import UnknownBox
 from sentinels.targets import BadTarget
 from sentinels.wait import Signalled
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from typing import NoReturn
+
+PROGRAM = Program(
+    "sentinel",
+    "Wait for a marker, a run, a line or an artifact, here or on a box: reacts at once, always ends, says why.",
+    "sentinel wait gpu1:digits && ./next.sh",
+    EXIT_MEANINGS,
+    "sentinels.commands",
+    {"wait": "wait", "list": "register", "stop": "register", "reap": "register"},
+)
 
 
 def entry() -> None:
@@ -36,7 +45,7 @@ def _main_and_exit(argv: Sequence[str]) -> NoReturn:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    args = build_parser().parse_args(argv)
+    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
     interrupted = (128 + signal.SIGINT, "interrupted; nothing on any box was changed by that")
     return within_boundary("sentinel", lambda: _run(args), _trouble, interrupted=interrupted)
 

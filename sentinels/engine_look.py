@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.backends.base import Job
 from onbox.backends.judge import Seen, Verdict, judge_run, judge_stage
 from onbox.backends.probe_slurm import parse_probe, parse_sections
-from onbox.chain.job_view import UNANSWERED, job_of_record
+from onbox.chain.job_view import word_of as job_word
 from onbox.chain.jobs import replay_jobs
 from onbox.contract.events import parse_events
-from onbox.contract.readings import Maybe, Unseen
+from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.redact import one_line, redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.chain.jobs import KnownJob
 
 ASKED = frozenset({"slurm"})  # the engines that are asked on the box; of a run with another one its records speak
 SAYS_LIMIT = 300
@@ -64,7 +63,7 @@ def word_of(answer: str, at: float) -> EngineWord:
     verdicts = {}
     live = False
     for stage, known in jobs.of.items():
-        word = _word(known, answers) if whole else Unseen("the answer is cut off")
+        word = job_word(known, answers) if whole else Unseen("the answer is cut off")
         live = live or (isinstance(word, Job) and word.is_live)
         verdicts[stage] = judge_stage(Seen(known.backend, known.job_id or known.name, _disk(stage, markers), word))
     state, stage = _deciding(verdicts, live=live)
@@ -84,14 +83,6 @@ def word_of(answer: str, at: float) -> EngineWord:
 def _block(answer: str, name: str) -> str:
     match = re.search(rf"^<{name}>\n(.*?)^</{name}>$", answer, re.DOTALL | re.MULTILINE)
     return match[1] if match else ""
-
-
-def _word(known: KnownJob, answers: Mapping[str, Maybe[Job]]) -> Maybe[Job]:
-    if known.ended is not None:
-        return job_of_record(known.ended)
-    if known.job_id is None:
-        return Unseen(UNANSWERED)
-    return answers.get(known.job_id, Unseen("it was not asked for"))
 
 
 def _disk(stage: str, markers: frozenset[str]) -> StageState:

@@ -6,9 +6,9 @@ item's words for the program on the box, `memory` and `recall` its JSON-able mem
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.units import format_duration, format_size
 from onbox.redact import one_line, redact
@@ -146,15 +146,10 @@ def contract_of(text: bytes) -> tuple[str | None, str | None]:
     """(run id, fingerprint) that a marker must have, from run.json's head and its stage's line; None: not told."""
     head, _, line = text.partition(b"\n")
     opening = head.rpartition(b', "stages": [')[0]
-    wanted = []
-    for piece in (opening + b"}", line.strip().removesuffix(b",")):
-        try:
-            data = json.loads(piece)
-        except (ValueError, RecursionError):
-            data = {}
-        wanted.append(data if isinstance(data, dict) else {})
-    fingerprint = wanted[1].get("fingerprint") if line.strip() else wanted[0].get("chain_fingerprint")
-    run_id = wanted[0].get("run_id")
+    chain = parse_object(opening + b"}") or {}
+    stage = parse_object(line.strip().removesuffix(b",")) or {}
+    fingerprint = stage.get("fingerprint") if line.strip() else chain.get("chain_fingerprint")
+    run_id = chain.get("run_id")
     return (None if run_id is None else str(run_id)), (None if fingerprint is None else str(fingerprint))
 
 

@@ -65,6 +65,9 @@ TROUBLES: tuple[tuple[Exit, str], ...] = (
     (Exit.CONFIG, "the configuration is wrong, or does not know the box"),
 )
 
+_MEANINGS = (*((row.code, f"{row.outcome.value}: {row.meaning}") for row in TABLE), *TROUBLES)
+EXIT_MEANINGS: tuple[tuple[int, str], ...] = tuple(sorted((int(code), meaning) for code, meaning in _MEANINGS))
+
 CODE_OF: Mapping[Outcome, Exit] = MappingProxyType({row.outcome: row.code for row in TABLE})
 
 

@@ -35,8 +35,8 @@ class Place(NamedTuple):
     """One target where it lies. key: tells the target from every other one, for the register.
 
     job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
-    None: it never did. endpoint_of: of a run that may be with an engine, from the
-    engine's name and the run's own records to where it answers.
+    None: it never did. endpoint_of: of a run that may be with an engine, from the engine's name and the run's own
+    records to where it answers.
     """
 
     target: Target

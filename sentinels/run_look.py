@@ -6,10 +6,10 @@ file locks), asked on the box; what a file claims is no proof of it.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
+from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import RunState
@@ -84,15 +84,15 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
     launch = _launch(last)
     if engine and last is not None and _handed_over_since(records, last):
         launch, last = None if launch is None else launch + 1, None
-    lock = _json(parts.get("lock", b""))
+    lock = parse_object(parts.get("lock")) or {}
     return RunFacts(
         run_id, fingerprint, count, launch,
         _chain_marker(parts.get("done", b""), run_id, fingerprint, launch),
         _chain_marker(parts.get("ended", b""), run_id, fingerprint, launch),
         last,
         records[-1] if records else None,
-        _json(parts.get("failed", b"")),
-        _json(parts.get("status", b"")),
+        parse_object(parts.get("failed")) or {},
+        parse_object(parts.get("status")) or {},
         text["runner"], text["stage"],
         rebooted=bool(lock.get("boot_id")) and lock.get("boot_id") != text["boot"],
         clock=_number(text["now"]),
@@ -133,14 +133,6 @@ def _chain_marker(text: bytes, run_id: str | None, fingerprint: str, launch: int
     if not isinstance(marker, Marker) or marker.run_id != run_id or marker.fingerprint != fingerprint:
         return None
     return None if launch is not None and marker.attempt < launch else marker
-
-
-def _json(text: bytes) -> dict[str, Any]:
-    try:
-        data = json.loads(text or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 class Judged(NamedTuple):

@@ -57,6 +57,16 @@ class Box:
             sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
         )
 
+    @property
+    def ran(self) -> list[str]:
+        """The words that stages wrote into the file `ran`, in their order."""
+        path = self.project / "ran"
+        return path.read_text().split() if path.exists() else []
+
+    def job_id(self, stage: str = "train") -> str:
+        """Of the newest job of a stage."""
+        return str([event["job_id"] for event in self.events("job_submitted") if event["stage"] == stage][-1])
+
     def marker(self, name: str) -> dict[str, Any]:
         data: dict[str, Any] = json.loads((self.state / "markers" / name).read_text())
         return data

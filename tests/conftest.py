@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import Box
+from tests.fault_server import FaultServer
+from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,3 +33,20 @@ def box(tmp_path: Path) -> Iterator[Box]:
     made = Box(project)
     yield made
     made.end_everything()
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    """An HTTP server whose paths are faults."""
+    made = FaultServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[Sshd]:
+    """A real sshd on loopback; skips where there is none."""
+    need_sshd()
+    made = Sshd(tmp_path / "ssh")
+    yield made
+    made.close()

@@ -14,6 +14,7 @@ from handbook.place import find_place, home_of
 from handbook.publish import DATA, NOTES_MASKED, publish
 from handbook.render_json import as_data
 from handbook.situation import differences, overdue, situation
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
 from onbox.redact import redact
@@ -64,10 +65,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _page(place: Place) -> dict[str, Any]:
     try:
-        data = json.loads(read_file(os.path.join(home_of(place), DATA)) or b"{}")
-    except (OSError, ValueError, RecursionError):
+        return parse_object(read_file(os.path.join(home_of(place), DATA))) or {}
+    except OSError:
         return {}
-    return data if isinstance(data, dict) else {}
 
 
 def _keep(place: Place, facts: Facts) -> list[str]:

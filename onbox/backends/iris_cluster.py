@@ -11,6 +11,7 @@ from onbox.backends import iris_text as text
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
 from onbox.backends.log_signs import signs_in
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
 
@@ -36,7 +37,7 @@ def look(questions: Questions, job_ids: Sequence[str], *, brief: bool) -> Cluste
     answer = questions.say("GET", "/health")
     if answer is None:
         return questions.trouble or NoLook("engine_down", questions.endpoint.address)
-    if answer.status != 200 or not text.json_object(answer.text):
+    if answer.status != 200 or not parse_object(answer.text):
         return bad_answer(questions.endpoint.address, answer, "no Iris controller")
     return ClusterLook("", {job_id: _ask_one(questions, job_id, brief=brief) for job_id in job_ids})
 
@@ -82,7 +83,7 @@ def log_query(job_id: str, submitted_at: float | None) -> dict[str, Any]:
 def read_told(job_id: str, status: int, body: str) -> Told:
     """The answer to GetJobStatus. Pure."""
     word = text.read_job(job_id, status, body)
-    whole: Any = text.json_object(body) or {}
+    whole: Any = parse_object(body) or {}
     job = whole.get("job")
     if not isinstance(word, Job) or not isinstance(job, dict):
         return Told(word)
@@ -118,10 +119,10 @@ def _seconds(value: object) -> float | None:
 
 def read_log(status: int, body: str) -> tuple[Maybe[JobLog], tuple[tuple[float, str], ...]]:
     """The answer to FetchLogs: the log of the newest attempt of each task, and its lines with their times. Pure."""
-    data = text.json_object(body) or {}
+    data = parse_object(body) or {}
     if status == 404 or data.get("code") in ("unimplemented", "not_found"):
         return Absent("this controller serves no logs"), ()
-    if status != 200 or not text.json_object(body):
+    if status != 200 or not parse_object(body):
         return Unseen(f"its log: {text.explain(status, data)}"), ()
     entries = [entry for entry in data.get("entries") or () if isinstance(entry, dict)]
     newest: dict[str, int] = {}

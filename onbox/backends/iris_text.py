@@ -6,11 +6,11 @@ packs the workspace, is left to the command. Sources: captures of marin-iris 0.2
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState, Order, Refused, Submitted
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def last_line(text: str) -> str:
 
 def read_job(job_id: str, status: int, text: str) -> Maybe[Job]:
     """The answer to GetJobStatus. Not found is an answer; every other error is none."""
-    data = json_object(text)
+    data = parse_object(text)
     if status == 404 or (data or {}).get("code") == "not_found":
         return Absent("the controller does not know this job")
     if status != 200 or data is None:
@@ -140,7 +140,7 @@ def read_job(job_id: str, status: int, text: str) -> Maybe[Job]:
 
 def is_job_list(text: str) -> bool:
     """Whether an answer to ListJobs is a controller's; fields that are empty may be missing."""
-    data = json_object(text)
+    data = parse_object(text)
     return data is not None and isinstance(data.get("jobs", []), list)
 
 
@@ -178,14 +178,14 @@ def _number(value: object) -> int:
 
 def memory_limit(text: str) -> int | None:
     """The memory in bytes that each task may use, from an answer to GetJobStatus; None: not told."""
-    job = (json_object(text) or {}).get("job")
+    job = (parse_object(text) or {}).get("job")
     resources = job.get("resources") if isinstance(job, dict) else None
     return (_number(resources.get("memoryBytes")) or None) if isinstance(resources, dict) else None
 
 
 def read_tasks(status: int, text: str) -> list[Task]:
     """The tasks of an answer to ListTasks; empty where there is none to be read."""
-    tasks = (json_object(text) or {}).get("tasks") if status == 200 else None
+    tasks = (parse_object(text) or {}).get("tasks") if status == 200 else None
     return [_task(item) for item in tasks if isinstance(item, dict)] if isinstance(tasks, list) else []
 
 
@@ -200,7 +200,7 @@ def _task(data: Mapping[str, Any]) -> Task:
 
 def parse_summary(text: str) -> list[Task]:
     """The tasks of `iris job summary --json` (the first generation of the command line), with their peaks."""
-    tasks = (json_object(text) or {}).get("tasks")
+    tasks = (parse_object(text) or {}).get("tasks")
     found = []
     for item in tasks if isinstance(tasks, list) else ():
         code, peak = item.get("exit_code"), item.get("memory_peak_mb")
@@ -239,7 +239,7 @@ def with_tasks(job: Job, tasks: Sequence[Task], limit_bytes: int | None) -> Job:
 
 def read_found(name: str, status: int, text: str) -> Maybe[str]:
     """The id of the job of this very name, from an answer to `name_query`."""
-    data = json_object(text)
+    data = parse_object(text)
     if status != 200 or data is None:
         return Unseen(explain(status, data))
     ids = [str(job.get("jobId")) for job in data.get("jobs") or () if isinstance(job, dict)]
@@ -247,11 +247,3 @@ def read_found(name: str, status: int, text: str) -> Maybe[str]:
     if exact:
         return exact[0]
     return Unseen("there are more jobs than the answer holds") if data.get("hasMore") else Absent(f"no job {name}")
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None

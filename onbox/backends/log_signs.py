@@ -43,7 +43,6 @@ SIGNS: tuple[Sign, ...] = (
     Sign("device-busy", r"device or resource busy", "EBUSY of an accelerator that another process holds"),
 )  # fmt: skip
 _SIGNS = tuple((sign.name, re.compile(sign.regex, re.IGNORECASE)) for sign in SIGNS)
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def signs_in(text: str) -> tuple[str, ...]:
@@ -52,7 +51,7 @@ def signs_in(text: str) -> tuple[str, ...]:
     for line in text.splitlines()[-LINES:]:
         for name, regex in _SIGNS:
             if regex.search(line[:2000]):
-                found[name] = f"{name}: {redact(one_line(_COLOURS.sub('', line).strip()))[:SAYS_LIMIT]}"
+                found[name] = f"{name}: {redact(one_line(line).strip())[:SAYS_LIMIT]}"
     return tuple(found[name] for name, _ in _SIGNS if name in found)
 
 
@@ -60,4 +59,4 @@ def line_worth_reading(engine: str, text: str) -> str:
     """The newest of the last lines that a person should see first; "" for none."""
     regex = WORTH_READING[engine]
     lines = [line for line in text.splitlines()[-LINES:] if regex.search(line[:2000])]
-    return redact(one_line(_COLOURS.sub("", lines[-1]).strip()))[:300] if lines else ""
+    return redact(one_line(lines[-1]).strip())[:300] if lines else ""

@@ -13,6 +13,7 @@ from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
 from onbox.backends.log_signs import signs_in
 from onbox.backends.ray import default_token
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
 
@@ -33,7 +34,7 @@ def look(questions: Questions, job_ids: Sequence[str], *, brief: bool) -> Cluste
     if answer is None:
         return questions.trouble or NoLook("engine_down", questions.endpoint.address)
     session = text.read_session(*answer)
-    if answer.status != 200 or not text.json_object(answer.text):
+    if answer.status != 200 or not parse_object(answer.text):
         return bad_answer(questions.endpoint.address, answer, "no Ray dashboard")
     jobs = {job_id: _ask_one(questions, job_id, session, brief=brief) for job_id in job_ids}
     if not brief and any(isinstance(told.word, Job) and told.word.state is JobState.RUNNING for told in jobs.values()):
@@ -66,7 +67,7 @@ def with_log(told: Told, status: int, body: str) -> Told:
 def read_told(job_id: str, status: int, body: str, session: str) -> Told:
     """The answer to `GET /api/jobs/ID`. Pure."""
     word = text.read_job(job_id, status, body, session)
-    data = text.json_object(body)
+    data = parse_object(body)
     if not isinstance(word, Job) or not data:
         return Told(word)
     if word.state is JobState.PENDING and isinstance(data.get("message"), str):
@@ -86,13 +87,13 @@ def read_log(status: int, body: str) -> Maybe[JobLog]:
     found = text.read_logs(status, body, TAIL_LINES)
     if isinstance(found, Absent | Unseen):
         return found
-    data = text.json_object(body) or {}
+    data = parse_object(body) or {}
     return JobLog(found[-TAIL_CHARS:], None, len(str(data.get("logs") or "")))
 
 
 def read_dead_nodes(status: int, body: str) -> tuple[tuple[str, float], ...]:
     """`(what is said of it, when it died)` of each node that the head counts as dead. Pure."""
-    data: Any = text.json_object(body) or {}
+    data: Any = parse_object(body) or {}
     for key in ("data", "result", "result"):
         data = data.get(key) if isinstance(data, dict) else None
     found = []

@@ -6,12 +6,12 @@ Source: `ray/dashboard/modules/job/` of Ray 2.60 and answers captured from it. T
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from onbox.backends.base import Job, JobState, Order, Refused, Submitted
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def job_path(submission_id: str, end: str = "") -> str:
 def read_submission(status: int, text: str, session: str) -> Submitted | Refused | Unseen:
     """The answer to a submission. Only a clear no is a refusal: after a 5xx the job may be there."""
     if status == 200:
-        job_id = (json_object(text) or {}).get("submission_id") or (json_object(text) or {}).get("job_id")
+        job_id = (parse_object(text) or {}).get("submission_id") or (parse_object(text) or {}).get("job_id")
         return Submitted(str(job_id), session) if job_id else Unseen("the head's answer names no job")
     why = explain_status(status, text)
     return Refused(why, "config_error" if status == 400 else None) if 400 <= status < 500 else Unseen(why)
@@ -95,7 +95,7 @@ def read_job(submission_id: str, status: int, text: str, session: str) -> Maybe[
     """The answer to `GET /api/jobs/ID`. session: which life of the head answers, "" if that is not known."""
     if status == 404:
         return Absent(f"the head (session {session or 'not known'}) does not know this job")
-    data = json_object(text)
+    data = parse_object(text)
     if status != 200 or data is None:
         return Unseen(explain_status(status, text) if status != 200 else "the head's answer is no job")
     return job_from(submission_id, data)
@@ -119,12 +119,12 @@ def _shell_code(code: int) -> int:
 
 def read_session(status: int, text: str) -> str:
     """Which life of the head this is, from `GET /api/version`; "" if it does not tell."""
-    return str((json_object(text) or {}).get("session_name") or "") if status == 200 else ""
+    return str((parse_object(text) or {}).get("session_name") or "") if status == 200 else ""
 
 
 def read_version(text: str) -> str | None:
     """The version that a head tells in its answer to `GET /api/version`; None for an answer that is no head's."""
-    data = json_object(text)
+    data = parse_object(text)
     if data is None or not ({"ray_version", "session_name"} & data.keys()):
         return None
     return f"Ray {str(data.get('ray_version') or 'of an unknown version')[:40]}"
@@ -134,7 +134,7 @@ def read_logs(status: int, text: str, lines: int) -> Maybe[str]:
     """The end of `GET /api/jobs/ID/logs`, which has no tail of its own."""
     if status == 404:
         return Absent("the head does not know this job")
-    logs = (json_object(text) or {}).get("logs")
+    logs = (parse_object(text) or {}).get("logs")
     if status != 200 or not isinstance(logs, str):
         return Unseen(explain_status(status, text) if status != 200 else "the head's answer holds no log")
     return "\n".join(logs.splitlines()[-lines:]) if lines else ""
@@ -147,11 +147,3 @@ def explain_status(status: int, text: str) -> str:
         return f"HTTP {status}: the head {how}: set [ray] token, RAY_AUTH_TOKEN or ~/.ray/auth_token"
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return f"HTTP {status}: {lines[-1][:NOTE_LIMIT]}" if lines else f"HTTP {status}"
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None

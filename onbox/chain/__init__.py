@@ -1,4 +1,4 @@
-"""The chain that completes itself: plan, run, judge, mark. Open `runner.py` first, then `attempt.py`.
+"""The chain that completes itself: plan, run, judge, mark. Open `runner.py` first, then `stage_run.py`.
 
 `launch.py` and `view.py` run in the user's terminal; `runner.py` and what it calls run detached and stay light.
 """

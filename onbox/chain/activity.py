@@ -6,14 +6,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.artifacts import find_files
-from onbox.system.process import find_tree
+from onbox.system.process import TICKS_PER_SECOND, find_tree
 
 if TYPE_CHECKING:
     from onbox.contract.manifest import Artifact
     from onbox.system.process import Identity
 
 BUSY_CORES = 0.02  # a hung job's housekeeping threads use less, a working one (even data-bound) more
-_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Signs(NamedTuple):
@@ -41,7 +40,7 @@ def read_signs(
         except OSError:
             continue
     ticks = sum(entry.cpu_ticks for entry in find_tree(leader, assignment))
-    return Signs(log_sign, tuple(files), ticks / _TICKS_PER_SECOND, now)
+    return Signs(log_sign, tuple(files), ticks / TICKS_PER_SECOND, now)
 
 
 def is_active(earlier: Signs, later: Signs) -> bool:

@@ -11,10 +11,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import onbox
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.system.asking import Asker, Silence
 from onbox.system.limit import TooLong, time_limit
+from onbox.system.relaunch import bare_child_words
 from onbox.triage.classes import REMEDIES
 from onbox.triage.evidence import End, classify_end
 
@@ -28,8 +28,6 @@ USER_ROWS_SECONDS = 15.0  # with rows of the user's own; then the log is read wi
 HEAD_BYTES = 8 << 20  # of a longer log its beginning (which run is this?) and its end are read
 TAIL_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
-
-_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from onbox.chain import autopsy as m; m.serve()"
 
 
 class Cause(NamedTuple):
@@ -73,7 +71,7 @@ def examine(
             "process_alive": False,
         },
     }
-    asker = Asker(_words(), name="triage")
+    asker = Asker(bare_child_words("onbox.chain.autopsy", "serve()"), name="triage")
     try:
         asker.ask(json.dumps(request).encode("ascii"))
         answer = asker.answer(PATIENCE_SECONDS)
@@ -82,11 +80,6 @@ def examine(
         return _from_end(end, f"triage answered with junk: {error}")
     finally:
         asker.close()
-
-
-def _words() -> tuple[str, ...]:
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
-    return (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, package_root)
 
 
 def _from_end(end: End, trouble: str) -> Cause:

@@ -1,8 +1,8 @@
 """Checkpoints that a stage left, on the disk: numbered artifacts and numbered entries of the checkpoint folder.
 
 Whether one is whole is told without loading it: a folder by its metadata.json (or what other frameworks write last), a
-zip (npz, pt) by its directory at the
-end, safetensors by the length in its head. Other formats tell nothing, and that is said.
+zip (npz, pt) by its directory at the end, safetensors by the length in its head. Other formats tell nothing, and that
+is said.
 """
 
 from __future__ import annotations

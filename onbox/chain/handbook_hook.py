@@ -12,9 +12,9 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import onbox
 from onbox.system.clock import monotonic
 from onbox.system.process import Files, start_detached
+from onbox.system.relaunch import PACKAGE_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,6 @@ class Renewal:
     def __init__(self, project: str, run_dir: str, environ: Mapping[str, str]) -> None:
         self._project, self._environ = project, environ
         self._page = os.path.join(os.path.dirname(run_dir), PAGE)
-        self._root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
         self._due = False
         self._next_at = 0.0
         self._pid: int | None = None
@@ -48,13 +47,13 @@ class Renewal:
         self._reap()
         if not self._due or (monotonic() < self._next_at and not at_once) or not self._exists():
             return
-        words = (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, self._root, self._project)
+        words = (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, PACKAGE_ROOT, self._project)
         with suppress(OSError):
             self._pid = start_detached(words, dict(self._environ), Files(output=os.devnull))
             self._due, self._next_at = False, monotonic() + SPACING_SECONDS
 
     def _exists(self) -> bool:
-        return os.path.exists(self._page) and os.path.isdir(os.path.join(self._root, "handbook"))
+        return os.path.exists(self._page) and os.path.isdir(os.path.join(PACKAGE_ROOT, "handbook"))
 
     def _reap(self) -> None:
         if self._pid is not None:

@@ -74,7 +74,7 @@ def _refused(stderr: str) -> dict[str, Any]:
 
 def patch_identity(folder: str, old: str, new: str) -> str | None:
     """The identity of what one commit changed against another, taken as a dirty tree's; None: git does not answer."""
-    import hashlib  # noqa: PLC0415
+    import hashlib  # noqa: PLC0415 - as above
     import subprocess  # noqa: PLC0415
 
     words = ["git", "-C", folder, "diff", old, new, "--binary", "--", ":/", *NOT_CODE]

@@ -100,10 +100,7 @@ def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
 
 _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.CHAIN_STARTED: _chain_started,
-    Event.STAGE_WAITING: lambda r: (
-        "waiting",
-        f"for {r.get('waiting_for')}, at most {_number(r, 'timeout_seconds'):g} s",
-    ),
+    Event.STAGE_WAITING: _waiting,
     Event.ATTEMPT_STARTED: lambda r: ("started", f"{_attempt(r)} · {r.get('log')}"),
     Event.ATTEMPT_ADOPTED: lambda r: (
         "adopted",

@@ -11,7 +11,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import onbox
 from onbox.chain.environment import runner_environment
 from onbox.chain.holder import write_holder
 from onbox.contract.exits import Exit
@@ -19,6 +18,7 @@ from onbox.contract.paths import RunPaths
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, close_others, high, start_detached
+from onbox.system.relaunch import bare_child_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,23 +27,17 @@ if TYPE_CHECKING:
 
 LOCK_FD = 7
 BELL_FD = 8
-
-_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from onbox.chain import process_main as m; sys.exit(m.{})"
-
-
-def _words(call: str, run_dir: str) -> tuple[str, ...]:
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
-    return (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(call), package_root, run_dir)
+MODULE = "onbox.chain.process_main"
 
 
 def runner_words(run_dir: str) -> tuple[str, ...]:
     """The argv of a runner that is handed the lock as descriptor 7 and a pipe to its viewer as 8."""
-    return _words("serve()", run_dir)
+    return bare_child_words(MODULE, "serve()", run_dir)
 
 
 def resume_words(run_dir: str, only: str | None = None) -> tuple[str, ...]:
     """The argv with which a keeper continues the chain after its runner died. only: as of `run_chain`."""
-    return _words("take_over()" if only is None else "stay_out()", run_dir)
+    return bare_child_words(MODULE, "take_over()" if only is None else "stay_out()", run_dir)
 
 
 def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:

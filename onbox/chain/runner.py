@@ -94,15 +94,13 @@ class Runner:
         self.boot = boot_id()
         entry = look_up(os.getpid())
         self.me = entry.identity if entry else Identity(os.getpid(), 0)
-        me = {**self.me._asdict(), "boot_id": self.boot, "host": os.uname().nodename}
-        about = {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
         environ = dict(os.environ)
         job = environ.pop(JOB_VARIABLE, None)
         self.courier = _courier(paths, head, environ)
         recorder = Recorder(
             paths,
             Journal(paths.journal),
-            about,
+            self._about(head),
             listen=listen,
             bell_fd=bell_fd,
             courier=self.courier,
@@ -125,6 +123,11 @@ class Runner:
             TrackerWatch(head.data.get("tracker")),
             job,
         )
+
+    def _about(self, head: RunHead) -> dict[str, Any]:
+        """What every status.json says of the run and of who brings it to its end."""
+        me = {**self.me._asdict(), "boot_id": self.boot, "host": os.uname().nodename}
+        return {"run": head.run, "run_id": head.run_id, "stages_total": head.stage_count, "runner": me}
 
     def holder(self) -> Holder:
         """Who holds the lock, for those who find it taken."""
@@ -265,10 +268,10 @@ def _changes(head: RunHead, launch: int) -> dict[str, Any]:
 
 
 def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
-    """Who tells people; None when nobody is to be told. Loaded only then: half a megabyte."""
+    """Who tells people; None when nobody is to be told."""
     if not notify_from_dict(head.data.get("notify")).targets:
         return None
-    from onbox.notify.courier import Courier  # noqa: PLC0415
+    from onbox.notify.courier import Courier  # noqa: PLC0415 - half a megabyte
 
     return Courier(paths, head, environ)
 

@@ -15,17 +15,16 @@ from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
 from onbox.chain.tracker_watch import Attempt
-from onbox.chain.waiting import Awaited
+from onbox.chain.waiting import Awaited, Patience
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
 from onbox.contract.readings import Unseen, observed
-from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_in_log
-from onbox.system.clock import monotonic, parse_utc, utc_text, wall
+from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.limit import TooLong
-from onbox.system.process import end_tree, find_tree, wait_for_ends
+from onbox.system.process import end_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import FrozenStage
 
 BACKOFF_LIMIT_SECONDS = 3600.0
-WAIT_LOOK_SECONDS = 0.5
 TRACKED_SECONDS = 1.0  # no tracker is begun and told in less
 _NO_GATES = Gates()
 
@@ -80,6 +78,7 @@ class StageRun:
         self.failure_class: str | None = None
         self.before_landing: Callable[[], None] = _nothing
         self._ahead: Prepared | None = None
+        self._patience = Patience(ctx, frozen)
 
     @property
     def known(self) -> StageHistory:
@@ -132,27 +131,12 @@ class StageRun:
 
     def _restart(self) -> StageEnd | Again:
         if self.known.last == Event.ATTEMPT_STARTED:
-            if not self._outwait_survivors():
+            if not self._patience.outwait_survivors(self.known.attempts):
                 return StageEnd.STOPPED
             rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
             why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
             self.ledger.note_interrupted(None, why)
         return Again(self.known.attempts + 1, resume=True)
-
-    def _outwait_survivors(self) -> bool:
-        """Wait for processes of the attempt that let go of the lock (they closed all they inherited) but still live.
-        False if somebody asked to stop: then they are ended.
-        """
-        assignment = attempt_assignment(self.ctx.head.run_id, self.stage.name, self.known.attempts)
-        signals = self.ctx.signals
-        while tree := find_tree(None, assignment):
-            if signals.stops:
-                end_tree(None, assignment, self.ctx.head.settings.grace_seconds)
-                return False
-            self._show_waiting("processes of the interrupted attempt that are still alive")
-            identities = [entry.identity for entry in tree]
-            wait_for_ends(identities, 3600.0, wake_fd=signals.wake_fd, urged=lambda: signals.stops > 0)
-        return True
 
     def _end_leftovers(self) -> None:
         """End what the newest attempt's command left behind when it ended while no runner watched."""
@@ -349,8 +333,8 @@ class StageRun:
 
     def _back_off(self) -> StageEnd | Again:
         delay = self._backoff_seconds(self.known.retries - 1)
-        self._show_waiting(f"retry {self.known.retries} of {self.stage.retry.max} in {delay:g} s")
-        if not self._pause(monotonic() + delay):
+        what = f"retry {self.known.retries} of {self.stage.retry.max} in {delay:g} s"
+        if not self._patience.pause(delay, what, self.known.attempts):
             return StageEnd.STOPPED
         return Again(self.known.attempts + 1, resume=True)
 
@@ -389,33 +373,11 @@ class StageRun:
         awaited = Awaited(wait, self.ctx.folder(self.stage))
         if awaited.is_there():
             return None
-        what, limit = str(awaited), monotonic() + wait.timeout_seconds
+        what = str(awaited)
         self.ledger.note(self.ledger.about(Event.STAGE_WAITING, waiting_for=what, timeout_seconds=wait.timeout_seconds))
-        self._show_waiting(what)
-        while monotonic() < limit:
-            if not self._pause(min(limit, monotonic() + WAIT_LOOK_SECONDS)):
-                return StageEnd.STOPPED
-            if awaited.is_there():
-                return None
+        came = self._patience.wait_for(awaited, wait.timeout_seconds, self.known.attempts)
+        if came is None:
+            return StageEnd.STOPPED
+        if came:
+            return None
         return self._refuse_start(self.known.attempts, f"{what} did not appear within {wait.timeout_seconds:g} s")
-
-    def _pause(self, deadline: float) -> bool:
-        """Sleep until the deadline, with heartbeats; False if somebody asked to stop."""
-        beat = self.ctx.head.settings.sample_every_seconds
-        while (now := monotonic()) < deadline:
-            if self.ctx.signals.stops:
-                return False
-            self.ctx.signals.wait(min(deadline, now + beat))
-            if deadline - now > beat:
-                self.ctx.recorder.refresh()
-        return not self.ctx.signals.stops
-
-    def _show_waiting(self, what: str) -> None:
-        self.ctx.recorder.show(
-            state=RunState.RUNNING.value,
-            stage=self.stage.name,
-            stage_state=StageState.WAITING.value,
-            position=self.frozen.position,
-            attempt=self.known.attempts,
-            waiting_for=what,
-        )

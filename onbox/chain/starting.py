@@ -7,7 +7,6 @@ keeper whose runner dies before *go* ends without having done anything.
 
 from __future__ import annotations
 
-import errno
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +21,7 @@ from onbox.chain.environment import (
 from onbox.chain.keeper import GO, GO_FD, LIFE_FD, SLOT_FD, command_argv, find_program, keeper_argv
 from onbox.chain.slots import reserve_slot
 from onbox.system.clock import monotonic, parse_utc, wall
-from onbox.system.files import StateNotWritten, link_newest
+from onbox.system.files import NO_ROOM, StateNotWritten, link_newest
 from onbox.system.process import Files, Identity, high_pipe, holder_of, is_alive, look_up, start_detached
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from onbox.chain.replay import StageHistory
     from onbox.contract.markers import Slot
     from onbox.contract.runfile import FrozenStage
-
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Live(NamedTuple):
@@ -80,7 +77,7 @@ def prepare_attempt(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) -
         return Prepared(frozen, record, start_detached(words, env, Files(output=log, inherited=inherited)), go_fd)
     except OSError as error:
         os.close(go_fd)
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise StateNotWritten(log, error) from error
         return Ended(None, None, "not_started", 0.0, f"{error.strerror}: {error.filename or 'the command'}")
     finally:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.json_text import parse_object
 from onbox.system.files import read_file
 
 if TYPE_CHECKING:
@@ -13,9 +13,4 @@ if TYPE_CHECKING:
 
 def read_status(paths: RunPaths) -> dict[str, Any] | None:
     """The runner's last status; None if there is none or it is damaged."""
-    text = read_file(paths.status, 1 << 20)
-    try:
-        data = json.loads(text) if text else None
-    except ValueError:
-        return None
-    return data if isinstance(data, dict) else None
+    return parse_object(read_file(paths.status, 1 << 20))

@@ -6,14 +6,13 @@ The child is a plain interpreter with its site-packages, because the binding liv
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import onbox
 from onbox.collectors.gpu import NO_DEVICE, Gpu, GpuProcess, GpuReading, LostGpu, may_have_gpu, read_gpus
 from onbox.contract.readings import Absent, Unseen, plain, unplain
 from onbox.system.asking import Asker, Silence
+from onbox.system.relaunch import PACKAGE_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +27,7 @@ _BOOT = "import sys; sys.path.append(sys.argv[1]); from onbox.collectors import 
 
 def gpu_words() -> tuple[str, ...]:
     """The argv of the child."""
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
-    return (sys.executable, "-I", "-X", "utf8", "-c", _BOOT, package_root)
+    return (sys.executable, "-I", "-X", "utf8", "-c", _BOOT, PACKAGE_ROOT)
 
 
 def serve() -> None:

@@ -5,27 +5,18 @@ own reading, and neither this process nor its locks ever get stuck in the kernel
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import onbox
 from onbox.collectors.disk import NOT_COUNTED, Room, look_at_room
 from onbox.contract.readings import Unseen, plain
 from onbox.system.asking import Asker, Silence
+from onbox.system.relaunch import bare_child_words
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
 PATIENCE_SECONDS = 2.0  # a healthy server answers in milliseconds; the chain's gates wait no longer than this
-
-_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from onbox.collectors import remote_disk as m; m.serve()"
-
-
-def disk_words() -> tuple[str, ...]:
-    """The argv of a child that answers paths with rooms."""
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
-    return (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, package_root)
 
 
 def serve() -> None:
@@ -66,7 +57,9 @@ class RemoteDisks:
         """The room of `path`; Unseen with the time it has been silent."""
         asker = self._askers.get(path)
         if asker is None:
-            asker = self._askers[path] = Asker(disk_words(), name=f"the file system of {path}")
+            asker = self._askers[path] = Asker(
+                bare_child_words("onbox.collectors.remote_disk", "serve()"), name=f"the file system of {path}"
+            )
         waiting = asker.fd is not None
         asker.ask(json.dumps(path).encode("ascii"))
         answer = asker.answer(0.0 if waiting else self._patience_seconds)

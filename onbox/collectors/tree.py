@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.system.process import find_family
+from onbox.system.process import TICKS_PER_SECOND, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from onbox.system.process import Entry, Identity
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 BIGGEST = 5
 
 

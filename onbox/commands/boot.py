@@ -7,11 +7,11 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import look_at_run
 from onbox.commands.project import add_config_option, load_project_to_read, run_names
+from onbox.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
 from onbox.cron_daemon import cron_runs
@@ -20,6 +20,7 @@ from onbox.crontab_text import BadLine, our_lines, render, with_line, without_li
 from onbox.errors import Trouble
 from onbox.redact import printable, redact
 from onbox.system.clock import utc_text, wall
+from onbox.system.relaunch import program_words
 
 if TYPE_CHECKING:
     import argparse
@@ -78,7 +79,7 @@ def _continue(project: Project, name: str, config: str | None) -> int:
         _say(f"{name}: its jobs are with an engine, left as they are: onbox status {shlex.quote(name)}")
         return int(Exit.DONE)
     where = ["-c", os.path.abspath(config)] if config else []
-    words = [*_program(), "resume", name, "-d", *where]
+    words = [*program_words("onbox"), "resume", name, "-d", *where]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, cwd=project.folder)
     said = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip().splitlines()
     _say(f"{name}: interrupted; onbox resume ended with {done.returncode}: {said[0] if said else 'it said nothing'}")
@@ -107,7 +108,7 @@ def run_install(args: argparse.Namespace) -> int:
     except NoCrontab as error:
         raise Trouble(Exit.USAGE, f"{error}; instead:\n\n{_alternatives(None, command)}") from error
     print(f"the line for your crontab ({count} lines there now, all others stay as they are):\n\n{line}\n")
-    if not (args.yes or _agrees()):
+    if not (args.yes or agrees("install it?", unasked="onbox boot install --yes")):
         print("nothing was changed")
         return Exit.DONE
     new = change_crontab(project.state_dir, lambda text: with_line(text, line, _tag(project)))
@@ -135,7 +136,8 @@ def boot_command(project: Project, config: str | None) -> str:
     """For sh, in any directory and with cron's bare environment. It waits for project and program: they may lie on a
     disk that is mounted after cron has started.
     """
-    program, state_dir, folder = _program(), os.path.abspath(project.state_dir), shlex.quote(project.folder)
+    program, state_dir = program_words("onbox"), os.path.abspath(project.state_dir)
+    folder = shlex.quote(project.folder)
     where = ["-c", os.path.abspath(config)] if config else []
     return (
         f"umask 077; i=0; until [ -x {shlex.quote(program[0])} ] && [ -d {shlex.quote(state_dir)} ]"
@@ -152,20 +154,6 @@ def _in_start_script(command: str) -> str:
 def _tag(project: Project) -> str:
     place = os.path.abspath(project.state_dir)
     return f"{MARK} {hashlib.sha256(os.fsencode(place)).hexdigest()[:8]}"
-
-
-def _program() -> tuple[str, ...]:
-    """The `onbox` that is running, by an absolute path."""
-    script = os.path.abspath(sys.argv[0])
-    if os.path.basename(script) == "onbox" and os.access(script, os.X_OK):
-        return (script,)
-    return (sys.executable, "-m", "onbox")
-
-
-def _agrees() -> bool:
-    if not sys.stdin.isatty():
-        raise Trouble(Exit.USAGE, "nobody can be asked here (stdin is no terminal): onbox boot install --yes")
-    return input("install it? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _alternatives(line: str | None, command: str) -> str:

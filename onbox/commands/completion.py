@@ -26,9 +26,9 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from onbox.cli_parser import build_parser  # noqa: PLC0415 - the whole tree of commands, needed only here
+    from onbox.cli_parser import PROGRAM  # noqa: PLC0415 - the whole tree of commands, needed only here
 
-    print(_RENDERERS[args.shell](list(_commands(build_parser()))))
+    print(_RENDERERS[args.shell](list(_commands(PROGRAM.parser()))))
     return Exit.DONE
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.metrics import metric_head, metric_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -71,17 +73,12 @@ def _lines(metric: Metric, subjects: list[tuple[dict[str, str], Any]]) -> Iterat
     values = [(labels, _find(subject, metric.path)) for labels, subject in subjects]
     known = [(labels, value) for labels, value in values if value is not None]
     if known:
-        yield f"# HELP onbox_{metric.name} {metric.help}\n# TYPE onbox_{metric.name} {metric.kind}\n"
+        yield metric_head(f"onbox_{metric.name}", metric.help, metric.kind)
     for labels, value in known:
-        inner = ",".join(f'{key}="{_escape(text)}"' for key, text in labels.items())
-        yield f"onbox_{metric.name}{{{inner}}} {value}\n" if inner else f"onbox_{metric.name} {value}\n"
+        yield metric_line(f"onbox_{metric.name}", labels.items(), value)
 
 
 def _find(data: Any, path: tuple[str, ...]) -> float | None:
     for key in path:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, int | float) and not isinstance(data, bool) else None
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

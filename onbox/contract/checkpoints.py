@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +66,3 @@ def choose(found: Iterable[Checkpoint]) -> Choice:
     limit = chosen.step if chosen else -1
     passed = (one for one in ranked if one is not chosen and (one.whole is False or one.against) and one.step >= limit)
     return Choice(chosen, tuple(passed)[:5])
-
-
-def checkpoint_to_dict(one: Checkpoint) -> dict[str, Any]:
-    return one._asdict()

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from onbox.contract import config_values as values
-from onbox.contract.config_fields import Table, Unwanted, did_you_mean
+from onbox.contract.config_fields import Table, Unwanted
+from onbox.contract.meant import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,6 @@ _OWN_OPTIONS = {
     "wait": "`onbox chain` itself waits",
     "wrap": "set the stage's `cmd`",
 }
-SBATCH_WANTED = 'a table of options of sbatch, such as { partition = "gpu", gres = "gpu:1", time = "12:00:00" }'
 
 
 def read_sbatch(table: Table) -> Options:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, TypeVar
 
+from onbox.contract.meant import did_you_mean
+
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -132,21 +134,6 @@ def read_value(path: str, value: object, parse: Callable[[object], T], default: 
     except Unwanted as problem:
         errors.append(ConfigError(path, problem.seen or shown(value), problem.wanted))
         return default
-
-
-def nearest(word: str, known: Collection[str]) -> str | None:
-    """The known word that was probably meant; None if none is near."""
-    # Only a wrong file needs it, and loading it costs 3 ms.
-    import difflib  # noqa: PLC0415
-
-    found = difflib.get_close_matches(word.lower(), sorted(known), n=1)
-    return found[0] if found else None
-
-
-def did_you_mean(word: str, known: Collection[str]) -> str:
-    """`; did you mean "…"?`, or the known words where none is near."""
-    near = nearest(word, known)
-    return f'; did you mean "{near}"?' if near else "; known here: " + ", ".join(sorted(known))
 
 
 def shown(value: object) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from onbox.contract.config_fields import HIDDEN, INTEGER_BITS, Unwanted, did_you_mean
+from onbox.contract.config_fields import HIDDEN, INTEGER_BITS, Unwanted
 from onbox.contract.manifest import Amount
+from onbox.contract.meant import did_you_mean
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.units import parse_duration, parse_size
 

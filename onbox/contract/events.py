@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.json_text import parse_object
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -82,11 +84,8 @@ def parse_events(lines: Iterable[bytes]) -> Iterator[Record | Unreadable]:
             return
         if line == b"\n":
             continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if isinstance(record, dict) and isinstance(record.get("event"), str):
+        record = parse_object(line)
+        if record is not None and isinstance(record.get("event"), str):
             yield record
         else:
             yield Unreadable(number, line[:80].decode("utf-8", "replace").rstrip("\n"))

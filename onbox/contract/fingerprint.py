@@ -26,7 +26,6 @@ def chain_fingerprint(stages: Iterable[tuple[str, str]]) -> str:
 
 
 def _digest(value: object) -> str:
-    # hashlib loads OpenSSL (2 MiB); the launcher needs this once, the runner reads the result from run.json.
-    import hashlib  # noqa: PLC0415
+    import hashlib  # noqa: PLC0415 - loads OpenSSL (2 MiB), and the runner reads the result from run.json
 
     return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode("ascii")).hexdigest()[:16]

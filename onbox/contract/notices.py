@@ -11,6 +11,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
+from onbox.contract.json_text import as_number, as_whole
 from onbox.contract.targets import EVENTS_OF
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         return None
     chain = record.get("stage") in (None, "CHAIN")
     stage = _text(record.get("stopped_at")) if chain else _text(record.get("stage"))
-    attempt = None if chain else _whole(record.get("attempt"))
+    attempt = None if chain else as_whole(record.get("attempt"))
     return Notice(
         id=id_,
         at=str(record.get("at", "")),
@@ -134,7 +135,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         stage=stage,
         attempt=attempt,
         stages_total=head.stage_count,
-        exit_code=_whole(record.get("exit_code")),
+        exit_code=as_whole(record.get("exit_code")),
         failure_class=_text(record.get("failure_class")),
         remedy=_text(record.get("remedy")),
         proof=_proof(record),
@@ -142,9 +143,9 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         progress=_progress(record),
         tracker=_text(record.get("tracker")),
         resources=dict(record["resources"]) if isinstance(record.get("resources"), dict) else None,
-        artifact_count=_whole(record.get("artifact_count")),
-        artifact_bytes=_whole(record.get("artifact_bytes_total")),
-        duration_seconds=_number(record.get("duration_seconds")),
+        artifact_count=as_whole(record.get("artifact_count")),
+        artifact_bytes=as_whole(record.get("artifact_bytes_total")),
+        duration_seconds=as_number(record.get("duration_seconds")),
         log=f"{root}/logs/{stage}.{attempt}.log" if stage and attempt else f"{root}/logs",
         next_command=next_command(word, head.project, head.run, stage),
     )
@@ -172,7 +173,7 @@ def _proof(record: Mapping[str, Any]) -> str | None:
 
 def _reason(record: Mapping[str, Any]) -> str | None:
     if record["event"] == Event.STAGE_STALLED:
-        return f"no sign of life for {_number(record.get('quiet_seconds')) or 0:.0f} s"
+        return f"no sign of life for {as_number(record.get('quiet_seconds')) or 0:.0f} s"
     reason = _text(record.get("reason"))
     findings = [one for one in record.get("findings") or () if isinstance(one, dict)]
     if reason or not findings:
@@ -182,14 +183,6 @@ def _reason(record: Mapping[str, Any]) -> str | None:
 
 def _text(value: object) -> str | None:
     return str(value)[:TEXT_LIMIT] if value not in (None, "") else None
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def notice_to_dict(notice: Notice) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.json_text import parse_object
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -26,11 +28,8 @@ def parse_samples(lines: Iterable[bytes]) -> list[Sample]:
     """The samples among the lines; half lines and junk (a full disk, a crash) are passed over."""
     found = []
     for line in lines:
-        try:
-            sample = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(sample, dict) and isinstance(sample.get("at"), str):
+        sample = parse_object(line)
+        if sample is not None and isinstance(sample.get("at"), str):
             found.append({key: value for key, value in sample.items() if _is_sound(key, value)})
     return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.config_fields import Unwanted, shown
 from onbox.contract.config_values import command
 from onbox.contract.manifest import Stage
+from onbox.contract.meant import meant
 from onbox.contract.names import log_name_clashes, stage_name_problem
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.config import Config
 
+KNOWN_SHOWN = 10
 HINT = "to run a command under a name of its own: onbox chain 'NAME=COMMAND'"
 
 
@@ -80,13 +82,8 @@ def _definition_problems(name: str, text: str) -> Iterable[str]:
 def _unknown_stage(word: str, configured: Mapping[str, Stage]) -> str:
     if not configured:
         return f"no stage {shown(word)}: no stages are configured"
-    # Only a wrong word needs it, and loading it costs 3 ms.
-    import difflib  # noqa: PLC0415
-
-    near = difflib.get_close_matches(word, configured, n=3)
-    known = near or sorted(configured)[:10]
-    more = "" if near or len(configured) <= len(known) else " …"
-    return f"no stage {shown(word)}; {'did you mean' if near else 'there are'}: {', '.join(known)}{more}"
+    known = ", ".join(sorted(configured)[:KNOWN_SHOWN]) + (" …" if len(configured) > KNOWN_SHOWN else "")
+    return f"no stage {shown(word)}; {meant(word, configured) or f'there are: {known}'}"
 
 
 def _name_problems(names: Sequence[str], configured: Mapping[str, Stage]) -> Iterable[str]:

@@ -23,11 +23,9 @@ class Cursor(NamedTuple):
 
 class Look(NamedTuple):
     """What a look brought. pieces: the new bytes; between two of them, bytes were skipped. event: `first`, `same`
-    (nothing
-    new), `grown`, `rotated` (another file), `truncated` (shorter than it was), `rewritten` (as long or longer, but
-    other
-    bytes before the offset: copied away, cut and grown again). After the last three, the pieces are the file from its
-    beginning. skipped_bytes: how many new bytes were left out to stay within the limit.
+    (nothing new), `grown`, `rotated` (another file), `truncated` (shorter than it was), `rewritten` (as long or longer,
+    but other bytes before the offset: copied away, cut and grown again). After the last three, the pieces are the file
+    from its beginning. skipped_bytes: how many new bytes were left out to stay within the limit.
     """
 
     cursor: Cursor

@@ -1,8 +1,7 @@
 """How far a run is, read from its log's bytes as they come. Open this file first: bytes, lines, counters, choice.
 
 Fast on lines that show nothing: a block of bytes is folded (small letters, every digit a 0) and searched for a few
-dozen
-traces; only lines with one are looked at. Of bars that overwrite each other, the last one is read.
+dozen traces; only lines with one are looked at. Of bars that overwrite each other, the last one is read.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ class ProgressSettings(NamedTuple):
 
 class ProgressReader:
     """Reads a log piece by piece: `feed` the new bytes, ask for the `result` at any time. The pieces may be cut
-    anywhere:
-    the result depends on the bytes only.
+    anywhere: the result depends on the bytes only.
     """
 
     def __init__(self, settings: ProgressSettings | None = None) -> None:

@@ -16,9 +16,8 @@ _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•
 
 class Shape(NamedTuple):
     """One shape. needs: a line without all of these cannot show it. pattern: groups `current`, `max`, `percent`,
-    `elapsed`,
-    `eta`, `epoch`, `rate`, `word`, as far as the shape has them, and `label`, unless the label is all that stands
-    before.
+    `elapsed`, `eta`, `epoch`, `rate`, `word`, as far as the shape has them, and `label`, unless the label is all that
+    stands before.
     """
 
     id: str

@@ -13,7 +13,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import onbox
 from onbox.contract.events import parse_events
 from onbox.contract.notices import notice_from, notice_id, word_of
 from onbox.contract.targets import notify_from_dict
@@ -24,6 +23,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, start_detached
+from onbox.system.relaunch import PACKAGE_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,8 +40,7 @@ def deliverer_words(root: str) -> tuple[str, ...]:
     """The argv of a deliverer; the run directory is all that it is told. With site-packages, for `requests`, the user's
     own too (`pip install --user`): not -I, but -E, and the working directory is taken off the path.
     """
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(onbox.__file__)))
-    return (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, package_root, root)
+    return (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, PACKAGE_ROOT, root)
 
 
 def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:

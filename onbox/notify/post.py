@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from onbox.notify.wire import Answer, NoAnswer, Unusable
+from onbox.system.http import no_netrc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ def _once(
             timeout=(seconds * CONNECT_SHARE, seconds),
             allow_redirects=False,
             stream=True,
-            auth=_no_netrc,
+            auth=no_netrc,
         )
     except (requests.RequestException, OSError, ValueError) as error:
         return NoAnswer(explain(error, seconds)), None
@@ -108,14 +109,9 @@ def _once(
     return Answer(response.status_code, body, retry_after, whole), response.headers.get("Location")
 
 
-def _no_netrc(request: Any) -> Any:
-    """Authentication that adds nothing: else `requests` takes a password for this host out of ~/.netrc."""
-    return request
-
-
 def _read_body(response: Any) -> tuple[bytes, bool]:
     """At most 64 KiB, and whether that was all."""
-    import requests  # noqa: PLC0415
+    import requests  # noqa: PLC0415 - loaded by now
 
     body = b""
     try:
@@ -132,7 +128,7 @@ def loopback_adapter() -> Any:
     """An adapter whose connections are closed before a byte is sent unless they lead to this machine: the address that
     was connected to counts, not the name.
     """
-    from requests.adapters import HTTPAdapter  # noqa: PLC0415
+    from requests.adapters import HTTPAdapter  # noqa: PLC0415 - loaded with requests
     from urllib3.connection import HTTPConnection  # noqa: PLC0415
     from urllib3.connectionpool import HTTPConnectionPool  # noqa: PLC0415
 

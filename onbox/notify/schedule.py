@@ -6,7 +6,8 @@ import calendar
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.notify.wire import Answer, NoAnswer, Outcome, Rate, Verdict, parse_object
+from onbox.contract.json_text import parse_object
+from onbox.notify.wire import Answer, NoAnswer, Outcome, Rate, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,15 +98,6 @@ class Format(NamedTuple):
     signing: str
     source: str
     setup: str
-
-
-def parse_object(body: bytes) -> dict[str, Any] | None:
-    """A JSON object; None if it is none."""
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
 
 
 JSON_HEADERS = {"Content-Type": "application/json; charset=utf-8"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from onbox.preflight.report import Facts, Result
 
-TOKEN = 'set [ray] token = "env:NAME" or "file:PATH", RAY_AUTH_TOKEN, or write ~/.ray/auth_token'  # noqa: S105
+TOKEN = 'set [ray] token = "env:NAME" or "file:PATH", RAY_AUTH_TOKEN, or write ~/.ray/auth_token'  # noqa: S105 - where one may be
 
 
 def check_ray(facts: Facts) -> Iterator[Result]:

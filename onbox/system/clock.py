@@ -15,6 +15,11 @@ def utc_text(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((seconds - whole) * 1000):03d}Z"
 
 
+def local_text(seconds: float) -> str:
+    """Seconds since the epoch as `2026-11-21 06:10:24`, by this machine's clock and zone: for people."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
 def parse_utc(text: str) -> float | None:
     """The inverse of `utc_text`; None if `text` is no such time."""
     import calendar  # noqa: PLC0415 - only viewers and judges of old attempts need it

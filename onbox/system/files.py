@@ -24,17 +24,17 @@ class StateNotWritten(Exception):
     def __init__(self, path: str, cause: OSError) -> None:
         self.path = path
         self.errno = cause.errno or errno.EIO
-        self.shortage, seen = look_for_shortage(path) if self.errno in _NO_ROOM else (None, "")
+        self.shortage, seen = look_for_shortage(path) if self.errno in NO_ROOM else (None, "")
         text = f"cannot write {path}: {os.strerror(self.errno)}"
         super().__init__(text + (f" ({seen})" if seen else ""))
 
     @property
     def way_on(self) -> str:
         """What to do about it, in a few words."""
-        return "make room" if self.errno in _NO_ROOM else "mend that (owner, mode, mount)"
+        return "make room" if self.errno in NO_ROOM else "mend that (owner, mode, mount)"
 
 
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def look_for_shortage(path: str) -> tuple[str | None, str]:

@@ -59,7 +59,7 @@ def ask(question: Question, timeout_seconds: float) -> Reply | NoReply:
             timeout=(timeout_seconds / 2, timeout_seconds),
             allow_redirects=False,
             stream=True,
-            auth=_no_netrc,
+            auth=no_netrc,
         ) as response:
             text = b""
             for part in response.iter_content(65536):
@@ -75,7 +75,7 @@ def ask(question: Question, timeout_seconds: float) -> Reply | NoReply:
         session.close()
 
 
-def _no_netrc(request: Any) -> Any:
+def no_netrc(request: Any) -> Any:
     """Authentication that adds nothing: else `requests` takes a password for this host out of ~/.netrc."""
     return request
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 LONGEST_POLL_SECONDS = 86400.0  # poll(2) takes no more than 24 days
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")  # of `cpu_ticks` and `start_ticks`
 BOOT_ID_FILE = "proc/sys/kernel/random/boot_id"
 
 

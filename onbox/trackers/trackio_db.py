@@ -6,10 +6,10 @@ share one. Checked on trackio 0.43.
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.trackers.reading import TrackerRun, loss_of, number
 
@@ -62,11 +62,8 @@ class TrackioRun(NamedTuple):
 
 def parse_answer(text: str, project: str | None) -> TrackioRun:
     """What PROGRAM said. Text of a box: nothing of it is believed beyond its type."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
+    data = parse_object(text)
+    if data is None:
         return TrackioRun(Unseen("the box's python did not read trackio's database"))
     if isinstance(data.get("trouble"), str):
         return TrackioRun(Unseen(f"trackio's database: {data['trouble'][:120]}"))
@@ -87,11 +84,7 @@ def _run(row: Any, project: str | None) -> Maybe[TrackerRun]:
     if not _is_row(row, 5):
         return Unseen("trackio's database: an answer that is none")
     run_id, name, step, at, metrics = row
-    try:
-        logged = json.loads(metrics) if isinstance(metrics, str) else {}
-    except (ValueError, RecursionError):
-        logged = {}
-    logged = logged if isinstance(logged, dict) else {}
+    logged = (parse_object(metrics) if isinstance(metrics, str) else None) or {}
     own = number(logged.get("global_step")) is None
     return TrackerRun(
         "trackio",

@@ -11,6 +11,7 @@ import json
 from datetime import datetime, timezone
 from typing import Any
 
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.trackers.reading import TrackerRun, loss_of, number
 
@@ -46,11 +47,8 @@ def parse_answer(status: int, text: str, project: str) -> Maybe[TrackerRun]:
 
 
 def _run(data: dict[str, Any], project: str) -> TrackerRun:
-    try:
-        summary = json.loads(data.get("summaryMetrics") or "{}")
-    except (ValueError, TypeError, RecursionError):
-        summary = {}
-    summary = summary if isinstance(summary, dict) else {}
+    metrics = data.get("summaryMetrics")
+    summary = (parse_object(metrics) if isinstance(metrics, str) else None) or {}
     own = number(summary.get("global_step")) is None
     at = number(summary.get("_timestamp"))
     beat = _seconds(data.get("heartbeatAt"))

@@ -22,6 +22,7 @@ from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
 from patrol.installed import installed_lines
 from patrol.looking import target_of
 from patrol.output import Output
+from patrol.owners import place_of
 from patrol.reach import BY_KEY
 from patrol.report import details
 from patrol.ssh import NoAnswer, ask
@@ -148,11 +149,7 @@ def _twin(settings: Settings, box: BoxSettings) -> str | None:
     """The name of the box that is this very place already: two would say every line twice."""
     if box.is_cluster:
         return None
-    place = (box.host, box.backend, (box.project or "").rstrip("/"))
-    for other in settings.config.boxes:
-        if (other.host, other.backend, (other.project or "").rstrip("/")) == place:
-            return other.name
-    return None
+    return next((one.name for one in settings.config.boxes if place_of(one) == place_of(box)), None)
 
 
 def _holds_runs(settings: Settings) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
 from onbox.contract.units import format_duration
 from onbox.errors import Trouble
 from onbox.redact import one_line
-from onbox.system.clock import wall
+from onbox.system.clock import local_text, wall
 from patrol.configured import add_common_options, load_settings, split_run
 from patrol.memory import Memory
 from patrol.verdict import Severity
@@ -93,16 +92,11 @@ def _points(memory: Memory, box: str | None, name: str | None, limit: int) -> li
     return [{"at": at, "rule": rule, "severity": severity, **point._asdict()} for at, rule, severity, point in found]
 
 
-def _clock(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-
-
 def _flip_line(row: Flip) -> str:
     name = f"{row.box}/{row.run}" if row.run else row.box
     was = f"{row.rule_before} -> " if row.rule_before else ""
-    return (
-        f"{_clock(row.at)} {name:<24} {row.state.upper():<11} {was}{row.rule} ({_severity(row.severity)}) · {row.say}"
-    )
+    word = f"{was}{row.rule} ({_severity(row.severity)})"
+    return f"{local_text(row.at)} {name:<24} {row.state.upper():<11} {word} · {row.say}"
 
 
 def _severity(number: int) -> str:
@@ -112,11 +106,13 @@ def _severity(number: int) -> str:
 def _tick_line(row: PastTick) -> str:
     took = format_duration(max(0.0, row.ended_at - row.began_at))
     note = f" · {row.note}" if row.note else ""
-    return f"{_clock(row.began_at)} {row.runs} lines on {row.boxes} boxes in {took}, exit code {row.exit_code}{note}"
+    return (
+        f"{local_text(row.began_at)} {row.runs} lines on {row.boxes} boxes in {took}, exit code {row.exit_code}{note}"
+    )
 
 
 def _act_line(row: Act) -> str:
-    return f"{_clock(row.at)} {row.box}/{row.run:<20} {row.kind} {row.outcome} {row.subject} · {row.detail}"
+    return f"{local_text(row.at)} {row.box}/{row.run:<20} {row.kind} {row.outcome} {row.subject} · {row.detail}"
 
 
 def _point_line(row: dict[str, Any]) -> str:
@@ -125,4 +121,4 @@ def _point_line(row: dict[str, Any]) -> str:
         for key, value in row.items()
         if isinstance(value, int | float) and key not in ("at", "severity")
     ]
-    return f"{_clock(row['at'])} {row['rule']:<20} {' · '.join(words)}"
+    return f"{local_text(row['at'])} {row['rule']:<20} {' · '.join(words)}"

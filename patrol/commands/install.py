@@ -6,9 +6,9 @@ import json
 import os
 import pwd
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
@@ -74,7 +74,7 @@ def run_install(args: argparse.Namespace) -> int:
         _try_as_cron_would(job)
     count = crontab.count("\n")
     print(f"the line for your crontab ({count} lines there now, all others stay as they are):\n\n{line}\n")
-    if not (args.yes or _agrees()):
+    if not (args.yes or agrees("install it?", unasked="patrol install --yes")):
         print("nothing was changed")
         return Exit.DONE
     new = change_crontab(lock_folder(settings), lambda text: with_line(text, line, tag(job.id)))
@@ -106,12 +106,6 @@ def _line(job: Job) -> str:
         return render_line(job)
     except BadLine as error:
         raise Trouble(Exit.USAGE, f"this cannot be a line of a crontab: {error}") from error
-
-
-def _agrees() -> bool:
-    if not sys.stdin.isatty():
-        raise Trouble(Exit.USAGE, "nobody can be asked here (stdin is no terminal): patrol install --yes")
-    return input("install it? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _try_as_cron_would(job: Job) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
 from onbox.contract.units import counted, format_duration
 from onbox.cron_daemon import cron_runs
 from onbox.redact import one_line
-from onbox.system.clock import wall
+from onbox.system.clock import local_text, wall
 from patrol.configured import add_common_options, load_settings
 from patrol.cron import NONE_RUNS, WHAT_TO_DO
 from patrol.heartbeat import as_data, read_heartbeat, stand
@@ -79,7 +78,9 @@ def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[s
     due = standing.next_due_at
     if lines:
         words = (
-            "never by this schedule" if due is None else f"{_clock(due)} (in {format_duration(max(0.0, due - now))})"
+            "never by this schedule"
+            if due is None
+            else f"{local_text(due)} (in {format_duration(max(0.0, due - now))})"
         )
         if cron_runs() is False:
             said.append(f"next tick    never: {NONE_RUNS}. {WHAT_TO_DO[:1].upper()}{WHAT_TO_DO[1:]}")
@@ -97,9 +98,8 @@ def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[s
 def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
     age = format_duration(max(0.0, now - heartbeat.began_at))
     ahead = heartbeat.began_at > now + FUTURE_SECONDS
-    text = (
-        f"last tick    {_clock(heartbeat.began_at)} ({'in the future: a clock was wrong' if ahead else age + ' ago'})"
-    )
+    when = "in the future: a clock was wrong" if ahead else f"{age} ago"
+    text = f"last tick    {local_text(heartbeat.began_at)} ({when})"
     if heartbeat.ended_at is None:
         text += ", not ended: it runs, or it was killed"
     else:
@@ -114,7 +114,3 @@ def _word_line(word: LastWord, standing: Standing, now: float) -> str:
     """The last line, with its age where that is more than the schedule lets expect: an old word proves no present."""
     old = now - word.at > 2 * standing.cadence_seconds
     return word.line + (f"   [said {format_duration(now - word.at)} ago]" if old else "")
-
-
-def _clock(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))

@@ -10,8 +10,8 @@ _MINUTES_OF_WEEK = 7 * 24 * 60
 def cadence_of(schedule: str) -> float:
     """The longest gap between two firings within a week, in seconds; 1800 where the schedule cannot be read.
 
-    Minute, hour and day of week count; a schedule that also leaves out days of the
-    month, or months, is taken as if it did not.
+    Minute, hour and day of week count; a schedule that also leaves out days of the month, or months, is taken as if it
+    did not.
     """
     fields = schedule.split()
     if len(fields) != 5:

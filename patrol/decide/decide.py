@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from patrol.before import Before, BoxBefore
 from patrol.decide.policy import Policy
-from patrol.decide.rule import Rule, Tried, all_that_fire, first_that_fires
+from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.scene import BoxScene, LinkScene, RunScene
 from patrol.decide.way import Way
 from patrol.decide.words import clean
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from patrol.snapshot import BoxLook, RunLook, Snapshot
 
-S = TypeVar("S")
 SAY_LIMIT = 400
 DEFAULT_POLICY = Policy()
 

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract import config_values as values
-from onbox.contract.config_fields import ConfigErrors, Table, Unwanted, did_you_mean
+from onbox.contract.config_fields import ConfigErrors, Table, Unwanted
+from onbox.contract.meant import did_you_mean
 from patrol.decide.cadence import cadence_of
 from patrol.decide.table import BOX_FLAGS, BOX_RULES, LAST_NAMES, LINK_RULES, NAMES, RUN_FLAGS, RUN_RULES
 from patrol.decide.thresholds import DEFAULTS, THRESHOLDS, Thresholds

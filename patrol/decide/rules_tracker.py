@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from patrol.decide import tracker_view as view
-from patrol.decide.rule import Condition, Rule
-from patrol.decide.rules_end import DONE, NO_OUTCOME, NOT_DONE
-from patrol.decide.scene import RunScene
+from patrol.decide.rules_alive import ALIVE
+from patrol.decide.rules_end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.decide.words import clean, else_known, log_command, status_command
 from patrol.verdict import Severity
 
-Row = Rule[RunScene]
-If = Condition[RunScene]
+if TYPE_CHECKING:
+    from patrol.decide.scene import RunScene
 
-ALIVE = If("a process of it lives", lambda s: s.alive)
 NOT_JUST_STARTED = If(
     "its attempt is older than start_grace",
     lambda s: s.attempt_age_seconds is None or s.attempt_age_seconds > s.limits.start_grace_seconds,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job
-from onbox.backends.judge import Seen, judge_run, judge_stage
+from onbox.backends.judge import Seen, judge_stage
 from onbox.chain.job_view import record_of_end, word_of
 from onbox.chain.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.contract.events import Event
@@ -16,14 +16,13 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
 from onbox.redact import one_line, redact
 from patrol.engines.evidence import OVER, read_evidence
-from patrol.engines.watched import FORGOTTEN, SAYS_LIMIT, log_words, with_word
-from patrol.snapshot import Scheduler
+from patrol.engines.watched import FORGOTTEN, SAYS_LIMIT, log_words, scheduler_of
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
     from onbox.contract.readings import Maybe
     from patrol.before import LogPlace
-    from patrol.snapshot import RunLook
+    from patrol.snapshot import RunLook, Scheduler
 
 GAP = "its journal was not read from its beginning, so that its job is not known"
 NO_RECORD = "its records name no job"
@@ -118,15 +117,5 @@ def _weigh(run: RunLook, known: KnownJob, word: Maybe[Job], told: Told | None, *
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
-    found = Scheduler(
-        engine=known.backend,
-        job_id=job_id,
-        job_state=FORGOTTEN,
-        native_state="",
-        rule=verdict.rule,
-        run_state=judge_run([verdict.state], stopped).value,
-        failure_class=verdict.failure_class,
-        says=says,
-        troubles=told.troubles if told is not None else (),
-    )
-    return with_word(found, word) if isinstance(word, Job) else found
+    troubles = told.troubles if told is not None else ()
+    return scheduler_of(known.backend, job_id, word, verdict, says=says, stopped=stopped, troubles=troubles)

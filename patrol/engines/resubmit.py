@@ -14,7 +14,7 @@ from onbox.backends import iris_text
 from onbox.backends.base import SUBMIT_SECONDS, Submitted
 from onbox.backends.cluster import NoLook, look
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.redact import one_line, printable, redact
 from onbox.system.clock import wall
 from onbox.system.command import CANNOT_START, NotRun, run_command
 from patrol.engines.endpoint import of_cluster
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 8.0
 SAID_LIMIT = 300
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _RAY_IDS = (r"Job '([^'\s]+)' submitted successfully", r"\b(raysubmit_[A-Za-z0-9]+)\b")
 
 
@@ -65,6 +64,6 @@ def read_new_id(engine: str, code: int, out: str, err: str) -> str | None:
     if engine == "iris":
         found = iris_text.read_submission(code, out, err)
         return found.job_id if isinstance(found, Submitted) else None
-    said = _COLOURS.sub("", f"{out}\n{err}")
+    said = printable(f"{out}\n{err}")
     ids = [match for regex in _RAY_IDS for match in re.findall(regex, said)]
     return ids[0] if code == 0 and ids else None

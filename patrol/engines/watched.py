@@ -15,6 +15,7 @@ from patrol.snapshot import RunLook, Scheduler
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
+    from onbox.backends.judge import Verdict
     from onbox.contract.boxes import Watch
     from onbox.contract.readings import Maybe
 
@@ -91,22 +92,35 @@ def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Sched
     says = redact(one_line(text.removesuffix("; its markers are where it ran")))[:SAYS_LIMIT]
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
+    return scheduler_of(engine, job_id, word, verdict, says=says, troubles=told.troubles)
+
+
+def scheduler_of(
+    engine: str,
+    job_id: str,
+    word: Maybe[Job],
+    verdict: Verdict,
+    *,
+    says: str,
+    stopped: RunState = RunState.RUNNING,
+    troubles: tuple[str, ...] = (),
+) -> Scheduler:
+    """What a look tells of the engine: its own words, bounded and safe to show; FORGOTTEN where it does not know the
+    job. stopped: what the run is where its jobs were stopped.
+    """
     found = Scheduler(
         engine=engine,
         job_id=job_id,
         job_state=FORGOTTEN,
         native_state="",
         rule=verdict.rule,
-        run_state=judge_run([verdict.state], RunState.RUNNING).value,
+        run_state=judge_run([verdict.state], stopped).value,
         failure_class=verdict.failure_class,
         says=says,
-        troubles=told.troubles,
+        troubles=troubles,
     )
-    return found if isinstance(word, Absent) else with_word(found, word)
-
-
-def with_word(found: Scheduler, word: Job) -> Scheduler:
-    """The engine's own words, bounded and safe to show."""
+    if not isinstance(word, Job):
+        return found
     return found._replace(
         job_state=word.state.value,
         native_state=one_line(word.native_state)[:40],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
+from onbox.contract.json_text import as_whole
 from onbox.contract.tracker import identity_from_record
 from onbox.redact import one_line, redact
 
@@ -65,7 +66,7 @@ def _apply(fold: dict[str, Any], record: Record) -> None:
     elif event == Event.ATTEMPT_STARTED and isinstance(stage, str):
         if stage != fold["stage"]:
             fold["retries"] = 0
-        fold.update(stage=stage, attempt=_number(record.get("attempt")), began_at=record.get("at"))
+        fold.update(stage=stage, attempt=as_whole(record.get("attempt")), began_at=record.get("at"))
     elif event == Event.TRACKER_RUN:
         fold["trackers"] = _with_tracker(fold.get("trackers") or {}, record)
     elif event == Event.STAGE_RETRYING:
@@ -97,7 +98,3 @@ def _end(record: Record) -> dict[str, Any]:
         "reason": str(record.get("reason") or "")[:REASON_LIMIT],
         "stage": str(record.get("stopped_at") or ""),
     }
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -5,11 +5,11 @@ What is hostile, half-written or huge is Unseen for the fields that it would hav
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.orders import is_apart
+from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
@@ -97,11 +97,8 @@ def _json(files: Mapping[str, bytes], name: str) -> Maybe[dict[str, Any]]:
     text = files.get(name)
     if text is None:
         return Absent(f"no {name}")
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return Unseen(f"{name} is damaged or too long")
-    return data if isinstance(data, dict) else Unseen(f"{name} holds no JSON object")
+    data = parse_object(text)
+    return Unseen(f"{name} is damaged or too long") if data is None else data
 
 
 def _why(status: Maybe[dict[str, Any]]) -> Absent | Unseen:
@@ -115,16 +112,16 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
     if text is None:
         return known if isinstance(known, dict) else {"why": "run.json could not be read"}
     first, _, rest = text.partition(b"\n")
-    head = _loads(first.rpartition(b', "stages": [')[0] + b"}")
-    if not isinstance(head, dict) or not isinstance(head.get("run_id"), str):
+    head = parse_object(first.rpartition(b', "stages": [')[0] + b"}")
+    if head is None or not isinstance(head.get("run_id"), str):
         return {"why": "run.json is damaged or too long"}
     settings = head.get("settings")
     every = settings.get("sample_every_seconds") if isinstance(settings, dict) else None
     stage_count = head.get("stage_count")
     stages = {}
     for line in rest.split(b"\n"):
-        stage = _loads(line.strip().removesuffix(b","))
-        if isinstance(stage, dict) and isinstance(stage.get("name"), str):
+        stage = parse_object(line.strip().removesuffix(b","))
+        if stage is not None and isinstance(stage.get("name"), str):
             kept = {key: value for key in _DECLARED if (value := _finite(stage.get(key))) is not None}
             if stage.get("artifacts"):
                 kept["artifacts"] = 1.0
@@ -166,13 +163,6 @@ def _program(path: object) -> str:
     if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
         return ""
     return path if path == one_line(redact(path)) else ""
-
-
-def _loads(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _finite(value: object) -> float | None:

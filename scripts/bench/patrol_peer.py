@@ -3,8 +3,8 @@
 usage: patrol_peer.py --ssh-config FILE --boxes FILE --state DIR
 
 --boxes: a JSON list of {alias, run_dir, log, results, proc}. A run is only watched, as one that onbox did not start: by
-its log, its process and the file DONE. The first tick that misses the process is counted as "dead", though
-the patrol itself calls it soft until the next one.
+its log, its process and the file DONE. The first tick that misses the process is counted as "dead", though the patrol
+itself calls it soft until the next one.
 """
 
 from __future__ import annotations

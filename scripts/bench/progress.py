@@ -1,8 +1,7 @@
 """How well and how fast `onbox progress` reads logs: `progress.py CORPUS_DIR [--list-wrong] [--no-speed]`.
 
-CORPUS_DIR holds `labels.jsonl` and `tracker_labels.jsonl` (see the corpus README) and one log a case. The reader
-gets the
-bytes of a log and nothing else.
+CORPUS_DIR holds `labels.jsonl` and `tracker_labels.jsonl` (see the corpus README) and one log a case. The reader gets
+the bytes of a log and nothing else.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.system.process import TICKS_PER_SECOND
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from onbox.system.process import Entry, process_table
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Waiting(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from handbook.cli import build_parser as build_handbook
-from onbox.cli_parser import build_parser as build_onbox
-from patrol.cli import build_parser as build_patrol
-from sentinels.parser import build_parser as build_sentinel
+import handbook.cli
+import onbox.cli_parser
+import patrol.cli
+import sentinels.cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,8 @@ HEAD = """\
 
 def render_page() -> str:
     """The whole page."""
-    parsers = (build_onbox(), build_patrol(), build_sentinel(), build_handbook())
-    return "\n".join([HEAD, *(line for parser in parsers for line in _program(parser))]).rstrip("\n") + "\n"
+    programs = (onbox.cli_parser.PROGRAM, patrol.cli.PROGRAM, sentinels.cli.PROGRAM, handbook.cli.PROGRAM)
+    return "\n".join([HEAD, *(line for one in programs for line in _program(one.parser()))]).rstrip("\n") + "\n"
 
 
 def _program(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -49,11 +49,11 @@ def _command(parser: argparse.ArgumentParser, says: str) -> Iterator[str]:
 
 
 def _subcommands(parser: argparse.ArgumentParser) -> list[argparse._SubParsersAction[argparse.ArgumentParser]]:
-    return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001 - as above
 
 
 def _is_told(action: argparse.Action) -> bool:
-    hidden = isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))  # noqa: SLF001
+    hidden = isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))  # noqa: SLF001 - as above
     return not hidden and action.help != argparse.SUPPRESS
 
 

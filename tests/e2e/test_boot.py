@@ -10,31 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import ONBOX, Box, wait_until
+from tests.fakes.crontab import fake_crontab
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WAITS = "echo begins:$ONBOX_RESUME >>ran; while ! [ -e go ]; do sleep 0.05; done"
-FAKE_CRONTAB = """#!/bin/sh
-file={table}
-case "$1" in
-  -l) [ -e "$file" ] || {{ echo "no crontab for me" >&2; exit 1; }}; cat "$file" ;;
-  -r) rm "$file" ;;
-  -) cat >"$file" ;;
-esac
-"""
 
 
 @pytest.fixture
 def table(box: Box, tmp_path: Path) -> Path:
     """A crontab(1) that keeps its table in a file."""
-    folder = tmp_path / "cron-bin"
-    folder.mkdir()
-    program = folder / "crontab"
-    program.write_text(FAKE_CRONTAB.format(table=folder / "table"))
-    program.chmod(0o755)
-    box.env["PATH"] = f"{folder}:{box.env['PATH']}"
-    return folder / "table"
+    return fake_crontab(tmp_path / "cron-bin", box.env)
 
 
 def begin(box: Box, run: str) -> None:
@@ -42,15 +29,10 @@ def begin(box: Box, run: str) -> None:
     assert box.onbox("chain", "-d", "--run", run, f"train={WAITS}").returncode == 0
 
 
-def lines(box: Box) -> list[str]:
-    path = box.project / "ran"
-    return path.read_text().split() if path.exists() else []
-
-
 def test_only_what_was_interrupted_goes_on(box: Box) -> None:
     for run in ("cut", "ended"):
         begin(box, run)
-    wait_until(lambda: len(lines(box)) == 2, "both to begin")
+    wait_until(lambda: len(box.ran) == 2, "both to begin")
     assert box.onbox("stop", "ended").returncode == 0
     assert box.onbox("chain", "--run", "bad", "train=false").returncode == 1
     assert box.onbox("chain", "--run", "good", "train=true").returncode == 0
@@ -61,7 +43,7 @@ def test_only_what_was_interrupted_goes_on(box: Box) -> None:
     assert set(told) == {"cut", "ended", "bad"}, "what is done needs no line"
     assert "onbox resume ended with 0" in told["cut"]
     assert "stopped, left as it is" in told["ended"]
-    wait_until(lambda: lines(box) == ["begins:0", "begins:0", "begins:1"], "the interrupted one to go on")
+    wait_until(lambda: box.ran == ["begins:0", "begins:0", "begins:1"], "the interrupted one to go on")
     assert "running, left as it is" in box.onbox("boot", "run").stdout
     (box.project / "go").touch()
     wait_until((box.project / ".onbox/cut/markers/CHAIN_DONE").exists, "the end of the chain")
@@ -93,7 +75,7 @@ def test_without_crontab_it_shows_what_to_do_instead(box: Box, tmp_path: Path) -
 
 def test_the_line_waits_for_a_disk_that_is_mounted_late(box: Box) -> None:
     begin(box, "digits")
-    wait_until(lambda: lines(box), "the stage to begin")
+    wait_until(lambda: box.ran, "the stage to begin")
     command = box.onbox("boot", "install", "--print").stdout.splitlines()[1].split(" ", 1)[1].replace("\\%", "%")
     box.end_everything()
     away = box.project.with_name("away")
@@ -104,7 +86,7 @@ def test_the_line_waits_for_a_disk_that_is_mounted_late(box: Box) -> None:
         started.wait(0.5)
     away.rename(box.project)
     assert started.wait(60) == 0
-    wait_until(lambda: lines(box) == ["begins:0", "begins:1"], "the run to go on")
+    wait_until(lambda: box.ran == ["begins:0", "begins:1"], "the run to go on")
     assert "onbox resume ended with 0" in (box.project / ".onbox/boot.log").read_text()
 
 
@@ -150,7 +132,7 @@ def test_real_cron_continues_it_at_a_start_of_the_machine(box: Box) -> None:
     if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
         pytest.skip("no mount namespaces here")
     begin(box, "digits")
-    wait_until(lambda: lines(box), "the stage to begin")
+    wait_until(lambda: box.ran, "the stage to begin")
     box.end_everything()
     (box.project / "go").touch()
     env = {**box.env, "PATH": f"{box.env['PATH']}:/usr/sbin", "TAG": box.tag}
@@ -165,5 +147,5 @@ def test_real_cron_continues_it_at_a_start_of_the_machine(box: Box) -> None:
         timeout=120,
     )
     assert "installed" in done.stdout, (done.stdout, done.stderr)
-    assert lines(box) == ["begins:0", "begins:1"]
+    assert box.ran == ["begins:0", "begins:1"]
     assert box.markers == ["CHAIN_DONE", "train_DONE"]

@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,18 +20,8 @@ from tests.box import REPOSITORY, Box, is_running, wait_until
 from tests.fault_server import CANARY, FaultServer, free_port
 from tests.onbox.notify.samples import DONE, message
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 DIE_AT = REPOSITORY / "tests" / "fakes" / "die_at.py"
 QUICK = "attempt_timeout = '1s'\nbackoff = '20ms'\nbackoff_limit = '100ms'\n"
-
-
-@pytest.fixture
-def server() -> Iterator[FaultServer]:
-    made = FaultServer()
-    yield made
-    made.close()
 
 
 STAGE = "[stages.a]\ncmd = 'true'\n"

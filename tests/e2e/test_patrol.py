@@ -496,10 +496,6 @@ def test_add_of_an_unreachable_box_writes_nothing(place: Patrolled) -> None:
 # -- resume
 
 
-def count_runs(box: Box) -> int:
-    return len([record for record in box.events("stage_started") if record])
-
-
 RECOVER = 'recover = "resume"'
 
 

@@ -14,20 +14,12 @@ import pytest
 
 from patrol.cron import bare_environment
 from tests.box import wait_until
+from tests.fakes.crontab import fake_crontab
 from tests.patrolled import TRAIN, Patrolled, patrolled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-FAKE_CRONTAB = """#!/bin/sh
-file={table}
-case "$1" in
-  -l) [ -e "$file" ] || {{ echo "no crontab for me" >&2; exit 1; }}; cat "$file" ;;
-  -r) rm "$file" ;;
-  -) cat >"$file" ;;
-esac
-"""
 
 
 @pytest.fixture
@@ -42,13 +34,7 @@ def place(tmp_path: Path) -> Iterator[Patrolled]:
 @pytest.fixture
 def table(place: Patrolled) -> Path:
     """A crontab(1) that keeps its table in a file."""
-    folder = place.folder / "cron-bin"
-    folder.mkdir()
-    program = folder / "crontab"
-    program.write_text(FAKE_CRONTAB.format(table=folder / "table"))
-    program.chmod(0o755)
-    place.env["PATH"] = f"{folder}:{place.env['PATH']}"
-    return folder / "table"
+    return fake_crontab(place.folder / "cron-bin", place.env)
 
 
 def processes_are(table: Path, *names: str) -> None:

@@ -27,13 +27,6 @@ TRAIN = "until test -e go; do echo step 1/100 loss 0.5; sleep 0.05; done; echo x
 NAME = "login/digits"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    made = SlurmCluster()
-    yield made
-    made.close()
-
-
 @pytest.fixture
 def place(tmp_path: Path, cluster: SlurmCluster) -> Iterator[Patrolled]:
     """The login node: an sshd whose sessions find this cluster."""
@@ -63,10 +56,6 @@ def submit(place: Patrolled, train: str = TRAIN, **sbatch: object) -> Box:
     done = box.onbox("chain", "-d")
     assert done.returncode == 0, done.stderr
     return box
-
-
-def job_id(box: Box, stage: str = "train") -> str:
-    return str([event["job_id"] for event in box.events("job_submitted") if event["stage"] == stage][-1])
 
 
 def said_of(place: Patrolled) -> dict[str, Any]:
@@ -119,7 +108,7 @@ def test_the_word_is_the_engines_where_no_process_is_visible(place: Patrolled, c
         slot.unlink()
         slot.write_text(text.replace("keeper ", "keeper 9"))
     assert said_of(place)["state"] == "running"
-    cluster.run("scancel", "--signal=KILL", "--full", job_id(box))
+    cluster.run("scancel", "--signal=KILL", "--full", box.job_id())
     failed = wait_for(place, "failed-on-engine", "interrupted-by-engine", "failed")
     assert failed["state"] in ("failed", "interrupted")
 
@@ -134,10 +123,10 @@ def test_a_failed_stage_is_told_with_its_class(place: Patrolled) -> None:
 def test_a_requeued_job_waits_and_is_not_dead(place: Patrolled, cluster: SlurmCluster) -> None:
     box = submit(place, requeue=True)
     box.wait_for_log("step 1/100")
-    cluster.run("scontrol", "requeuehold", job_id(box))
+    cluster.run("scontrol", "requeuehold", box.job_id())
     said = wait_for(place, "held")
     assert said["state"] == "pending"
-    cluster.run("scontrol", "release", job_id(box))
+    cluster.run("scontrol", "release", box.job_id())
     (box.project / "go").touch()
     wait_for(place, "done")
 
@@ -145,7 +134,7 @@ def test_a_requeued_job_waits_and_is_not_dead(place: Patrolled, cluster: SlurmCl
 def test_a_cancelled_job_is_interrupted_at_the_first_look(place: Patrolled, cluster: SlurmCluster) -> None:
     box = submit(place)
     box.wait_for_log("step 1/100")
-    cluster.run("scancel", job_id(box))
+    cluster.run("scancel", box.job_id())
     said = wait_for(place, "interrupted-by-engine")
     assert "CANCELLED" in said["line"]
 
@@ -174,8 +163,8 @@ def test_a_job_that_slurm_has_forgotten(place: Patrolled, cluster: SlurmCluster)
     journal = box.state / "events.jsonl"
     text = journal.read_text()
     for number, stage in enumerate(("train", "eval")):
-        text = text.replace(f'"job_id":"{job_id(box, stage)}"', f'"job_id":"99999{number}"')
-        text = text.replace(f'"after":["{job_id(box, stage)}"]', f'"after":["99999{number}"]')
+        text = text.replace(f'"job_id":"{box.job_id(stage)}"', f'"job_id":"99999{number}"')
+        text = text.replace(f'"after":["{box.job_id(stage)}"]', f'"after":["99999{number}"]')
     journal.write_text(text)
     assert said_of(place)["rule"] == "done"
     kept = [line for line in text.splitlines() if '"event":"job_' in line]

@@ -27,13 +27,6 @@ def place(tmp_path: Path) -> Iterator[Patrolled]:
     yield from patrolled(tmp_path)
 
 
-@pytest.fixture
-def server() -> Iterator[FaultServer]:
-    made = FaultServer()
-    yield made
-    made.close()
-
-
 def running(place: Patrolled) -> Box:
     box = place.add_box("gpu1")
     assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0

@@ -133,24 +133,19 @@ def onbox(head: Head, box: Box, *words: str) -> subprocess.CompletedProcess[str]
     return head.run([*ONBOX, *words], env=box.env, cwd=box.project)
 
 
-def ran(box: Box) -> list[str]:
-    path = box.project / "ran"
-    return path.read_text().split() if path.exists() else []
-
-
 def test_submit_stop_with_grace_resume(box: Box, head: Head) -> None:
     configure(head, box)
     assert onbox(head, box, "chain", "-d").returncode == 0
-    wait_until(lambda: ran(box) == ["resume=0"], "the stage to begin", 60)
+    wait_until(lambda: box.ran == ["resume=0"], "the stage to begin", 60)
     assert "RUNNING" in onbox(head, box, "status").stdout
     assert "at work already" in onbox(head, box, "resume", "-d").stdout
     assert onbox(head, box, "stop").returncode == 0
-    assert ran(box) == ["resume=0", "saved"]
+    assert box.ran == ["resume=0", "saved"]
     assert "STOPPED" in onbox(head, box, "status").stdout
     (box.project / "go").touch()
     resumed = onbox(head, box, "resume")
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
-    assert ran(box) == ["resume=0", "saved", "resume=1", "eval"]
+    assert box.ran == ["resume=0", "saved", "resume=1", "eval"]
     assert box.markers == ["CHAIN_DONE", "eval_DONE", "train_DONE"]
     assert len({event["job_id"] for event in box.events("job_submitted")}) == 2
     assert "attempt 2, resuming" in onbox(head, box, "logs", "--job").stdout
@@ -175,7 +170,7 @@ def test_a_wrong_token_is_could_not_look(box: Box, head: Head) -> None:
 def test_a_restarted_head_has_lost_the_job_and_nothing_runs_twice(box: Box, head: Head) -> None:
     configure(head, box)
     onbox(head, box, "chain", "-d")
-    wait_until(lambda: ran(box) == ["resume=0"], "the stage to begin", 60)
+    wait_until(lambda: box.ran == ["resume=0"], "the stage to begin", 60)
     head.stop()
     down = onbox(head, box, "status")
     assert "UNKNOWN" in down.stdout
@@ -185,7 +180,7 @@ def test_a_restarted_head_has_lost_the_job_and_nothing_runs_twice(box: Box, head
     onbox(head, box, "resume", "-d")
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_DONE")
-    assert ran(box) == ["resume=0", "eval"]
+    assert box.ran == ["resume=0", "eval"]
 
 
 # -- from outside: patrol and sentinel
@@ -258,7 +253,7 @@ def test_a_run_that_was_handed_over_is_judged_with_the_heads_word(box: Box, head
     configure(head, box)
     here(head, box)
     assert onbox(head, box, "chain", "-d").returncode == 0
-    wait_until(lambda: ran(box) == ["resume=0"], "the stage to begin", 60)
+    wait_until(lambda: box.ran == ["resume=0"], "the stage to begin", 60)
     assert ticked(head, box, "digits")["state"] == "running"
     waiting = sentinel(head, box, "here:digits", "--interval", "1s", "--timeout", "100s")
     (box.project / "go").touch()

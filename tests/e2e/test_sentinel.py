@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 ENGINES = ("python", "sh")
 
 
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    need_sshd()
-    server = Sshd(tmp_path / "ssh")
-    yield server
-    server.close()
-
-
 @pytest.fixture(params=ENGINES)
 def waiters(request: pytest.FixtureRequest, tmp_path: Path, sshd: Sshd) -> Iterator[Waiters]:
     """A user on whose box a python looks, and one on whose box only a shell does."""

@@ -25,13 +25,6 @@ pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
 WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    made = SlurmCluster()
-    yield made
-    made.close()
-
-
 @pytest.fixture(params=["python", "sh"])
 def waiters(request: pytest.FixtureRequest, tmp_path: Path, box: Box, cluster: SlurmCluster) -> Iterator[Waiters]:
     box.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
@@ -102,10 +95,6 @@ def test_a_stop_ends_the_wait_and_a_new_submission_is_waited_for(box: Box, waite
     assert waiters.end(again)["outcome"] == "landed"
 
 
-def job_id(box: Box, stage: str = "train") -> str:
-    return str([event["job_id"] for event in box.events("job_submitted") if event["stage"] == stage][-1])
-
-
 def test_a_job_that_is_killed_at_once_leaves_no_record_and_is_told(
     box: Box, waiters: Waiters, cluster: SlurmCluster
 ) -> None:
@@ -113,13 +102,13 @@ def test_a_job_that_is_killed_at_once_leaves_no_record_and_is_told(
     begun(box, 1)
     waiter = waiters.start("wait", "here:digits", *LIMIT)
     armed(waiters)
-    cluster.run("scancel", "--signal=KILL", "--full", job_id(box))
+    cluster.run("scancel", "--signal=KILL", "--full", box.job_id())
     end = waiters.end(waiter)
     assert (end["outcome"], end["detail"]["rule"]) in {
         ("failed", "ended_on_engine"),
         ("stopped", "ended_on_engine"),
     }, end
-    assert f"job {job_id(box)}" in end["say"]
+    assert f"job {box.job_id()}" in end["say"]
 
 
 def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
@@ -128,7 +117,7 @@ def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmClu
     begun(box, 1)
     waiter = waiters.start("wait", "here:digits", "--json", "--timeout", "100s")
     armed(waiters)
-    cluster.run("scontrol", "update", f"JobId={job_id(box)}", "EndTime=now")
+    cluster.run("scontrol", "update", f"JobId={box.job_id()}", "EndTime=now")
     end = waiters.end(waiter, 110)
     assert (end["outcome"], end["detail"].get("failure_class")) == ("stopped", "time_limit"), json.dumps(end)
     assert "TIMEOUT" in end["say"], end
@@ -152,13 +141,13 @@ def test_a_held_job_is_shown_and_ends_nothing(box: Box, waiters: Waiters, cluste
     cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
     try:
         submit(box)
-        cluster.run("scontrol", "hold", job_id(box))
+        cluster.run("scontrol", "hold", box.job_id())
         end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "4s"))
         assert end["outcome"] == "timed-out"
         assert "held" in json.dumps(end), end
     finally:
         cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
-        cluster.run("scontrol", "release", job_id(box))
+        cluster.run("scontrol", "release", box.job_id())
 
 
 def test_short_looks_ask_the_engine_too(box: Box, waiters: Waiters) -> None:

@@ -26,13 +26,6 @@ TRAIN = "echo resume=$ONBOX_RESUME >> ran; until test -e go; do sleep 0.05; done
 EVAL = "echo eval >> ran; echo y > results.csv"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    made = SlurmCluster()
-    yield made
-    made.close()
-
-
 @pytest.fixture
 def slurm_box(box: Box, cluster: SlurmCluster) -> Iterator[Box]:
     box.env |= {"SLURM_CONF": str(cluster.conf), "PATH": f"{cluster.env['PATH']}"}
@@ -52,17 +45,8 @@ def configure(box: Box, train: str = TRAIN, **sbatch: object) -> None:
     )
 
 
-def ran(box: Box) -> list[str]:
-    path = box.project / "ran"
-    return path.read_text().split() if path.exists() else []
-
-
 def wait_for_ran(box: Box, *lines: str) -> None:
-    wait_until(lambda: ran(box) == list(lines), f"{lines}", 60)
-
-
-def job_id(box: Box, stage: str) -> str:
-    return str([event["job_id"] for event in box.events("job_submitted") if event["stage"] == stage][-1])
+    wait_until(lambda: box.ran == list(lines), f"{lines}", 60)
 
 
 def states(box: Box) -> dict[str, str]:
@@ -75,13 +59,13 @@ def test_a_chain_becomes_jobs_that_depend_on_each_other(slurm_box: Box, cluster:
     done = slurm_box.onbox("chain", "train", "eval")
     assert done.returncode == 0, done.stdout + done.stderr
     assert slurm_box.markers == ["CHAIN_DONE", "eval_DONE", "train_DONE"]
-    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.ran == ["resume=0", "eval"]
     status = slurm_box.status()
     assert status["state"] == "done"
     assert [job["native_state"] for job in status["jobs"]] == ["COMPLETED", "COMPLETED"]
-    shown = cluster.run("scontrol", "show", "job", job_id(slurm_box, "eval")).stdout
+    shown = cluster.run("scontrol", "show", "job", slurm_box.job_id("eval")).stdout
     assert "TimeLimit=00:10:00" in shown
-    assert slurm_box.events("job_submitted")[1]["after"] == [job_id(slurm_box, "train")]
+    assert slurm_box.events("job_submitted")[1]["after"] == [slurm_box.job_id("train")]
     again = slurm_box.onbox("chain")
     assert again.returncode == 0
     assert len(slurm_box.events("job_submitted")) == 2
@@ -161,20 +145,20 @@ def test_a_submitter_that_is_killed_submits_nothing_twice(slurm_box: Box, cluste
     (slurm_box.project / "go").touch()
     done = slurm_box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval"]
-    assert slurm_box.events("job_submitted")[1]["after"] == [job_id(slurm_box, "train")]
+    assert slurm_box.ran == ["resume=0", "eval"]
+    assert slurm_box.events("job_submitted")[1]["after"] == [slurm_box.job_id("train")]
 
 
 def test_a_requeued_job_resumes_and_keeps_its_log(slurm_box: Box, cluster: SlurmCluster) -> None:
     configure(slurm_box)
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    cluster.run("scontrol", "requeue", job_id(slurm_box, "train"))
+    cluster.run("scontrol", "requeue", slurm_box.job_id("train"))
     wait_until(lambda: slurm_box.events("stage_interrupted"), "the interruption to be on record")
     (slurm_box.project / "go").touch()
     done = slurm_box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "resume=1", "eval"]
+    assert slurm_box.ran == ["resume=0", "resume=1", "eval"]
     assert [job["restarts"] for job in slurm_box.status()["jobs"]] == [1, 0]
     said = slurm_box.onbox("logs", "train", "--job").stdout
     assert "attempt 1" in said
@@ -185,7 +169,7 @@ def test_a_warning_of_the_time_limit_puts_it_back_into_the_queue(slurm_box: Box,
     configure(slurm_box, requeue=True)
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    cluster.run("scancel", "--batch", "--signal=USR1", job_id(slurm_box, "train"))
+    cluster.run("scancel", "--batch", "--signal=USR1", slurm_box.job_id("train"))
     wait_for_ran(slurm_box, "resume=0", "resume=1")
     assert slurm_box.events("chain_interrupted")[0]["reason"] == "the job's time limit is near"
     (slurm_box.project / "go").touch()
@@ -196,7 +180,7 @@ def test_a_job_that_a_person_cancelled_is_interrupted(slurm_box: Box, cluster: S
     configure(slurm_box, requeue=True)
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    cluster.run("scancel", job_id(slurm_box, "train"))
+    cluster.run("scancel", slurm_box.job_id("train"))
     wait_until(lambda: slurm_box.status()["state"] == "interrupted", "the run to be interrupted")
     assert [job["native_state"] for job in slurm_box.status()["jobs"]] == ["CANCELLED", "CANCELLED"]
     assert slurm_box.status()["next_command"] == "onbox resume"
@@ -222,7 +206,7 @@ def test_resume_inline_runs_here_once_no_job_lives(slurm_box: Box) -> None:
     (slurm_box.project / "go").touch()
     here = slurm_box.onbox("resume", "--inline")
     assert here.returncode == 0, here.stdout + here.stderr
-    assert ran(slurm_box) == ["resume=0", "resume=1", "eval"]
+    assert slurm_box.ran == ["resume=0", "resume=1", "eval"]
 
 
 def test_a_controller_that_hangs_is_could_not_look(slurm_box: Box, cluster: SlurmCluster) -> None:
@@ -257,7 +241,7 @@ def test_a_refused_job_leaves_nothing_in_the_queue(slurm_box: Box, cluster: Slur
 def test_the_probe_tells_what_the_controller_knows(slurm_box: Box, cluster: SlurmCluster) -> None:
     configure(slurm_box)
     slurm_box.onbox("chain", "-d")
-    ids = [job_id(slurm_box, "train"), job_id(slurm_box, "eval"), "999999"]
+    ids = [slurm_box.job_id("train"), slurm_box.job_id("eval"), "999999"]
     wait_for_ran(slurm_box, "resume=0")
     done = subprocess.run(
         ["sh", "-s", "--", *ids], input=SNIPPET, env=cluster.env, capture_output=True, text=True, check=True, timeout=60

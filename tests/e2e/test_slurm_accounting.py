@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import wait_until
-from tests.e2e.test_slurm import configure, job_id, states, wait_for_ran
+from tests.e2e.test_slurm import configure, states, wait_for_ran
 from tests.slurm_cluster import SlurmCluster, why_not
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_a_cancelled_job_is_told_after_it_was_forgotten(slurm_box: Box, cluster:
     configure(slurm_box)
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    train = job_id(slurm_box, "train")
+    train = slurm_box.job_id("train")
     cluster.run("scancel", "--signal=KILL", "--full", train)
     wait_until(lambda: sacct_says(cluster, train, "CANCELLED"), "the end to be on record")
     forget(slurm_box, cluster)
@@ -74,7 +74,7 @@ def test_an_accounting_that_hangs_is_could_not_look(slurm_box: Box, cluster: Slu
     configure(slurm_box)
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    train = job_id(slurm_box, "train")
+    train = slurm_box.job_id("train")
     cluster.run("scancel", "--signal=KILL", "--full", train)
     wait_until(lambda: sacct_says(cluster, train, "CANCELLED"), "the end to be on record")
     forget(slurm_box, cluster)

@@ -14,20 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
-from tests.e2e.test_slurm import configure, job_id, ran, states, wait_for_ran
+from tests.e2e.test_slurm import configure, states, wait_for_ran
 from tests.slurm_cluster import SlurmCluster, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    made = SlurmCluster()
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -93,7 +86,7 @@ def test_banners_of_the_site_on_every_command(slurm_box: Box, cluster: SlurmClus
     (slurm_box.project / "go").touch()
     done = slurm_box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.ran == ["resume=0", "eval"]
     assert slurm_box.onbox("stop").returncode in (0, 3)
 
 
@@ -104,7 +97,7 @@ def test_an_answer_that_is_lost_is_found_again(slurm_box: Box, cluster: SlurmClu
     put_tool(slurm_box, cluster, "sbatch", LOST)
     done = slurm_box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.ran == ["resume=0", "eval"]
 
 
 def test_a_limit_that_takes_only_a_part_takes_nothing(slurm_box: Box, cluster: SlurmCluster) -> None:
@@ -132,10 +125,10 @@ def test_a_held_job_is_told_and_goes_on_when_released(slurm_box: Box, cluster: S
     cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
     slurm_box.onbox("chain", "-d")
     assert "PartitionDown" in slurm_box.onbox("status").stdout
-    cluster.run("scontrol", "hold", job_id(slurm_box, "train"))
+    cluster.run("scontrol", "hold", slurm_box.job_id("train"))
     cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
     wait_until(lambda: "held" in slurm_box.onbox("status").stdout, "the hold to be told")
-    cluster.run("scontrol", "release", job_id(slurm_box, "train"))
+    cluster.run("scontrol", "release", slurm_box.job_id("train"))
     (slurm_box.project / "go").touch()
     assert slurm_box.onbox("chain").returncode == 0
 
@@ -146,26 +139,26 @@ def test_a_stage_in_the_middle_that_is_cancelled(slurm_box: Box, cluster: SlurmC
         file.write('[stages.report]\ncmd = "echo report >> ran"\n')
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    cluster.run("scancel", job_id(slurm_box, "eval"))
+    cluster.run("scancel", slurm_box.job_id("eval"))
     wait_until(lambda: states(slurm_box)["eval"] == "interrupted", "the cancel to be told")
     (slurm_box.project / "go").touch()
     wait_until(lambda: states(slurm_box)["train"] == "done", "the first stage to end")
     done = slurm_box.onbox("resume")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval", "report"]
+    assert slurm_box.ran == ["resume=0", "eval", "report"]
 
 
 def test_a_stage_that_is_cancelled_while_it_waits_alone(slurm_box: Box, cluster: SlurmCluster) -> None:
     configure(slurm_box)
     cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
     slurm_box.onbox("chain", "-d")
-    cluster.run("scancel", job_id(slurm_box, "train"))
+    cluster.run("scancel", slurm_box.job_id("train"))
     wait_until(lambda: states(slurm_box) == {"train": "interrupted", "eval": "pending"}, "the cancel to be told")
     cluster.run("scontrol", "update", "PartitionName=main", "State=UP")
     (slurm_box.project / "go").touch()
     done = slurm_box.onbox("resume")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.ran == ["resume=0", "eval"]
 
 
 def test_a_path_with_spaces_percents_and_umlauts(tmp_path: Path, cluster: SlurmCluster) -> None:
@@ -177,7 +170,7 @@ def test_a_path_with_spaces_percents_and_umlauts(tmp_path: Path, cluster: SlurmC
     (project / "go").touch()
     done = box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(box) == ["resume=0", "eval"]
+    assert box.ran == ["resume=0", "eval"]
     assert "attempt 1" in box.onbox("logs", "train", "--job").stdout
 
 
@@ -197,7 +190,7 @@ def test_thirty_stages(slurm_box: Box) -> None:
     put_stages(slurm_box, 30)
     done = slurm_box.onbox("chain", timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == [str(number) for number in range(30)]
+    assert slurm_box.ran == [str(number) for number in range(30)]
 
 
 def test_a_long_name_is_found_by_its_name(slurm_box: Box, cluster: SlurmCluster) -> None:
@@ -221,7 +214,7 @@ def test_from_inside_a_job(slurm_box: Box, cluster: SlurmCluster) -> None:
     finished = slurm_box.onbox("chain")
     inner = dict(row.split("=", 1) for row in (slurm_box.project / "inner").read_text().splitlines())
     assert finished.returncode == 0, finished.stdout + finished.stderr + slurm_box.onbox("logs", "train").stdout
-    assert inner["SLURM_JOB_ID"] == job_id(slurm_box, "train")
+    assert inner["SLURM_JOB_ID"] == slurm_box.job_id("train")
     assert inner["SLURM_MEM_PER_NODE"] == "100"
     assert not {"SLURM_MEM_PER_CPU", "SLURM_STEP_GRES", "SLURM_TRES_PER_TASK", "SLURM_NTASKS"} & inner.keys(), inner
 
@@ -241,7 +234,7 @@ def test_variables_of_sbatch_in_the_users_shell(slurm_box: Box) -> None:
     slurm_box.env |= taste
     done = slurm_box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.ran == ["resume=0", "eval"]
 
 
 def test_a_user_who_is_nobody_special(folder_for_all: Path, cluster: SlurmCluster) -> None:
@@ -270,7 +263,7 @@ def test_a_user_who_is_nobody_special(folder_for_all: Path, cluster: SlurmCluste
     (project / "go").touch()
     resumed = onbox("resume")
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
-    assert ran(box) == ["resume=0", "resume=1", "eval"]
+    assert box.ran == ["resume=0", "resume=1", "eval"]
     assert (project / "best.npz").stat().st_uid == user.pw_uid
 
 

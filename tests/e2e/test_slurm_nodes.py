@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import wait_until
-from tests.e2e.test_slurm import configure, job_id, ran, states, wait_for_ran
+from tests.e2e.test_slurm import configure, states, wait_for_ran
 from tests.sentinels.waiter import Waiters
 from tests.slurm_cluster import SlurmCluster, why_not
 
@@ -57,7 +57,7 @@ def test_a_lost_node_is_told_and_its_living_stage_is_not_doubled(
     waiters.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
     waiters.env["XDG_STATE_HOME"] = str(tmp_path / "state")
     waiter = waiters.start("wait", "here:digits", "--json", "--timeout", "100s")
-    cluster.kill_node(node_of(cluster, job_id(slurm_box, "train")))
+    cluster.kill_node(node_of(cluster, slurm_box.job_id("train")))
     try:
         end = waiters.end(waiter, 110)
         assert (end["outcome"], end["detail"]["failure_class"]) == ("stopped", "preempted"), end
@@ -69,7 +69,7 @@ def test_a_lost_node_is_told_and_its_living_stage_is_not_doubled(
     again = slurm_box.onbox("resume", "-d")
     assert (again.returncode, len(slurm_box.events("job_submitted"))) == (0, 2), again.stdout + again.stderr
     assert "at work already" in again.stdout
-    assert ran(slurm_box) == ["resume=0"]
+    assert slurm_box.ran == ["resume=0"]
     (slurm_box.project / "go").touch()
     wait_until(lambda: states(slurm_box)["train"] == "done" or "train_DONE" in slurm_box.markers, "its stage to end")
 
@@ -78,14 +78,14 @@ def test_a_requeue_after_a_lost_node_waits_for_what_lives_there(slurm_box: Box, 
     configure(slurm_box, requeue=True)
     slurm_box.onbox("chain", "-d")
     wait_for_ran(slurm_box, "resume=0")
-    job = job_id(slurm_box, "train")
+    job = slurm_box.job_id("train")
     node = node_of(cluster, job)
     cluster.kill_node(node)
     cluster.run("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=lost")
     wait_until(lambda: slurm_box.status()["jobs"][0]["restarts"] == 1, "the job to be requeued", LOST_SECONDS)
     wait_until(lambda: slurm_box.status()["jobs"][0]["native_state"] != "PENDING", "it to begin again", LOST_SECONDS)
-    assert ran(slurm_box) == ["resume=0"]
+    assert slurm_box.ran == ["resume=0"]
     (slurm_box.project / "go").touch()
     done = slurm_box.onbox("chain")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ran(slurm_box) == ["resume=0", "eval"]
+    assert slurm_box.ran == ["resume=0", "eval"]

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import ONBOX, Box, wait_until
-from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    need_sshd()
-    server = Sshd(tmp_path / "ssh")
-    yield server
-    server.close()
+    from tests.sshd import Sshd
 
 
 def remote_line(box: Box, *words: str) -> str:
@@ -38,22 +28,17 @@ STAGES = (
 )
 
 
-def ran(box: Box) -> list[str]:
-    path = box.project / "ran"
-    return path.read_text().split() if path.exists() else []
-
-
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_the_chain_survives_a_lost_connection(box: Box, sshd: Sshd, how: int) -> None:
     client = subprocess.Popen(
         sshd.command(remote_line(box, "chain", *STAGES)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     client.send_signal(how)
     client.wait()
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_DONE")
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]
 
 
 def test_detached_over_ssh_lets_the_connection_end(box: Box, sshd: Sshd) -> None:
@@ -70,7 +55,7 @@ def test_reconnecting_attaches_to_the_same_chain(box: Box, sshd: Sshd) -> None:
     first = subprocess.Popen(
         sshd.command(remote_line(box, "chain", *STAGES)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     first.kill()
     first.wait()
     second = subprocess.Popen(
@@ -78,4 +63,4 @@ def test_reconnecting_attaches_to_the_same_chain(box: Box, sshd: Sshd) -> None:
     )
     (box.project / "go").touch()
     assert second.wait(30) == 0
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]

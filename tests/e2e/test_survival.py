@@ -24,16 +24,11 @@ if TYPE_CHECKING:
 WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done; echo ends >>ran"
 
 
-def ran(box: Box) -> list[str]:
-    path = box.project / "ran"
-    return path.read_text().split() if path.exists() else []
-
-
 def start_waiting(box: Box, *more: str, line: str = WAITS) -> tuple[str, ...]:
     """A detached chain whose first stage waits for the file `go`; the words of the chain."""
     stages = (f"train={line}", *more)
     assert box.onbox("chain", "-d", "--launch-check", "0", *stages).returncode == 0
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     return stages
 
 
@@ -52,7 +47,7 @@ def test_a_live_stage_is_adopted_not_doubled(box: Box) -> None:
     box.wait_for_event("attempt_adopted")
     (box.project / "go").touch()
     assert again.wait(30) == 0
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]
     assert box.marker("train_DONE")["attempt"] == 1
 
 
@@ -64,16 +59,16 @@ def test_an_adopted_stage_keeps_its_true_exit_code(box: Box) -> None:
     (box.project / "go").touch()
     assert again.wait(30) == 1
     assert box.marker("train_FAILED")["exit_code"] == 5
-    assert ran(box) == ["begins", "ends"]
+    assert box.ran == ["begins", "ends"]
 
 
 def test_the_chain_completes_though_nobody_comes_back(box: Box) -> None:
     start_waiting(box, "eval=echo eval >>ran")
     box.kill_runner()
-    assert "eval" not in ran(box)
+    assert "eval" not in box.ran
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_DONE")
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]
 
 
 def test_a_stage_that_ended_unwatched_is_not_run_again(box: Box) -> None:
@@ -87,7 +82,7 @@ def test_a_stage_that_ended_unwatched_is_not_run_again(box: Box) -> None:
     wait_until(lambda: not is_running(pid), "the keeper to end")
     holder.communicate()
     assert box.onbox("chain", *stages).returncode == 0
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]
 
 
 def is_locked_by_other(box: Box) -> bool:
@@ -151,10 +146,10 @@ def test_runner_and_keeper_killed_the_command_is_waited_for(box: Box) -> None:
     assert box.status()["stage_alive"]
     again = box.start("chain", *stages)
     box.wait_for_event("attempt_adopted")
-    assert ran(box) == ["begins"]  # no second copy while the first one lives
+    assert box.ran == ["begins"]  # no second copy while the first one lives
     (box.project / "go").touch()
     assert again.wait(30) == 0
-    assert ran(box) == ["begins", "ends", "begins", "ends", "eval"]  # its end was seen by nobody: it runs again
+    assert box.ran == ["begins", "ends", "begins", "ends", "eval"]  # its end was seen by nobody: it runs again
     assert box.marker("train_DONE")["attempt"] == 2
 
 
@@ -220,7 +215,7 @@ def test_many_simultaneous_starts_are_one_chain(box: Box) -> None:
     with ThreadPoolExecutor(12) as pool:
         codes = list(pool.map(lambda _: box.onbox(*words).returncode, range(12)))
     assert codes == [0] * 12
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]
     assert len(box.events("attempt_started")) == 2
 
 
@@ -247,7 +242,7 @@ def test_another_command_is_refused_while_the_old_one_lives(box: Box) -> None:
     refused = box.onbox("chain", "train=echo other")
     assert refused.returncode == 75
     assert "still alive" in refused.stderr
-    assert ran(box) == ["begins"]
+    assert box.ran == ["begins"]
 
 
 # -- the viewer goes away
@@ -255,12 +250,12 @@ def test_another_command_is_refused_while_the_old_one_lives(box: Box) -> None:
 
 def test_the_run_goes_on_when_its_viewer_is_killed(box: Box) -> None:
     viewer = box.start("chain", f"train={WAITS}", "eval=echo eval >>ran")
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     os.killpg(viewer.pid, signal.SIGKILL)
     viewer.wait()
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_DONE")
-    assert ran(box) == ["begins", "ends", "eval"]
+    assert box.ran == ["begins", "ends", "eval"]
 
 
 def test_the_run_goes_on_when_its_terminal_is_closed(box: Box) -> None:
@@ -269,7 +264,7 @@ def test_the_run_goes_on_when_its_terminal_is_closed(box: Box) -> None:
     if pid == 0:
         os.chdir(box.project)
         os.execve(sys.executable, [*ONBOX, "chain", f"train={WAITS}"], box.env)
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     os.close(terminal)
     os.waitpid(pid, 0)
     (box.project / "go").touch()
@@ -300,14 +295,14 @@ def test_a_terminal_shows_one_live_line(box: Box) -> None:
 def test_stop_ends_the_whole_tree_and_resume_continues(box: Box) -> None:
     line = "echo begins >>ran; setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; test -e go || sleep 300"
     viewer = box.start("chain", f"train={line}", "eval=echo eval >>ran")
-    wait_until(lambda: "begins" in ran(box) and len(box.processes()) >= 7, "the tree to grow")
+    wait_until(lambda: "begins" in box.ran and len(box.processes()) >= 7, "the tree to grow")
     assert box.onbox("stop", "--grace", "5").returncode == 0
     assert viewer.wait(30) == 4
     assert box.processes() == []
     assert (box.status()["state"], box.markers) == ("stopped", [])
     (box.project / "go").touch()
     assert box.onbox("resume").returncode == 0
-    assert ran(box) == ["begins", "begins", "eval"]
+    assert box.ran == ["begins", "begins", "eval"]
 
 
 def test_stop_is_bounded_though_the_stage_ignores_sigterm(box: Box) -> None:
@@ -320,7 +315,7 @@ def test_stop_gives_the_stage_time_to_save(box: Box) -> None:
     line = "trap 'sleep 0.3; echo saved >>ran; exit 143' TERM; echo begins >>ran; while :; do sleep 0.05; done"
     start_waiting(box, line=line)
     assert box.onbox("stop").returncode == 0
-    assert ran(box) == ["begins", "saved"]
+    assert box.ran == ["begins", "saved"]
 
 
 def test_stop_takes_any_grace(box: Box) -> None:
@@ -334,7 +329,7 @@ def test_stop_ends_a_stage_whose_runner_is_gone(box: Box) -> None:
     box.kill_runner()
     assert box.onbox("stop").returncode == 0
     wait_until(lambda: box.processes() == [], "everything to end")
-    assert (ran(box), box.status()["state"]) == (["begins"], "stopped")
+    assert (box.ran, box.status()["state"]) == (["begins"], "stopped")
     (box.project / "go").touch()
     assert box.onbox("resume").returncode == 0
     assert box.marker("train_DONE")["attempt"] == 2
@@ -342,7 +337,7 @@ def test_stop_ends_a_stage_whose_runner_is_gone(box: Box) -> None:
 
 def test_ctrl_c_in_the_viewer_asks_the_chain_to_stop(box: Box) -> None:
     viewer = box.start("chain", f"train={WAITS}")
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGINT)
     assert viewer.wait(30) == 4
     assert box.status()["state"] == "stopped"
@@ -351,7 +346,7 @@ def test_ctrl_c_in_the_viewer_asks_the_chain_to_stop(box: Box) -> None:
 
 def test_ctrl_c_twice_does_not_wait_for_the_grace(box: Box) -> None:
     viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGINT)
     wait_until((box.state / "stop.json").exists, "the wish to stop")
     viewer.send_signal(signal.SIGINT)
@@ -361,7 +356,7 @@ def test_ctrl_c_twice_does_not_wait_for_the_grace(box: Box) -> None:
 
 def test_a_second_ctrl_c_is_heard_while_the_first_is_answered(box: Box) -> None:
     viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGINT)
     wait_for_words(viewer, "gracefully")  # said before the wish to stop is written
     viewer.send_signal(signal.SIGINT)
@@ -419,7 +414,7 @@ def test_a_damaged_journal_line_is_passed_over_and_told(box: Box) -> None:
     journal.write_bytes(journal.read_bytes() + b"\x00\xff garbage\n" + b'{"torn": ')
     assert box.status()["journal_damaged_lines"] == 1
     assert box.onbox("chain", "train=true", "eval=echo eval >>ran").returncode == 0
-    assert ran(box) == ["eval"]
+    assert box.ran == ["eval"]
 
 
 def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
@@ -439,7 +434,7 @@ def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None
     refused = box.onbox("chain", *stages)
     assert refused.returncode == 75
     assert "removed under it" in refused.stderr
-    assert ran(box) == ["begins"]
+    assert box.ran == ["begins"]
 
 
 def test_a_stages_environment_does_not_reach_the_next_one(box: Box) -> None:
@@ -451,7 +446,7 @@ def test_a_stages_environment_does_not_reach_the_next_one(box: Box) -> None:
     )
     box.env["SECRET"] = "'s $' \"x"
     assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     box.kill_runner()
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_DONE")
@@ -509,7 +504,7 @@ def test_a_broken_configuration_does_not_keep_from_stopping(box: Box) -> None:
     config = box.project / "onbox.toml"
     config.write_text(f"[stages.train]\ncmd = '''{WAITS}'''\n")
     box.onbox("chain", "-d", "--launch-check", "0")
-    wait_until(lambda: "begins" in ran(box), "the stage to begin")
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
     config.write_text(config.read_text() + "zz = [")
     assert box.status()["state"] == "running"
     assert box.onbox("stop").returncode == 0
@@ -525,7 +520,7 @@ def test_a_stage_that_closed_everything_is_outwaited(box: Box) -> None:
     box.kill_runner()
     os.kill(keeper, signal.SIGKILL)
     again = box.start("chain", *stages)
-    wait_until(lambda: ran(box) == ["begins"] and again.poll() is None, "the second caller to wait")
+    wait_until(lambda: box.ran == ["begins"] and again.poll() is None, "the second caller to wait")
     (box.project / "go").touch()
     assert again.wait(30) == 0
-    assert ran(box) == ["begins", "begins"]
+    assert box.ran == ["begins", "begins"]

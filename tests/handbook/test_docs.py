@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handbook.cli import COMMAND_MODULES
+from handbook.cli import PROGRAM
 from handbook.exits import EXIT_MEANINGS
 from tests.box import REPOSITORY
 
@@ -11,5 +11,5 @@ def test_exit_codes_and_commands_are_those_of_the_code() -> None:
     text = (REPOSITORY / "docs" / "handbook.md").read_text(encoding="utf-8")
     for code, meaning in EXIT_MEANINGS:
         assert f"| {code} | {meaning} |" in text
-    for command in COMMAND_MODULES:
+    for command in PROGRAM.modules:
         assert f"handbook {command}" in text

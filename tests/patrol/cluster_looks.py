@@ -9,20 +9,15 @@ from onbox.backends.base import Job
 from onbox.backends.cluster import Endpoint, JobLog, Told
 from onbox.contract.boxes import Watch
 from patrol.engines.watched import look_of
-from tests.box import REPOSITORY
+from tests.fake_cluster import case
 from tests.patrol.makers import NOW
 
 if TYPE_CHECKING:
     from patrol.before import LogPlace
     from patrol.snapshot import RunLook
 
-CASES = REPOSITORY / "tests" / "cases" / "backends"
 RAY = Endpoint("ray", "http://127.0.0.1:8265")
 IRIS = Endpoint("iris", "http://127.0.0.1:10000")
-
-
-def case(name: str) -> str:
-    return (CASES / name).read_text()
 
 
 def ray_told(name: str, *, logs: str = "", nodes: str = "") -> Told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from patrol.cli import COMMAND_MODULES, build_parser
+from patrol.cli import PROGRAM
 from patrol.doing import with_words
 from patrol.exits import EXIT_MEANINGS
 from tests.box import REPOSITORY
@@ -18,11 +18,11 @@ def test_the_page_has_every_code() -> None:
 
 
 def test_the_help_has_every_command_and_code() -> None:
-    text = build_parser().format_help()
+    text = PROGRAM.parser().format_help()
     assert all(f"  {code:>3}  {meaning}" in text for code, meaning in EXIT_MEANINGS)
-    assert all(re.search(rf"^    {name}\b", text, re.MULTILINE) for name in COMMAND_MODULES)
+    assert all(re.search(rf"^    {name}\b", text, re.MULTILINE) for name in PROGRAM.modules)
     page = (REPOSITORY / "docs" / "patrol.md").read_text()
-    assert all(f"`patrol {name}" in page or f"patrol {name}" in page for name in COMMAND_MODULES)
+    assert all(f"`patrol {name}" in page or f"patrol {name}" in page for name in PROGRAM.modules)
 
 
 def test_a_line_stays_a_line() -> None:

@@ -7,6 +7,7 @@ discord-api-docs#4722). `content` holds 2000 characters.
 
 from __future__ import annotations
 
+from onbox.contract.json_text import parse_object
 from onbox.notify.schedule import RETRY_AFTER_LIMIT_SECONDS, judge_status
 from onbox.notify.wire import (
     JSON_HEADERS,
@@ -16,7 +17,6 @@ from onbox.notify.wire import (
     Outcome,
     Outgoing,
     Verdict,
-    parse_object,
     render_json,
 )
 from onbox.notify.words import text

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
+from onbox.contract.json_text import parse_object
 from onbox.notify.schedule import judge_status
 from onbox.notify.wire import (
     JSON_HEADERS,
@@ -19,7 +20,6 @@ from onbox.notify.wire import (
     Outgoing,
     Unusable,
     Verdict,
-    parse_object,
     render_json,
 )
 from onbox.notify.words import clip, text, title

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from onbox.contract.json_text import parse_object
 from onbox.notify.schedule import RETRY_AFTER_LIMIT_SECONDS, judge_status
 from onbox.notify.wire import (
     JSON_HEADERS,
@@ -20,7 +21,6 @@ from onbox.notify.wire import (
     Rate,
     Unusable,
     Verdict,
-    parse_object,
     render_json,
 )
 from onbox.notify.words import text

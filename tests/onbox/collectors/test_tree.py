@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.collectors.tree import BIGGEST, PAGE_BYTES, TICKS_PER_SECOND, Member, Tree, read_tree
+from onbox.collectors.tree import BIGGEST, PAGE_BYTES, Member, Tree, read_tree
 from onbox.contract.readings import Absent, Unseen
-from onbox.system.process import Identity, look_up
+from onbox.system.process import TICKS_PER_SECOND, Identity, look_up
 from tests.trees import plant
 
 if TYPE_CHECKING:

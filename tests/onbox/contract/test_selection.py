@@ -69,7 +69,7 @@ def test_a_word_is_split_at_its_first_equals_sign(word: str, name: str, cmd: str
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["tarin"], 'no stage "tarin"; did you mean: train'),
+        (["tarin"], 'no stage "tarin"; did you mean "train"?'),
         (["qqq"], 'no stage "qqq"; there are: eval, prepare, train'),
         (["train", "train"], 'stage "train" is named 2 times'),
         (["train", "train=x"], 'stage "train" is named 2 times'),

@@ -20,18 +20,10 @@ from tests.fault_server import CANARY, FaultServer, free_port, self_signed
 from tests.onbox.notify.samples import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 LIMIT_SECONDS = 0.8
 DELIVERED, LATER, NEVER, UNCLEAR = Outcome
-
-
-@pytest.fixture
-def server() -> Iterator[FaultServer]:
-    made = FaultServer()
-    yield made
-    made.close()
 
 
 def attempt(url: str, form: str | None = None, seconds: float = LIMIT_SECONDS) -> Verdict:

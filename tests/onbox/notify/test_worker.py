@@ -17,17 +17,9 @@ from tests.fault_server import CANARY, FaultServer
 from tests.onbox.notify.samples import DONE, FAILED, message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 QUICK = Pace(2.0, 0.01, 0.05, 3600.0)
-
-
-@pytest.fixture
-def server() -> Iterator[FaultServer]:
-    made = FaultServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
-
 from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
 from patrol.probe.take import take
@@ -17,21 +15,12 @@ from patrol.ssh import Answer, NoAnswer, Target, ask
 from tests.box import wait_until
 from tests.hung_mount import hung_mount
 from tests.patrol.probe.local_sh import settings_for
-from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from patrol.before import LogPlace
-
-
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    need_sshd()
-    server = Sshd(tmp_path / "ssh")
-    yield server
-    server.close()
+    from tests.sshd import Sshd
 
 
 def question(target: Target, stdin: bytes, mark: bytes, deadline: float) -> Answer | NoAnswer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.units import format_duration
 from onbox.project import load_project
@@ -43,6 +43,89 @@ if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint
     from patrol.settings import Settings
     from sentinels.outcome import Finding
+
+EXAMPLES = """\
+targets:
+  MARKER                  a file on this machine          ckpt/DONE
+  BOX:/PATH/MARKER        a file on a box                 gpu1:/root/digits/DONE
+  BOX:RUN                 a run of the box, by its name   gpu1:digits
+BOX is a [boxes.*] of onbox.toml, or any host that ssh knows. What was there before the wait began does not count
+(--existing takes it), but for BOX:RUN: of a run that has ended already its end is told at once.
+
+examples:
+  sentinel wait gpu1:digits && ./next.sh
+  sentinel wait gpu1:/root/job/DONE --fail gpu1:/root/job/FAILED --pid gpu1:4711 --timeout 12h
+  sentinel wait --log gpu1:/root/job/train.log --regex 'QUEUE DONE|Training completed' --stall-after 30m
+  sentinel wait --artifact 'gpu1:/root/job/ckpt/epoch_30*.pt' --min-bytes 1GB --stable 20s
+  sentinel wait gpu1:digits gpu2:digits --any --json
+  sentinel wait gpu1:digits --timeout 25s     in slices: a call that ends with 124 is continued by the next one
+"""
+
+
+def add(subparsers: Any) -> None:
+    wait = subparsers.add_parser(
+        "wait", help="wait until it lands, or until it is clear that it will not", epilog=EXAMPLES
+    )
+    _add_what(wait)
+    _add_how(wait)
+    wait.set_defaults(function=run)
+
+
+def _add_what(wait: argparse.ArgumentParser) -> None:
+    """What is waited for, and what means that it will not come."""
+    wait.add_argument("targets", nargs="*", metavar="TARGET", help="marker or run; see below")
+    wait.add_argument(
+        "--log", action="append", default=[], metavar="PATH", help="a log (also BOX:PATH); lines from now on count"
+    )
+    wait.add_argument(
+        "--regex", action="append", default=[], metavar="RE", help="the line of the log that is waited for"
+    )
+    wait.add_argument(
+        "--fail-regex", action="append", default=[], metavar="RE", help="a line of the log that means failure"
+    )
+    wait.add_argument(
+        "--artifact",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="a file (also BOX:GLOB) that is new, big enough and stable",
+    )
+    wait.add_argument("--min-bytes", metavar="SIZE", help="how big it must be at least (default: not empty)")
+    wait.add_argument("--stable", metavar="TIME", help="for how long it must not change (default: 10s)")
+    wait.add_argument(
+        "--fail", action="append", default=[], metavar="MARKER", help="a marker whose landing means failure"
+    )
+    wait.add_argument(
+        "--pid",
+        action="append",
+        default=[],
+        metavar="PID",
+        help="a process (also BOX:PID); its end without a marker is told",
+    )
+
+
+def _add_how(wait: argparse.ArgumentParser) -> None:
+    """How long, how often, and what follows."""
+    which = wait.add_mutually_exclusive_group()
+    which.add_argument(
+        "--all", action="store_true", help="until all targets have landed, or one cannot any more (default)"
+    )
+    which.add_argument("--any", action="store_true", help="until one target has landed, or none can any more")
+    wait.add_argument("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
+    wait.add_argument("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for so long")
+    wait.add_argument("--existing", action="store_true", help="what was there before the wait began counts, too")
+    wait.add_argument("--once", action="store_true", help="one look instead of a wait; what is there counts")
+    wait.add_argument("--fresh", action="store_true", help="begin anew: do not continue a wait that timed out before")
+    wait.add_argument("--interval", metavar="TIME", help="short connections, one each TIME, instead of a held one")
+    wait.add_argument(
+        "--exec",
+        metavar="CMD",
+        dest="command",
+        help="shell line to run at the end; SENTINEL_OUTCOME and the like tell it how",
+    )
+    wait.add_argument("--notify", action="store_true", help="tell the targets of [notify] how it ended")
+    wait.add_argument("--json", action="store_true", help="one JSON object instead of the line")
+    wait.add_argument("-c", "--config", metavar="FILE", help="configuration (default: the nearest onbox.toml)")
 
 
 def run(args: argparse.Namespace) -> int:

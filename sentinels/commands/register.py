@@ -18,6 +18,20 @@ if TYPE_CHECKING:
     import argparse
 
 
+def add(subparsers: Any) -> None:
+    listing = subparsers.add_parser("list", help="who waits for what: age, limit, last contact")
+    listing.add_argument("--json", action="store_true", help="one JSON object")
+    listing.set_defaults(function=run_list)
+    stop = subparsers.add_parser(
+        "stop", help="end waits by target or id", epilog="example:\n  sentinel stop gpu1:digits"
+    )
+    stop.add_argument("names", nargs="*", metavar="TARGET", help="as it was typed, or the id that `list` shows")
+    stop.add_argument("--all", action="store_true", dest="everyone", help="all waits of this user")
+    stop.set_defaults(function=run_stop)
+    reap = subparsers.add_parser("reap", help="clear waits whose process has gone or hangs")
+    reap.set_defaults(function=run_reap)
+
+
 def _standings() -> tuple[Register, list[Standing]]:
     register, now = Register(register_folder(os.environ)), wall()
     return register, [standing_of(entry, now) for entry in register.entries()]

@@ -1,0 +1,190 @@
+"""What is seen of a chain that runs: the launch check of one that was just started, or another's, to its end."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.slots import read_slot
+from onbox.contract.events import Event
+from onbox.contract.exits import Exit
+from onbox.contract.paths import CHAIN
+from onbox.errors import Trouble
+from onbox.system.clock import monotonic
+from onbox.system.process import Identity, look_up
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.chain.holder import Holder
+    from onbox.chain.launch import (
+        Definition,
+        Launched,
+    )
+    from onbox.chain.view import Viewer
+    from onbox.contract.events import Record
+
+SHOWN_DIFFERENCES = 10
+
+
+def say(args: argparse.Namespace, data: dict[str, Any], text: str) -> None:
+    """One thing to tell: as JSON for programs, else as text."""
+    print(json.dumps(data) if args.json else text, flush=True)
+
+
+def teller(args: argparse.Namespace) -> Any:
+    """What makes a line of a record: JSON for programs, else words."""
+    from onbox.chain.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
+
+    return json.dumps if args.json else narrate
+
+
+def size_of(path: str) -> int:
+    """Bytes of a file; 0 where there is none."""
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def follow_launch(args: argparse.Namespace, definition: Definition, started: Launched, offset: int) -> int:
+    """Watch what was just started; the exit code. offset: bytes of the journal that tell of earlier launches."""
+    from onbox.chain.identity import freeze_git  # noqa: PLC0415 - loaded while the first stage starts
+    from onbox.chain.view import Viewer  # noqa: PLC0415
+
+    paths = definition.paths
+    entry = look_up(started.pid)
+    identity = entry.identity if entry else Identity(started.pid, 0)
+    viewer = Viewer(paths, identity, journal_offset=offset, bell_fd=started.bell_fd, child=True, tell=teller(args))
+    _tell_what_is_done(args, definition)
+    if not args.detach:
+        freeze_git(paths, str(definition.head["project"]))
+        return _final(viewer.follow())
+    result = viewer.follow(until=_is_start, limit_seconds=60.0)
+    freeze_git(paths, str(definition.head["project"]))
+    if result is None:
+        result = _launch_check(viewer, definition, args.launch_check)
+    if result is None:
+        say(args, _launched(definition, started), _launched_text(definition, started))
+        return Exit.DONE
+    return _final(result)
+
+
+def _tell_what_is_done(args: argparse.Namespace, definition: Definition) -> None:
+    """Stages that are skipped leave no record: say how many there are."""
+    marked = set(os.listdir(definition.paths.markers))
+    done = sum(1 for stage, _ in definition.stages if f"{stage.name}_DONE" in marked)
+    if done and not args.json:
+        print(f"{done} of {len(definition.stages)} stages done already", flush=True)
+
+
+def _is_start(record: Record) -> bool:
+    return bool(record["event"] in (Event.ATTEMPT_STARTED, Event.ATTEMPT_ADOPTED, Event.STAGE_WAITING))
+
+
+def _launch_check(viewer: Viewer, definition: Definition, seconds: float) -> int | None:
+    """Watch for an immediate crash until the stage says a word: the chain's exit code if it ended, else None."""
+    deadline = monotonic() + max(0.0, seconds)
+    while (left := deadline - monotonic()) > 0:
+        result = viewer.follow(limit_seconds=min(0.1, left))
+        if result is not None:
+            return result
+        if _has_output(definition) and _has_live_stage(definition):
+            break
+    return None
+
+
+def _has_live_stage(definition: Definition) -> bool:
+    """Whether a stage's command runs at this moment; one that crashed is examined before the chain ends."""
+    for entry in os.scandir(definition.paths.markers):
+        if entry.name.endswith(".slot") and entry.name != f".{CHAIN}.slot":
+            slot, _, locked = read_slot(entry.path)
+            if locked and slot is not None and slot.exit_code is None:
+                return True
+    return False
+
+
+def _has_output(definition: Definition) -> bool:
+    logs = definition.paths.logs
+    return any(entry.is_file() and entry.stat().st_size for entry in os.scandir(logs))
+
+
+def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
+    paths = definition.paths
+    names = [stage.name for stage, _ in definition.stages]
+    return {
+        "event": "launched",
+        "run": os.path.basename(paths.root),
+        "run_id": definition.head["run_id"],
+        "runner_pid": started.pid,
+        "state_dir": paths.root,
+        "markers": [paths.done(name) for name in names[:50]] + [paths.done("CHAIN"), paths.failed("CHAIN")],
+    }
+
+
+def _launched_text(definition: Definition, started: Launched) -> str:
+    data = _launched(definition, started)
+    shown = data["markers"] if len(data["markers"]) <= 8 else [*data["markers"][:3], "…", *data["markers"][-2:]]
+    lines = [f"run {data['run']} ({data['run_id']}) goes on by itself, runner pid {started.pid}"]
+    lines += [f"  marker  {path}" for path in shown]
+    lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
+    lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
+    return "\n".join(lines)
+
+
+def _not_to_be_told(definition: Definition) -> list[str]:
+    """Targets whose URL or secret is not to be found in this shell, which is the runner's, too: better known now."""
+    if not definition.head.get("notify"):
+        return []
+    from onbox.notify.targets import NotSet, frozen_targets, resolve_target  # noqa: PLC0415 - only where somebody is told
+
+    found = []
+    for name, target in frozen_targets(definition.head).items():
+        try:
+            resolve_target(target, os.environ, str(definition.head["project"]))
+        except NotSet as trouble:
+            found.append(f"nothing reaches {name} yet: {trouble}; what is to be told waits (onbox notify flush)")
+    return found
+
+
+def attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> int:
+    """Another runner has the run: the same chain is watched to its end, another one is refused."""
+    if args.accept_done or args.redo:
+        raise Trouble(
+            Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --redo or --accept-done"
+        )
+    if holder.chain_fingerprint != definition.chain_fingerprint:
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"run {os.path.basename(definition.paths.root)} is held by another chain: runner pid {holder.pid} on "
+            f"{holder.host}, run id {holder.run_id}{_what_differs(definition)}\n  see it: onbox status; "
+            "end it: onbox stop; beside it under another name: onbox chain --run NAME …",
+        )
+    if holder.host != os.uname().nodename:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"this chain runs on another host: {holder.host}, pid {holder.pid}")
+    say(args, {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})")
+    if args.detach:
+        return Exit.DONE
+    from onbox.chain.view import Viewer  # noqa: PLC0415 - as above
+
+    viewer = Viewer(
+        definition.paths,
+        holder.identity,
+        journal_offset=size_of(definition.paths.journal),
+        bell_fd=None,
+        child=False,
+        tell=teller(args),
+    )
+    return _final(viewer.follow())
+
+
+def _what_differs(definition: Definition) -> str:
+    """From what runs there, as lines; "" where that cannot be compared."""
+    from onbox.chain.launch import differences_from_frozen  # noqa: PLC0415 - only then
+    from onbox.commands.conflicts import difference_lines  # noqa: PLC0415 - only then
+
+    lines = difference_lines(differences_from_frozen(definition))
+    lines = [*lines[:SHOWN_DIFFERENCES], "  …"] if len(lines) > SHOWN_DIFFERENCES else lines
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _final(result: int | None) -> int:
+    return int(Exit.INTERNAL) if result is None else result

@@ -1,0 +1,138 @@
+"""Start a chain: here, in this process, or on an engine; or join who runs it already."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.environment import JOB_VARIABLE
+from onbox.chain.holder import Holder
+from onbox.chain.launch import (
+    AlreadyDone,
+    Conflicts,
+    Definition,
+    HolderUnknown,
+    OtherStageAlive,
+    StillAlive,
+    Taken,
+    Wishes,
+    launch,
+    prepare,
+    read_head,
+    take_lock,
+)
+from onbox.chain.process_main import run_chain
+from onbox.commands.aloud import listener
+from onbox.commands.follow import attach, follow_launch, say, size_of, teller
+from onbox.commands.project import removed_under_it
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+
+if TYPE_CHECKING:
+    import argparse
+
+    from onbox.contract.differences import Difference
+    from onbox.contract.paths import RunPaths
+
+
+def start(args: argparse.Namespace, definition: Definition) -> int:
+    """Start, or join who runs it already; the exit code of the chain, or of its launch. Raises Trouble."""
+    paths = definition.paths
+    _check_wishes(args, definition)
+    if "backend" in definition.head:
+        return _start_on_engine(args, definition)
+    _refuse_live_jobs(paths)
+    lock = _lock_of(paths)
+    if isinstance(lock, Holder):
+        return attach(args, definition, lock)
+    try:
+        if args.inline:
+            return _run_inline(args, definition, lock)
+        offset = size_of(paths.journal)
+        started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
+    except (StillAlive, OtherStageAlive, Conflicts) as refusal:
+        os.close(lock.lock_fd)
+        raise _trouble_of(refusal, paths) from refusal
+    if isinstance(started, AlreadyDone):
+        say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
+        return Exit.DONE
+    return follow_launch(args, definition, started, offset)
+
+
+def _lock_of(paths: RunPaths) -> Taken | Holder:
+    """The run's lock, or who has it. Raises Trouble where that is not to be known."""
+    try:
+        return take_lock(paths)
+    except StillAlive as alive:
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"{paths.lock} was removed, but its runner is alive: let it end, or end it: kill {alive.pids[0]}",
+        ) from alive
+    except HolderUnknown as unknown:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
+
+
+def _trouble_of(refusal: StillAlive | OtherStageAlive | Conflicts, paths: RunPaths) -> Trouble:
+    """Why the chain was not started, and what to do."""
+    if isinstance(refusal, StillAlive):
+        return Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, refusal.pids))
+    if isinstance(refusal, OtherStageAlive):
+        return Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"stage {refusal.stage} of an earlier chain of this run is still alive (its runner is gone)\n"
+            "  let it finish: onbox resume; end it: onbox stop; beside it: onbox chain --run NAME …",
+        )
+    from onbox.commands.conflicts import describe_conflicts  # noqa: PLC0415 - only then
+
+    live = any(conflict.action.name == "REFUSE_LIVE" for conflict in refusal.found)
+    return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal))
+
+
+def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
+    from onbox.commands.backend_run import start_on_backend  # noqa: PLC0415 - only for an engine
+
+    try:
+        return start_on_backend(args, definition, teller(args))
+    except Conflicts as conflicts:
+        raise _trouble_of(conflicts, definition.paths) from conflicts
+
+
+def _refuse_live_jobs(paths: RunPaths) -> None:
+    """A run that was handed to an engine starts here only when none of its jobs can be alive, or in one of them."""
+    head = read_head(paths) if os.path.exists(paths.manifest) and JOB_VARIABLE not in os.environ else None
+    if head is None or not isinstance(head.data.get("backend"), dict):
+        return
+    from onbox.commands.backend_run import refuse_second_copy  # noqa: PLC0415 - only for an engine
+
+    refuse_second_copy(paths, head)
+
+
+def _check_wishes(args: argparse.Namespace, definition: Definition) -> None:
+    names = [stage.name for stage, _ in definition.stages]
+    unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
+    if unknown:
+        raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)} in this chain; there are: {', '.join(names[:20])}")
+
+
+def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
+    return f"all {done.stage_count} stages are done already; markers in {paths.markers}; to run one again: --redo STAGE"
+
+
+def _announcer(args: argparse.Namespace) -> Any:
+    """Tells what differs from the launch before, ahead of the start."""
+
+    def announce(differences: tuple[Difference, ...]) -> None:
+        from onbox.commands.conflicts import difference_lines  # noqa: PLC0415 - only then
+
+        text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
+        say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
+
+    return announce
+
+
+def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
+    from onbox.chain.identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
+
+    prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
+    freeze_git(definition.paths, str(definition.head["project"]))
+    return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)))

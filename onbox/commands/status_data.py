@@ -1,0 +1,188 @@
+"""What `onbox status` tells of a run, as JSON-ready data."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.launch import read_stages
+from onbox.chain.look import RunView, StageView, log_look
+from onbox.chain.slots import read_marker
+from onbox.contract.events import Event
+from onbox.contract.markers import Marker
+from onbox.contract.states import RunState, StageState
+from onbox.contract.tracker import identity_from_record
+from onbox.contract.units import format_duration
+from onbox.redact import one_line, printable, redact
+from onbox.system.clock import parse_utc, wall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onbox.chain.job_view import JobView
+    from onbox.contract.paths import RunPaths
+
+LATE_HEARTBEATS = 4
+
+
+def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dict[str, Any]:
+    """The status as JSON-ready data; the text form shows a part of it. found: the run's jobs; None: it has none."""
+    head = view.head
+    reason = (view.end or {}).get("reason") or None
+    return {
+        "schema": 1,
+        "run": head.run,
+        "run_id": head.run_id,
+        "state": view.state.value,
+        "stage": view.current,
+        "reason": redact(printable(str(reason))) if reason else _why_stalled(paths, view),
+        "outcome": (view.end or {}).get("event"),
+        "runner_alive": view.runner_alive,
+        "runner_pid": view.holder.pid if view.holder else None,
+        "stage_alive": view.stage_alive is not None,
+        "waiting_for": view.status.get("waiting_for") if view.runner_alive else None,
+        "heartbeat_age_seconds": view.heartbeat_age_seconds,
+        "heartbeat_late": is_late(view),
+        "stages": [_stage_data(stage, view) for stage in view.stages],
+        "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
+        "log": log_look(paths, view),
+        "failure": _failure(paths, view),
+        "progress": view.status.get("progress") if view.runner_alive else None,
+        "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
+        "resources": view.status.get("resources") if view.runner_alive else None,
+        "markers": paths.markers,
+        "state_dir": paths.root,
+        "project": head.project,
+        "host": head.data.get("host"),
+        "git": head.data.get("git"),
+        "notifications": _notifications(paths, view),
+        "journal_damaged_lines": view.unreadable_lines,
+        "next_command": next_command(view) if found is None else _next_on_engine(view, found),
+        **({} if found is None else _engine_data(paths, view, found)),
+    }
+
+
+def _engine_data(paths: RunPaths, view: RunView, found: JobView) -> dict[str, Any]:
+    from onbox.commands.backend_view import engine_failure, job_line, jobs_data  # noqa: PLC0415 - as above
+
+    return {
+        "backend": view.head.data["backend"].get("name"),
+        "jobs": jobs_data(found),
+        "job_lines": [job_line(look) for look in found.looks.values()],
+        "failure": _failure(paths, view) or engine_failure(found),
+    }
+
+
+def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
+    """Counts, per target and in all; {} when nobody is told of this run."""
+    if not view.head.data.get("notify") and not os.path.isdir(paths.outbox):
+        return {}
+    from onbox.notify.survey import summary, survey  # noqa: PLC0415 - only where there is somebody to tell
+
+    seen = survey(paths)
+    trouble = view.status.get("notify_trouble") if view.runner_alive else None
+    told = " · ".join(filter(None, (trouble, summary(seen))))
+    return {**seen, "trouble": trouble, "summary": told or None}
+
+
+FAILURE_KEYS = (
+    "failure_class",
+    "confidence",
+    "proof",
+    "proof_line_number",
+    "where",
+    "remedy",
+    "signature",
+    "progress",
+    "triage_trouble",
+)
+
+
+def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
+    """Why the stage at which the chain ended has failed, from its marker; None if none has."""
+    failed = next((stage.name for stage in view.stages if stage.state is StageState.FAILED), None)
+    marker = read_marker(paths.failed(failed)) if failed is not None else None
+    if not isinstance(marker, Marker):
+        return None
+    return {"stage": failed, **{key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}}
+
+
+def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
+    """One run at a tracker: its identity and how it differs from the one that is meant. Texts of the journal."""
+    identity = identity_from_record(record)
+    fields = {} if identity is None else identity._asdict()
+    drift = record.get("drift")
+    safe = {key: redact(one_line(value)) if isinstance(value, str) else value for key, value in fields.items()}
+    return {**safe, "drift": [redact(one_line(str(text))) for text in drift] if isinstance(drift, list) else []}
+
+
+def is_late(view: RunView) -> bool:
+    """Whether a live runner's heartbeat is overdue: the monitor's trouble, not the run's."""
+    age = view.heartbeat_age_seconds
+    return view.runner_alive and age is not None and age > LATE_HEARTBEATS * view.head.settings.sample_every_seconds
+
+
+def _why_stalled(paths: RunPaths, view: RunView) -> str | None:
+    """What is quiet, since when, and what is too long; None where nothing stalls."""
+    if view.state is not RunState.STALLED:
+        return None
+    limit = next((one.stage.stall_after_seconds for one in read_stages(paths) if one.stage.name == view.current), None)
+    spoke = parse_utc(str(view.status.get("last_output_at") or ""))
+    last = f"; it wrote last {format_duration(max(0.0, wall() - spoke))} ago" if spoke is not None else ""
+    beyond = f" for longer than stall_after ({format_duration(limit)})" if limit is not None else ""
+    return f"stage {view.current}: log, artifacts and CPU all quiet{beyond}{last}"
+
+
+def state_word(stage: StageView, view: RunView) -> str:
+    """A stage's state; that of a stalled run's live stage is stalled, too."""
+    stalls = view.state is RunState.STALLED and stage.state is StageState.RUNNING
+    return (StageState.STALLED if stalls else stage.state).value
+
+
+def _stage_data(stage: StageView, view: RunView) -> dict[str, Any]:
+    marker = stage.marker or {}
+    return {
+        "name": stage.name,
+        "state": state_word(stage, view),
+        "attempts": stage.attempts,
+        "duration_seconds": marker.get("duration_seconds"),
+        "ended_at": marker.get("ended_at"),
+        "artifact_count": marker.get("artifact_count"),
+        "note": stage.note or None,
+    }
+
+
+_NEXT_COMMANDS: dict[RunState, str | None] = {
+    RunState.PENDING: "onbox resume",
+    RunState.RUNNING: "onbox logs -f",
+    RunState.STALLED: "onbox logs",
+    RunState.DEGRADED: "onbox logs",
+    RunState.INTERRUPTED: "onbox resume",
+    RunState.FAILED: "onbox logs",
+    RunState.STOPPED: "onbox resume",
+    RunState.DONE: None,
+    RunState.UNKNOWN: "onbox status",
+}
+
+
+# For a run on an engine: its runner is no process of this machine.
+_ENGINE_COMMANDS: dict[RunState, str | None] = {
+    **_NEXT_COMMANDS,
+    RunState.PENDING: "onbox status",
+    RunState.RUNNING: "onbox logs -f",
+}
+
+
+def _next_on_engine(view: RunView, found: JobView) -> str | None:
+    if view.state is RunState.PENDING and not found.is_live:
+        return "onbox resume"  # nothing waits: a submission was cut off
+    return _ENGINE_COMMANDS[view.state]
+
+
+def next_command(view: RunView) -> str | None:
+    """What a person most likely types next; None when nothing is left to do."""
+    if view.state is RunState.RUNNING and not view.runner_alive:
+        return "onbox resume"
+    if (view.end or {}).get("event") == Event.GATE_REFUSED:
+        return "onbox resume"
+    return _NEXT_COMMANDS[view.state]

@@ -1,0 +1,17 @@
+"""The user's word before something outside the project is changed, such as the crontab."""
+
+from __future__ import annotations
+
+import sys
+
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+
+
+def agrees(question: str, *, unasked: str) -> bool:
+    """Whether the user says yes. unasked: the command that does it without a question. Raises Trouble where nobody can
+    be asked.
+    """
+    if not sys.stdin.isatty():
+        raise Trouble(Exit.USAGE, f"nobody can be asked here (stdin is no terminal): {unasked}")
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")

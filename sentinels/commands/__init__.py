@@ -1,0 +1,1 @@
+"""One file per command of `sentinel`, or group of small ones: `add` declares it, `run` does it."""
