@@ -48,6 +48,10 @@ def place_to_text(place: LogPlace, kept: str | None = None) -> str:
     reader = dict(place.reader)
     if isinstance(reader.get("window"), str):
         reader["window"] = redact(reader["window"])
+    if isinstance(reader.get("progress"), dict):  # it keeps back the last lines
+        reader["progress"] = {
+            key: redact(value) if isinstance(value, str) else value for key, value in reader["progress"].items()
+        }
     held = redact(place.held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     return _place_to_text(place._replace(reader=reader, held=held))
 
