@@ -42,7 +42,7 @@ def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...
         return Unseen(f"`ps` did not answer: {type(error).__name__}")
     transfers = parse_ps(done.stdout.decode("utf-8", "replace"))
     parked = sum(one.word == "parked" for one in standings)
-    lines = [_sentinel(one) for one in standings if one.word != "parked"]
+    lines = [_sentinel(one) for one in standings if one.word not in ("parked", "over")]
     lines += [f"{parked} that ran out of their time: sentinel list"] if parked else []
     lines += [*(f"transfer pid {one.pid}: {one.words}" for one in transfers)]
     return tuple(lines[:SHOWN])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.words import safe
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 # What differs in these cannot touch a training.
 HARMLESS = ("docs/", "doc/", "tests/", "test/", "logs/", "logbook/", ".github/")
 HARMLESS_ENDS = (".md", ".rst", ".txt", ".log", "handbook.json")
+NO_TRACKER = "none"
 STATED, INFERRED, MISSING, UNSEEN, REFUSED = "stated", "inferred", "MISSING", "NOT SEEN", "REFUSED"
 BLOCKS = (MISSING, REFUSED, UNSEEN)
 
@@ -24,7 +27,8 @@ BLOCKS = (MISSING, REFUSED, UNSEEN)
 class World(NamedTuple):
     """What is promised and what is there. git: as `look_at_git` tells it; changed: files that differ from the commit;
     pushed: whether some remote branch holds the commit, None: not looked. owners: of the boxes. source: what is known
-    of initialize_from: True: it is there and whole, False: it is not, None: it cannot be seen from here.
+    of initialize_from: True: it is there and whole, False: it is not, None: it cannot be seen from here. untracked:
+    files that a command names and git does not hold.
     """
 
     contract: Contract
@@ -35,6 +39,7 @@ class World(NamedTuple):
     owners: tuple[str, ...]
     configured_max: int | None
     source: bool | None
+    untracked: tuple[str, ...] = ()
 
 
 class Promise(NamedTuple):
@@ -43,6 +48,23 @@ class Promise(NamedTuple):
     name: str
     standing: str
     says: str
+
+
+def named_files(stages: Sequence[Stage]) -> list[str]:
+    """The words of the stages' commands that may be paths, as they stand below each stage's directory."""
+    words = ((stage.cwd, word) for stage in stages for word in _words(stage.cmd))
+    found = (
+        os.path.join(folder, word) for folder, word in words if not word.startswith("-") and not os.path.isabs(word)
+    )
+    return list(dict.fromkeys(map(os.path.normpath, found)))
+
+
+def _words(cmd: str | tuple[str, ...]) -> Sequence[str]:
+    """An argv, or what a shell would take as words; a line that no shell could read has none."""
+    try:
+        return shlex.split(cmd) if isinstance(cmd, str) else cmd
+    except ValueError:
+        return ()
 
 
 def trajectory_files(changed: Sequence[str]) -> list[str]:
@@ -80,7 +102,10 @@ def _tree(world: World) -> Promise:
             "tree", REFUSED, f"{safe(serious[0], 120)}{more} differ (patch {patch}): commit, or --accept-dirty"
         )
     if "commit" not in world.git:
-        return Promise("tree", UNSEEN, "no git")
+        return Promise("tree", UNSEEN, "there is no commit to compare it with")
+    if world.untracked:
+        more = f" and {len(world.untracked) - 1} more" if len(world.untracked) > 1 else ""
+        return Promise("tree", REFUSED, f"{safe(world.untracked[0], 120)}{more}: in no commit; git add, and commit")
     return Promise("tree", STATED, f"clean but for harmless files (patch {patch})" if world.changed else "clean")
 
 
@@ -100,7 +125,9 @@ def _output_root(world: World) -> Promise:
 def _tracker(world: World) -> Promise:
     tracker = world.contract.tracker
     if not tracker:
-        return Promise("tracker", MISSING, "[contract] tracker: id or name, and its resume policy")
+        return Promise("tracker", MISSING, '[contract] tracker: id or name, and its resume policy; or "none"')
+    if tracker == NO_TRACKER:
+        return Promise("tracker", STATED, tracker)
     if "resume" not in tracker:
         return Promise("tracker", MISSING, f"{safe(tracker)}: and its resume policy, such as resume=allow")
     return Promise("tracker", STATED, safe(tracker))

@@ -123,6 +123,8 @@ def _watch_line(facts: Facts) -> str:
 
 
 def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
+    if not runs and facts.troubles:
+        return ["next: mend what could not be looked at; whether anything runs is not known"]
     if not runs:
         return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
     advice = advise(runs[0], here=facts.here)

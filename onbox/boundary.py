@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -24,9 +25,11 @@ def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken
             _open_null(number, name)
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    gc.freeze()  # the interpreter's end would look through all objects for what the kernel takes back anyway: 18 ms
+    sys.exit(code)
 
 
 def _open_null(number: int, name: str) -> None:

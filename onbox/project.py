@@ -15,6 +15,7 @@ from onbox.triage.classes import RETRYABLE
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
 
 class Project(NamedTuple):
@@ -64,11 +65,21 @@ def load_project(config_option: str | None) -> Project:
             known_classes=RETRYABLE,
         )
     except ConfigErrors as errors:
-        lines = "\n".join(f"  {error}" for error in errors.errors)
+        lines = "\n".join(error_lines(path, errors))
         count = len(errors.errors)
         heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
         raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
     return Project(folder, path, config)
+
+
+def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
+    """Each error of a file that has been read, with its line where that can be told."""
+    from onbox.contract.config_place import line_of  # noqa: PLC0415 - only a wrong file needs it
+
+    text = (read_file(path) or b"").decode("utf-8", "replace")
+    for error in errors.errors:
+        line = line_of(text, error.path)
+        yield f"  {error}" if line is None else f"  line {line}: {error}"
 
 
 def read_toml(path: str) -> dict[str, Any]:

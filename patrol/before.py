@@ -26,6 +26,7 @@ class Before(NamedTuple):
     acknowledged: id of what a person has acknowledged (run id and rule); silenced_until: local time.
     restarts: local times of resumes by this patrol, at most 64, each with the failure's signature.
     durations: seconds that runs took when they were done, as `(stage@run id, seconds)`, at most 32.
+    origin: the entry of onbox.toml by which it was looked for (`patrol/origin.py`); None: not known.
     """
 
     last_seen_at: float | None = None
@@ -56,6 +57,7 @@ class Before(NamedTuple):
     undelivered_ticks: int = 0
     was_flapping: bool = False
     flag: str = ""
+    origin: str | None = None
 
 
 class BoxBefore(NamedTuple):

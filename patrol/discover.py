@@ -20,30 +20,41 @@ _PLACE = r"/[^\x00-\x1f]*"
 
 # Run directories are known by run.json beside events.jsonl. Bounded in depth and time; other file systems are not
 # entered, so that a hung mount costs nothing. A project that is not there any more (a copy, an example, a moved folder)
-# has no runs; a run says by its journal when it moved, in seconds since the epoch. What else looks like training is
-# told with its parent, its working directory and where its stdout goes. Every line begins with a letter.
+# has no runs; a run says by its journal when it moved, in seconds since the epoch. A process that a run started names
+# it in its environment: it is found wherever its project lies, and is no other training. What else looks like training
+# is told with its parent, its working directory and where its stdout goes. Every line begins with a letter.
 SCRIPT = r"""
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi; }
-seconds=$1
+seconds=$1 project=$2
+say_run() { # KIND FOLDER
+  kind=$1
+  shift
+  [ -f "$1/run.json" ] && [ -f "$1/events.jsonl" ] || return
+  of=$(sed -n 's/.*"project": *"\([^"\\]*\)".*/\1/p' "$1/run.json" | head -n 1)
+  [ -z "$of" ] || [ -d "$of" ] || return
+  at=$(stat -c %Y "$1/events.jsonl" 2>/dev/null || stat -f %m "$1/events.jsonl" 2>/dev/null)
+  printf '%s %s\t%s\t%s\n' "$kind" "${at:-0}" "$of" "$1"
+}
 printf 'H %s\n' "$HOME"
-for root in "$HOME" /root /workspace /data /mnt /scratch /home /opt /srv; do
+if [ "$project" ]; then
+  (cd "$project" && printf 'W %s\n' "$(pwd -P)") 2>/dev/null
+  set -- "$project"
+else
+  set -- "$HOME" /root /workspace /data /mnt /scratch /home /opt /srv
+fi
+for root in "$@"; do
   [ -d "$root" ] || continue
-  case $root in "$HOME") ;; *) case $HOME in "$root"/*) continue ;; esac ;; esac
+  case $root in "$HOME" | "$project") ;; *) case $HOME in "$root"/*) continue ;; esac ;; esac
   bounded find "$root" -xdev -maxdepth 6 -name run.json -type f 2>/dev/null
 done | while IFS= read -r file; do
-  folder=${file%/run.json}
-  [ -f "$folder/events.jsonl" ] || continue
-  project=$(sed -n 's/.*"project": *"\([^"\\]*\)".*/\1/p' "$file" | head -n 1)
-  [ -z "$project" ] || [ -d "$project" ] || continue
-  at=$(stat -c %Y "$folder/events.jsonl" 2>/dev/null || stat -f %m "$folder/events.jsonl" 2>/dev/null)
-  printf 'R %s\t%s\t%s\n' "${at:-0}" "$project" "$folder"
+  say_run R "${file%/run.json}"
 done | head -n 100
 tmux ls 2>/dev/null | cut -d: -f1 | head -n 10 | while IFS= read -r name; do printf 'S %s\n' "$name"; done
 heads='^==> .proc.[0-9]*.cmdline <==$'
 head -c 4096 /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ' \
   | grep -E -e "$heads" -e '^([^ ]*/)?python[0-9.]*( -[A-Za-z]+)* [^- ][^ ]*[.]py( |$)' \
     -e '^([^ ]*/python[0-9.]* )?[^ ]*(torchrun|deepspeed|accelerate) ' \
-  | sed -n -e "/$heads/{h;d;}" -e '/onbox/d;/-packages/d' -e 'x;p;x;p' | head -n 80 | while read -r line; do
+  | sed -n -e "/$heads/{h;d;}" -e '/-packages/d' -e 'x;p;x;p' | head -n 80 | while read -r line; do
   case $line in
     '==> /proc/'*) pid=${line#*c/} pid=${pid%%/*}; continue ;;
   esac
@@ -51,6 +62,8 @@ head -c 4096 /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ' \
   stat=${stat##*') '}
   parent=${stat#* }
   cwd=$(readlink /proc/"$pid"/cwd) || continue
+  run=$(tr '\000' '\n' 2>/dev/null </proc/"$pid"/environ | sed -n 's/^ONBOX_RUN_DIR=//p' | head -n 1)
+  [ "$run" ] && say_run L "$run" && continue
   output=$(readlink /proc/"$pid"/fd/1)
   printf 'P %s %s\t%s\t%s\t%.200s\n' "$pid" "${parent%% *}" "$cwd" "$output" "$line"
 done
@@ -77,43 +90,66 @@ class Training(NamedTuple):
 
 class Found(NamedTuple):
     """projects: project directories of runs that onbox started, each with the folder that holds its runs; the one whose
-    run moved last comes first. sessions: of tmux. trainings: what runs there beside them.
+    run moved last comes first. sessions: of tmux. trainings: what runs there beside them. place: the project that was
+    named, without symbolic links; "": none was named, or it is not there.
     """
 
     projects: tuple[tuple[str, str], ...]
     sessions: tuple[str, ...]
     trainings: tuple[Training, ...]
+    place: str = ""
+
+    def trainings_in_place(self) -> tuple[Training, ...]:
+        """Those that work in the named project or below it; their logs by paths that hold from there. () where the
+        project holds runs of onbox.
+        """
+        if not self.place or any(self._is_inside(project) for project, _ in self.projects):
+            return ()
+        return tuple(
+            one if one.folder == self.place or one.log is None else one._replace(log=os.path.join(one.folder, one.log))
+            for one in self.trainings
+            if self._is_inside(one.folder)
+        )
+
+    def _is_inside(self, folder: str) -> bool:
+        return f"{folder}/".startswith(self.place.rstrip("/") + "/")
 
 
-def discover_stdin() -> bytes:
-    return script_with_values(SCRIPT, (str(SECONDS),))
+def discover_stdin(project: str = "") -> bytes:
+    """What to ask. project: runs are looked for only there; "": wherever projects use to lie."""
+    return script_with_values(SCRIPT, (str(SECONDS), project))
 
 
 def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
     """What the box said."""
     if isinstance(answer, NoAnswer):
         return answer
-    runs: list[tuple[int, str, str]] = []
-    home = "/root"
+    runs: dict[str, list[tuple[int, str, str]]] = {"R": [], "L": []}
+    home, named = "/root", ""
     sessions, processes = [], list[tuple[str, str, str, str, str]]()
     for line in answer.output.decode("utf-8", "replace").split("\n"):
         kind, _, rest = line.partition(" ")
         if kind == "H":
             home = rest.rstrip("/")
-        elif kind == "R":
+        elif kind == "W" and re.fullmatch(_PLACE, rest):
+            named = rest
+        elif kind in runs:
             at, _, places = rest.partition("\t")
             project, _, folder = places.partition("\t")
             state_dir = folder.rpartition("/")[0]
             place = project or state_dir.rpartition("/")[0]
             if re.fullmatch(_PLACE, place):
-                runs.append((int(at) if at.isascii() and at.isdigit() else 0, place, state_dir))
+                runs[kind].append((int(at) if at.isascii() and at.isdigit() else 0, place, state_dir))
         elif kind == "S":
             sessions.append(printable(rest))
         elif kind == "P":
             who, *words = rest.split("\t", 3)
             if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):
                 processes.append((*who.split(" "), *words))  # type: ignore[arg-type]
-    return Found(_projects(runs), tuple(sessions), _trainings(processes, home))
+    trainings = _trainings(processes, home)
+    # What lives elsewhere counts where the usual places hold no run, after the account's own trainings.
+    projects = _projects(runs["R"] or ([] if any(_is_at(home, one) for one in trainings) else runs["L"]))
+    return Found(projects, tuple(sessions), trainings, named)
 
 
 def _projects(runs: list[tuple[int, str, str]]) -> tuple[tuple[str, str], ...]:
@@ -136,7 +172,11 @@ def _trainings(processes: list[tuple[str, str, str, str, str]], home: str) -> tu
         log = output.removeprefix(folder.rstrip("/") + "/") if is_file else None
         found.setdefault((folder, pattern), Training(folder, log, pattern, printable(words.strip())))
     # The account's own work first, and what writes a log before what does not: a tool is not a training.
-    return tuple(sorted(found.values(), key=lambda one: (not one.folder.startswith(f"{home}/"), one.log is None)))
+    return tuple(sorted(found.values(), key=lambda one: (not _is_at(home, one), one.log is None)))
+
+
+def _is_at(home: str, training: Training) -> bool:
+    return training.folder.startswith(f"{home}/")
 
 
 def _pattern_of(words: str) -> str:

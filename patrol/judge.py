@@ -12,6 +12,7 @@ from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.scene import gpu_percent, share
 from patrol.decide.way import way_to
 from patrol.kept import BoxNote, Point, RunNote
+from patrol.origin import is_asked_for, origin_of
 from patrol.recall import acknowledgement, fold, fold_box
 from patrol.report import line
 from patrol.report_forms import Entry
@@ -46,7 +47,9 @@ class Judged(NamedTuple):
 
 
 class BoxJudged(NamedTuple):
-    """Everything of one box in one tick. runs: at least one entry, so that no box is ever silent."""
+    """Everything of one box in one tick. runs: at least one entry, so that no box is ever silent. left: runs of earlier
+    ticks that onbox.toml asks for no more.
+    """
 
     box: BoxSettings
     snapshot: Snapshot
@@ -54,6 +57,7 @@ class BoxJudged(NamedTuple):
     after: BoxBefore
     runs: tuple[Judged, ...]
     places: dict[str, LogPlace] | None
+    left: tuple[str, ...] = ()
 
     def entries(self) -> list[Entry]:
         return [Entry(run.verdict, run.look, self.snapshot) for run in self.runs]
@@ -75,12 +79,20 @@ def judge(box: BoxSettings, snapshot: Snapshot, places: dict[str, LogPlace] | No
     looks = _looks(snapshot)
     runs = [_judge_seen(box, snapshot, look, before, frame) for look in looks if isinstance(snapshot, BoxLook)]
     seen = {look.run for look in looks}
-    runs += [_judge_unseen(box, snapshot, run, before, frame) for run in _known_runs(box.name, snapshot, frame, seen)]
+    left = _left(box, frame.past, seen)
+    known = _known_runs(box.name, snapshot, frame, seen | set(left))
+    runs += [_judge_unseen(box, snapshot, run, before, frame) for run in known]
     if not runs:
         alone = _judge_box(box, snapshot, before, frame)
         after = after._replace(rule=alone.verdict.finding.rule, since=alone.verdict.since)
         runs = [alone]
-    return BoxJudged(box, snapshot, before, after, tuple(runs), places)
+    return BoxJudged(box, snapshot, before, after, tuple(runs), places, left)
+
+
+def _left(box: BoxSettings, past: Past, seen: set[str]) -> tuple[str, ...]:
+    """Runs that somebody took out of onbox.toml: that they are not seen says nothing of them."""
+    mine = ((run, before) for (name, run), before in past.runs.items() if name == box.name)
+    return tuple(run for run, before in mine if run and run not in seen and not is_asked_for(box, before))
 
 
 def _looks(snapshot: Snapshot) -> tuple[RunLook, ...]:
@@ -90,7 +102,7 @@ def _looks(snapshot: Snapshot) -> tuple[RunLook, ...]:
 
 
 def _known_runs(box: str, snapshot: Snapshot, frame: Frame, seen: set[str]) -> list[str]:
-    """Runs of earlier ticks that were not seen now and are not forgotten yet."""
+    """Runs of earlier ticks that are not dealt with yet (seen) and are not forgotten."""
     if isinstance(snapshot, BoxLook) and snapshot.runs_left_out:
         return []  # which of them are only left out is not known
     reached = isinstance(snapshot, BoxLook) and not isinstance(snapshot.runs, Unseen)
@@ -119,7 +131,7 @@ def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: 
     before = frame.past.runs.get((box.name, look.run), Before())
     way = way_to(box, frame.ssh_command)
     verdict = decide_run(look, snapshot, before, box_before, frame.now, frame.policy, way=way)
-    after = fold(before, look, verdict, frame.now, snapshot)
+    after = fold(before, look, verdict, frame.now, snapshot)._replace(origin=origin_of(box, look))
     return Judged(verdict, look, before, after, line(verdict, look, snapshot, frame.now, before))
 
 
@@ -173,7 +185,7 @@ def undelivered(judged: BoxJudged) -> dict[str, str]:
 
 def box_note(judged: BoxJudged) -> BoxNote:
     look = codec.look_to_text(judged.snapshot)
-    return BoxNote(judged.box.name, judged.snapshot.at, judged.after, look, judged.places)
+    return BoxNote(judged.box.name, judged.snapshot.at, judged.after, look, judged.places, judged.left)
 
 
 def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:

@@ -56,7 +56,7 @@ class RunNote(NamedTuple):
 
 class BoxNote(NamedTuple):
     """What is kept of one box after a tick. look: as JSON. places: of the logs that were read; None: not reached, the
-    places stay as they were.
+    places stay as they were. left: runs that onbox.toml asks for no more; they are forgotten.
     """
 
     box: str
@@ -64,6 +64,7 @@ class BoxNote(NamedTuple):
     before: BoxBefore
     look: str
     places: dict[str, LogPlace] | None
+    left: tuple[str, ...] = ()
 
 
 class TickNote(NamedTuple):

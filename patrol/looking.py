@@ -79,7 +79,8 @@ def look_at_all(
     by_ssh = [box for box in tried if not box.is_cluster]
     found = find_gates([target_of(settings, box) for box in by_ssh], limits)
     gates = {box: found[target] for box in by_ssh if (target := target_of(settings, box)) in found}
-    later = _LATER + _LATER_WITH_WATCHES * any(box.watches for box in tried)
+    waits = not settings.patrol.multiplex  # over a live master the answer is there before all that is loaded
+    later = _LATER + _LATER_WITH_WATCHES * (waits and any(box.watches for box in tried))
     visits = visit_all(
         tried,
         lambda box: _look(settings, box, past, later),

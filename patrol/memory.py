@@ -255,9 +255,11 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     packed = zlib.compress(note.look.encode("utf-8", "replace"))
     if len(packed) <= LOOK_LIMIT_BYTES:
         db.execute("INSERT OR REPLACE INTO looks VALUES (?, ?, ?)", (note.box, note.at, packed))
+    db.executemany("DELETE FROM runs WHERE box = ? AND run = ?", [(note.box, run) for run in note.left])
     if note.places is not None:
+        kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
+        rows = [(note.box, run, codec.place_to_text(place, kept.get(run))) for run, place in note.places.items()]
         db.execute("DELETE FROM places WHERE box = ?", (note.box,))
-        rows = [(note.box, run, codec.place_to_text(place)) for run, place in note.places.items()]
         db.executemany("INSERT INTO places VALUES (?, ?, ?)", rows)
 
 

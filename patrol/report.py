@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199
+RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
 _SEPARATOR = " · "
@@ -182,19 +183,21 @@ def _sign(reading: object) -> str:
 
 def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] | None = None) -> list[str]:
     """The lines below the one line: for each thing that is wrong what, since when, the proving line, the remedy, and
-    what to type; of a run that is done its files of results. [] where there is nothing of that. told: what the runs of
-    a box have in common is told below the first one.
+    what to type; what is not wrong, but leaves something to type, until a person has acknowledged it; of a run that is
+    done its files of results. [] where there is nothing of that. told: what the runs of a box have in common is told
+    below the first one.
     """
     lines: list[str] = []
     for finding in (verdict.finding, *verdict.further):
-        if finding.severity is Severity.OK:
-            continue
         first = finding is verdict.finding
+        if finding.severity is Severity.OK and (first or not finding.command or verdict.acknowledged):
+            continue
         if told is not None and not first:
             if finding in told:
                 continue
             told.add(finding)
-        lines.append(f"  {finding.severity.name.lower()}  {finding.rule}: {clean(finding.say, 300)}")
+        word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
+        lines.append(f"  {word}  {finding.rule}: {clean(finding.say, 300)}")
         lines += [f"    since   {_since(verdict, now)}"] if first else []
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
         lines += [f"    | {line}" for line in _traceback(look)] if first else []
@@ -210,9 +213,16 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
 
 
 def _result_lines(file: ResultFile) -> list[str]:
-    """As it is: nothing is rounded or lined up."""
-    head = f"  result  {clean(file.path, 120)}" + ("" if file.whole else " (its first 4 KiB)")
-    return [head, *(f"    {printable(line)}" for line in redact(file.text).splitlines())]
+    """As it is: nothing is rounded or lined up, and of a file that is cut no line that is not whole."""
+    lines = redact(file.text).splitlines()
+    one_long = len(lines) == 1
+    if not (file.whole or one_long or file.text.endswith("\n")):
+        lines.pop()
+    shown = lines[:RESULT_LINES]
+    cut = not file.whole or len(shown) < len(lines)
+    part = " (its first 4 KiB)" if one_long else f" (its first {len(shown)} lines)"
+    head = f"  result  {clean(file.path, 120)}{part if cut else ''}"
+    return [head, *(f"    {printable(line)}" for line in shown)]
 
 
 def _command(command: str) -> str:

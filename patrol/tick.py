@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.config_fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.project import error_lines
 from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders
@@ -75,7 +76,7 @@ def policy_of(settings: Settings) -> Policy:
     except BadSchedule as error:
         raise Trouble(Exit.CONFIG, f"{settings.config_path}: patrol.schedule: {error}") from error
     except ConfigErrors as errors:
-        lines = "\n".join(f"  {error}" for error in errors.errors)
+        lines = "\n".join(error_lines(settings.config_path or "", errors))
         raise Trouble(
             Exit.CONFIG, f"{settings.config_path}: errors in [patrol]; no box was looked at\n{lines}"
         ) from None

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import time
 import zlib
 
 CONTENT_LIMIT = 4096
@@ -281,7 +282,7 @@ class ArtifactItem:
     def __init__(self, ident, pattern, min_bytes, stable, since, known):
         self.ident, self.pattern = ident, full_path(pattern)
         self.min_bytes, self.stable = int(min_bytes), float(stable)
-        self.since = float(since or 0) if since != "now" else None
+        self.since = time.time() if since == "now" else float(since or 0)  # before anybody is told that it waits
         self.seen = {}
         self.known = dict(pair.rsplit("=", 1) for pair in known.split(",") if "=" in pair)
         self.next_at, self.state = 0.0, None
@@ -290,8 +291,6 @@ class ArtifactItem:
         if now < self.next_at <= now + SLOW_SECONDS:
             return []
         self.next_at = now + min(SLOW_SECONDS, max(0.05, self.stable / 10))
-        if self.since is None:
-            self.since = now
         found, growing, names = {}, 0, glob.glob(self.pattern, recursive=True)
         for name in names:
             try:

@@ -205,7 +205,7 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
 
 look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
   clock
-  since=${6%%;*}; [ "$since" != now ] || { since=$at; eval "d$1=\$since;"; }
+  since=${6%%;*}; [ "$since" != now ] || { since=$began; eval "d$1=\$since;"; }
   since=${since%.*} stable=${5%.*} files=0 growing=0 list=
   saved=$IFS; IFS=
   for file in $3; do

@@ -248,7 +248,9 @@ def let_go(register: Register, entry: Entry, *, park: bool) -> None:
 
 
 class Standing(NamedTuple):
-    """How it stands with an entry. word: waiting, frozen (over its limit, and not ended), parked, dead, damaged."""
+    """How it stands with an entry. word: waiting, frozen (over its limit, and not ended), parked, over (parked for so
+    long that nothing continues it: it ended in order, and said so), dead, damaged.
+    """
 
     entry: Entry
     word: str
@@ -257,7 +259,7 @@ class Standing(NamedTuple):
 def standing_of(entry: Entry, now: float) -> Standing:
     """What an entry is worth now."""
     if entry.state == "parked":
-        return Standing(entry, "parked" if can_be_continued(entry, now) else "dead")
+        return Standing(entry, "parked" if can_be_continued(entry, now) else "over")
     if not is_alive(entry.waiter):
         return Standing(entry, "dead")
     overdue = now > entry.began_at + entry.limit_seconds + OVERDUE_SECONDS

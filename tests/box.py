@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -177,6 +178,17 @@ class Box:
             time.sleep(0.02)
         for started in self.started:
             started.communicate(timeout=BOUND_SECONDS)
+
+
+def wait_for_words(started: subprocess.Popen[str], words: str) -> None:
+    """Read what a started process says until `words` were among it."""
+    assert started.stdout is not None
+    said, fd, deadline = b"", started.stdout.fileno(), time.monotonic() + BOUND_SECONDS
+    while words.encode() not in said:
+        readable, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+        piece = os.read(fd, 65536) if readable else b""
+        assert piece, f"not said: {words!r}; said: {said!r}"
+        said += piece
 
 
 def is_running(pid: int) -> bool:

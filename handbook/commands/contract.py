@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from handbook.commands.options import add_options
-from handbook.promises import BLOCKS, World, promises
+from handbook.promises import BLOCKS, World, named_files, promises
 from onbox.chain.identity import look_at_git
 from onbox.contract.exits import Exit
 from onbox.redact import redact
@@ -61,7 +61,18 @@ def _look(settings: Settings) -> World:
         owners=tuple(box.owner for box in config.boxes if box.owner),
         configured_max=limit if isinstance(limit, int) else None,
         source=_source(folder, config.contract.initialize_from),
+        untracked=_untracked(folder, [one for one in named_files(config.stages) if _is_file(folder, one)]),
     )
+
+
+def _is_file(folder: str, path: str) -> bool:
+    return os.path.isfile(os.path.join(folder, path))
+
+
+def _untracked(folder: str, paths: list[str]) -> tuple[str, ...]:
+    """Those that git does not hold, ignored ones, too."""
+    told = _git(folder, "--literal-pathspecs", "ls-files", "--others", "-z", "--", *paths) if paths else None
+    return tuple(filter(None, (told or "").split("\0")))
 
 
 def _git(folder: str, *words: str) -> str | None:

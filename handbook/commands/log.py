@@ -27,6 +27,7 @@ from onbox.system.clock import wall
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import TextIO
 
     from handbook.facts import Facts, RunFacts
     from handbook.gather import Place
@@ -110,10 +111,14 @@ def _write(args: argparse.Namespace, place: Place) -> int:
     written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
     if written.torn:
         print(f"handbook: an earlier append had been cut off; its bytes are in {written.torn}", file=sys.stderr)
-    print(f"{book.path}: entry {written.entries[0].seq}")
+    entry = written.entries[0]
+    if args.json:
+        print(json.dumps({"schema": 1, "path": book.path, "entry": entry.seq}))
+    else:
+        print(f"{book.path}: entry {entry.seq}")
     way = place.settings.config.logbook.git
     if args.commit or args.push or way != "never":
-        return _tell_git([book], push=args.push or way == "push")
+        return _tell_git([book], push=args.push or way == "push", out=sys.stderr if args.json else sys.stdout)
     return Exit.DONE
 
 
@@ -139,7 +144,7 @@ def lineage_of(args: argparse.Namespace, about: RunFacts) -> str:
     return "new: " + "; ".join(f"{name} {safe(getattr(args, f'launch_{name}'), 200)}" for name in wanted)
 
 
-def _tell_git(books: Sequence[Book], *, push: bool) -> int:
+def _tell_git(books: Sequence[Book], *, push: bool, out: TextIO | None = None) -> int:
     """Commit logbooks, and push if asked to; 1 where something was in the way: the entries stand all the same."""
     refused = False
     for book in books:
@@ -151,7 +156,7 @@ def _tell_git(books: Sequence[Book], *, push: bool) -> int:
             continue
         said = [f"committed as {kept.commit}" if kept.commit else "nothing new to commit"]
         said += [f"pushed to {kept.pushed}"] if kept.pushed else []
-        print(redact(f"{book.path}: {', '.join(said)}"))
+        print(redact(f"{book.path}: {', '.join(said)}"), file=out)
     return Exit.FAILED if refused else Exit.DONE
 
 

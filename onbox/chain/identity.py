@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.runfile import parse_head, replace_head
+from onbox.redact import one_line, redact
 from onbox.system.files import StateNotWritten, read_file, replace_file
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ def freeze_git(paths: RunPaths, project: str) -> None:
 
 
 def look_at_git(folder: str) -> dict[str, Any]:
-    """{"commit", "dirty", "patch_sha256"}, or {"absent": why} outside a work tree, or {"unknown": why}."""
+    """{"commit", "dirty", "patch_sha256"}, or {"absent": why} where there is no commit, or {"unknown": why}."""
     if not _in_work_tree(folder):
         return {"absent": "not a git work tree"}
     import hashlib  # noqa: PLC0415 - only inside a work tree
     import subprocess  # noqa: PLC0415
 
     def git(*words: str) -> bytes:
-        environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+        environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         return subprocess.run(
             ["git", "-C", folder, *words],
             check=True,
@@ -52,9 +53,23 @@ def look_at_git(folder: str) -> dict[str, Any]:
         commit = git("rev-parse", "HEAD").decode().strip()
         dirty = bool(git("status", "--porcelain", "--untracked-files=no", "--", ":/", *NOT_CODE).strip())
         patch = hashlib.sha256(git("diff", "HEAD", "--binary", "--", ":/", *NOT_CODE)).hexdigest() if dirty else None
-    except (OSError, subprocess.SubprocessError) as error:
-        return {"unknown": f"git did not answer: {type(error).__name__}"}
+    except FileNotFoundError:
+        return {"unknown": "git is not installed here"}
+    except subprocess.TimeoutExpired:
+        return {"unknown": f"git did not answer within {GIT_SECONDS:g} s"}
+    except subprocess.CalledProcessError as error:
+        return _refused(error.stderr.decode("utf-8", "replace"))
+    except OSError as error:
+        return {"unknown": f"git could not be started: {error.strerror}"}
     return {"commit": commit, "dirty": dirty, "patch_sha256": patch}
+
+
+def _refused(stderr: str) -> dict[str, Any]:
+    """What git's own words say: before the first commit there is nothing wrong with it."""
+    if "unknown revision" in stderr and "HEAD" in stderr:
+        return {"absent": "its git work tree holds no commit yet"}
+    said = next(filter(None, (line.strip() for line in stderr.splitlines())), "it said nothing")
+    return {"unknown": f"git refused: {one_line(redact(said))[:200]}"}
 
 
 def patch_identity(folder: str, old: str, new: str) -> str | None:

@@ -116,7 +116,7 @@ def run_install(args: argparse.Namespace) -> int:
     if cron_runs() is False:
         print(
             "note: no cron daemon runs on this machine now. In a container nothing starts one by itself: put this into"
-            f"\nits start script (on-start, entrypoint) instead:\n\n{command}"
+            f"\nits start script (on-start, entrypoint) instead:\n\n{_in_start_script(command)}"
         )
     return Exit.DONE
 
@@ -146,6 +146,11 @@ def boot_command(project: Project, config: str | None) -> str:
     )
 
 
+def _in_start_script(command: str) -> str:
+    """In a subshell of its own, in the background: directory, umask and end of the script are not its to change."""
+    return f"( {command} ) &"
+
+
 def _tag(project: Project) -> str:
     place = os.path.abspath(project.state_dir)
     return f"{MARK} {hashlib.sha256(os.fsencode(place)).hexdigest()[:8]}"
@@ -153,7 +158,7 @@ def _tag(project: Project) -> str:
 
 def _alternatives(line: str | None, command: str) -> str:
     parts = [] if line is None else [f"# crontab -e, where a cron daemon runs\n{line}"]
-    parts.append(f"# a container's start script (on-start, entrypoint)\n{command} &")
+    parts.append(f"# a container's start script (on-start, entrypoint)\n{_in_start_script(command)}")
     if shutil.which("systemctl") is not None or line is not None:
         quoted = command.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
         parts.append(

@@ -24,7 +24,7 @@ from onbox.redact import printable, redact
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from onbox.contract.manifest import Stage
 
@@ -52,7 +52,7 @@ def run_check(args: argparse.Namespace) -> int:
     for result in run_checks(gather(args.config, args.backend)):
         results.append(result)
         if not args.json:
-            print(render(result, colour=sys.stdout.isatty()), flush=True)
+            print(render(result, colour=_coloured(os.environ)), flush=True)
     counts = {verdict: sum(1 for result in results if result.verdict is verdict) for verdict in Verdict}
     if args.json:
         print(json.dumps(_as_data(results), indent=2))
@@ -60,6 +60,11 @@ def run_check(args: argparse.Namespace) -> int:
         warnings, failures = counted(counts[Verdict.WARN], "warning"), counted(counts[Verdict.FAIL], "failure")
         print(f"{counts[Verdict.PASS]} passed, {warnings}, {failures}")
     return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
+
+
+def _coloured(environ: Mapping[str, str]) -> bool:
+    """For a terminal that understands it, unless somebody wants none (no-color.org)."""
+    return sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 def gather(config: str | None, backend: str | None = None) -> Facts:

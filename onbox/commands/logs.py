@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     end = read_end(path, max(0, args.lines))
     if args.json:
         lines = end.decode("utf-8", "replace").splitlines()
-        print(json.dumps({"stage": stage, "path": path, "bytes": os.path.getsize(path), "lines": lines}))
+        print(json.dumps({"schema": 1, "stage": stage, "path": path, "bytes": os.path.getsize(path), "lines": lines}))
         return Exit.DONE
     _write(end)
     if args.follow:

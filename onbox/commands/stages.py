@@ -32,7 +32,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     stages = load_project(args.config).config.stages
     if args.json:
-        print(json.dumps({"stages": [stage_to_dict(stage) for stage in stages]}, indent=2))
+        print(json.dumps({"schema": 1, "stages": [stage_to_dict(stage) for stage in stages]}, indent=2))
         return Exit.DONE
     for stage in stages:
         command = shlex.join(stage.cmd) if isinstance(stage.cmd, tuple) else stage.cmd

@@ -79,7 +79,7 @@ def run_runs(args: argparse.Namespace) -> int:
             data = {"run": name, "state": RunState.UNKNOWN.value, "reason": str(trouble), "stages": []}
         rows.append(data)
     if args.json:
-        print(json.dumps({"state_dir": project.state_dir, "runs": rows}, indent=2))
+        print(json.dumps({"schema": 1, "state_dir": project.state_dir, "runs": rows}, indent=2))
     elif not rows:
         print(f"no run in {project.state_dir} yet; start one: onbox chain 'train=python train.py'")
     for data in [] if args.json else rows:

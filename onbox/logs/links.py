@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.redact import printable
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    import re
 
 
 class Rule(NamedTuple):
@@ -25,7 +28,7 @@ _HEX = r"[0-9a-f]{32}"
 
 
 def _rule(tracker: str, pattern: str, example: str, *, starts: bool = False) -> Rule:
-    return Rule(tracker, re.compile(pattern), starts, example)
+    return Rule(tracker, lazy(pattern), starts, example)
 
 
 RULES: tuple[Rule, ...] = (

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from onbox.regex import lazy
 
 # A count: `1200`, `1,200`, `12.5`, `5.16k`, `1.61kit`. Anything with a letter for thousands is rounded.
 COUNT = r"(?:\d{1,3}(?:[,_]\d{3})+(?![\d.])|\d+(?:\.\d+)?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9]))?"
-_COUNT_PARTS = re.compile(r"([\d,_.]+)\s?([kKMGTB]?)")
+_COUNT_PARTS = lazy(r"([\d,_.]+)\s?([kKMGTB]?)")
 _FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12}
 
-_CLOCK = re.compile(r"(?:(\d+)\s*(?:days?|d|-)[,\s]*)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$")
-_WORDED = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zμµ]+)[\s,]*")
+_CLOCK = lazy(r"(?:(\d+)\s*(?:days?|d|-)[,\s]*)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$")
+_WORDED = lazy(r"(\d+(?:\.\d+)?)\s*([a-zμµ]+)[\s,]*")
 _SECONDS = (
     ("us", 1e-6), ("μs", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("mon", 30 * 86400.0), ("mi", 60.0), ("m", 60.0),
     ("s", 1.0), ("h", 3600.0), ("d", 86400.0), ("w", 604800.0), ("y", 365 * 86400.0),

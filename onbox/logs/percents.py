@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from onbox.regex import lazy
+
 _PERCENT = r"(?P<percent>\d{1,3}(?:\.\d+)?)\s?%"
 _FORMS = (
     rf"^\s*\[\s*{_PERCENT}\]",
@@ -18,7 +20,7 @@ _FORMS = (
     rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
 )
-_ANY = re.compile(
+_ANY = lazy(
     "|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I
 )
 

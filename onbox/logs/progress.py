@@ -14,6 +14,7 @@ from onbox.logs.choose import choose
 from onbox.logs.links import Links
 from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
@@ -32,15 +33,15 @@ _TRACES = (
     b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ",
 )  # fmt: skip
-_ROW = re.compile(rb"[ |\t\xe2\x94\x82]*0")
+_ROW = lazy(rb"[ |\t\xe2\x94\x82]*0")
 _DIGITS = b"0123456789"
 ALIKE_STEP = 8
 _VERDICTS_BYTES = 1 << 21
 FALLS_SELDOM = 4  # a number that falls in more than every fourth line is no counter
-_INTEGER = re.compile(rb"\d+")
+_INTEGER = lazy(rb"\d+")
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
-_MOVES = re.compile(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
-_ESCAPES = re.compile(
+_MOVES = lazy(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
+_ESCAPES = lazy(
     r"\x1bP[^\x1b]*(?:\x1b\\)?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]"
 )
 
@@ -128,18 +129,19 @@ class ProgressReader:
 
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
-        end = self._at_end()
+        end = self._at_end(self.settings)
         return choose(end._track, self.settings.max)._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - its own
 
     def links(self) -> dict[str, Any]:
         """The tracker's run that the log tells of, as `Links.state`; the line still growing included."""
-        return self._at_end()._links.state()  # noqa: SLF001 - as above
+        # Without the user's own expression, which may search for ever: links do not depend on it.
+        return self._at_end(self.settings._replace(regex=None))._links.state()  # noqa: SLF001 - as above
 
-    def _at_end(self) -> ProgressReader:
+    def _at_end(self, settings: ProgressSettings) -> ProgressReader:
         """This reader, as if the line still growing had ended."""
         if not self._pending:
             return self
-        end = ProgressReader.from_state(self.state(), self.settings)
+        end = ProgressReader.from_state(self.state(), settings)
         end._lines(end._pending + b"\n")  # noqa: SLF001 - as above
         return end
 

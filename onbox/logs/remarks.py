@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 
 from onbox.logs.numbers import parse_clock
+from onbox.regex import lazy
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
-_LOSS = re.compile(
+_LOSS = lazy(
     r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
     rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
@@ -16,16 +17,16 @@ _LOSS = re.compile(
 _PLAIN = frozenset(
     "train training last avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
 )
-_VALIDATION_LINE = re.compile(
+_VALIDATION_LINE = lazy(
     r"(?i)^\W*(?:\[?\d[\d\s:./,T-]*\]?)?\W*(?:\w+ ?[|:] ?){0,2}\W*(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w*\]"
     r"|saving dict for global step|train_runtime|(?:valid|dev|eval|test|val)\w* (?:on|summary|results?)"
 )
 _TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
-_ETA = re.compile(
+_ETA = lazy(
     r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w+){0,3}|time[ _]left|remain(?:s|ing)?|left"
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
 )
-_ETA_AFTER = re.compile(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
+_ETA_AFTER = lazy(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
 
 
 def read_loss(text: str) -> float | str | None:
@@ -58,12 +59,12 @@ def read_eta(text: str) -> float | None:
     return parse_clock(told)
 
 
-STARTED = re.compile(
+STARTED = lazy(
     r"(?i)^\W*(?:={2,}|\*{3,}|-{3,}|#{2,}).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum|rerun)"
     r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d+ start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training|train|fit)"
     r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.*\b(?:from|at|training|checkpoint)\b"
 )
-ENDED = re.compile(
+ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study|download)\b"
     r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W*$)|succeeded)\b(?!\s*(?:with value|at 0))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
@@ -76,17 +77,15 @@ ENDED = re.compile(
     r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
-FAREWELL = re.compile(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
-IGNORED = re.compile(r"^Exception ignored (?:in|while)\b")
-AT_ITS_LIMIT = re.compile(
-    r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:"
-)
-DONE_ONLY = re.compile(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
-CRASHED = re.compile(
+FAREWELL = lazy(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
+IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
+AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
+DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
+CRASHED = lazy(
     r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
 )
-_NUMERALS = re.compile("[0-9]+")
+_NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",

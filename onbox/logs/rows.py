@@ -6,16 +6,15 @@ import re
 from typing import NamedTuple
 
 from onbox.logs.numbers import parse_clock
+from onbox.regex import lazy
 
-_BOOST = re.compile(
-    r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)"
-)
-_BOOST_NAMED = re.compile(r"^\[(\d+)\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
-_CATBOOST = re.compile(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
-_TAGGED = re.compile(r"^\s*(\d+)[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
-_RSYNC = re.compile(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
-_REMAINING = re.compile(r"remaining: (.+)$")
-_TRAIN_METRIC = re.compile(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
+_BOOST = lazy(r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)")
+_BOOST_NAMED = lazy(r"^\[(\d+)\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
+_CATBOOST = lazy(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
+_TAGGED = lazy(r"^\s*(\d+)[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
+_RSYNC = lazy(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
+_REMAINING = lazy(r"remaining: (.+)$")
+_TRAIN_METRIC = lazy(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
 
 
 class Row(NamedTuple):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from onbox.logs.numbers import COUNT
 from onbox.logs.words import UNIT_WORD
+from onbox.regex import lazy
 
 _OF = r"(?:/|(?:of|von|sur)(?![a-z])|out of)"
 FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|out of)"  # in every line that shows one
@@ -32,7 +33,7 @@ _FREE = r"(?<![\w.,/-])"  # before a count: it is no part of a word, a path or a
 
 
 def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source: str, example: str) -> Shape:
-    return Shape(name, needs, re.compile(pattern, re.IGNORECASE), meaning, source, example, _OF in pattern)
+    return Shape(name, needs, lazy(pattern, re.IGNORECASE), meaning, source, example, _OF in pattern)
 
 
 SHAPES: tuple[Shape, ...] = (
@@ -211,19 +212,17 @@ SHAPES: tuple[Shape, ...] = (
 
 # behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
 _LETTER = "A-Za-zÀ-ÿА-яё"
-WORD = re.compile(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
+WORD = lazy(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
 # ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
-BEFORE_EPOCH = re.compile(
-    r"(?<![\w.])(?P<epoch>\d+)(?:/(?P<epochs>\d+))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d+)\]"
-)
-COUNTED = re.compile(
+BEFORE_EPOCH = lazy(r"(?<![\w.])(?P<epoch>\d+)(?:/(?P<epochs>\d+))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d+)\]")
+COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count|seen|done|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     r"(?P<sep>\s*(?:\.{2,}|->|[:=#|])?\s*)[\[(\"'#]*\s*"
     rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]*[a-z])(?P<close>\s*[\])]?)(?:\s*{_OF}\s*\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
-INNER = re.compile(
+INNER = lazy(
     rf"[\])]?[\s:,|-]*(?:\([a-z]+\)\s*)?[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})"
     rf"|[\])]?\s*[:,|]\s*(?P<current2>{COUNT})\s*/\s*(?P<max2>{COUNT})(?![\w/])"
 )

@@ -26,42 +26,41 @@ from onbox.logs.words import (
     UNIT_WORD,
     UNITS,
 )
+from onbox.regex import lazy
 
 LOOK_BACK = 40
 STAGES = 12  # at most so many parts does a script have
-_FRACTION = re.compile(FRACTION, re.IGNORECASE)
+_FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
-_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
-_BEFORE = re.compile(
-    r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$"
-)  # no word is split: that took most of a line's time
-_DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
-_BYTES_RATE = re.compile(r"\d\s?[kKMGT]?i?B/s")
-_SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
-_PER_ITEM = re.compile(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
-_DESC_FRACTION = re.compile(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
-_FOR_MAX = re.compile(
+_WORD = lazy(r"[a-z]+", re.IGNORECASE)
+_BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
+_DESC_EPOCH = lazy(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
+_BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
+_SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_PER_ITEM = lazy(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
+_DESC_FRACTION = lazy(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
+_FOR_MAX = lazy(
     rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 
 
-_PASSES = re.compile(r"(?<![\w.,])(\d+) passes over\b")
+_PASSES = lazy(r"(?<![\w.,])(\d+) passes over\b")
 
-_DONE_COUNT = re.compile(
+_DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
 )
 
 
-_ABOUT = re.compile(
+_ABOUT = lazy(
     r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
     r"|more than|less than|fewer than|estimated|est\.?))\W{0,3}$"
 )
-_LAST_WORD = re.compile(r"[A-Za-z]+$")
-_MEASURED = re.compile(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
-_MEASURE_AFTER = re.compile(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
-_OR_MORE = re.compile(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)
+_LAST_WORD = lazy(r"[A-Za-z]+$")
+_MEASURED = lazy(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
+_MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
+_OR_MORE = lazy(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)
 
 
 def _is_exact(text: str, start: int, end: int) -> bool:

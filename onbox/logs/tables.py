@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from onbox.logs.numbers import parse_clock
 from onbox.logs.sight import Seen, Sight
+from onbox.regex import lazy
 
 # A column's name -> what it counts. `E` and `#` are spaCy's.
 COLUMNS = {
@@ -15,7 +16,7 @@ COLUMNS = {
     "generation": "generation",
     "update": "update",
 }  # fmt: skip
-_NUMBER = re.compile(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
+_NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 
 
 class Table(NamedTuple):

@@ -11,10 +11,11 @@ from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
 from onbox.logs.rows import read_row
 from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
+from onbox.regex import lazy
 
 COUNTERS_MAX = 64
-_SCHEDULER = re.compile(r"(?:slurmstepd\S*: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
-_TRACKER = re.compile(r"wandb:\s")
+_SCHEDULER = lazy(r"(?:slurmstepd\S*: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
+_TRACKER = lazy(r"wandb:\s")
 
 
 class Counter(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from onbox.regex import lazy
 
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
 UNITS = {
@@ -63,11 +63,11 @@ COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps
                             "train_batch", "train_update", "training_update", "training_iter", "training_batch",
                             "train_round", "training_round", "train_episode", "training_episode"})  # fmt: skip
 
-EVALUATION = re.compile(
+EVALUATION = lazy(
     r"(?i)(?<![a-z])(?:val|valid|validat\w*|eval|evals|evaluat\w*|test|testing|predict\w*|inference|sanity\w*|infer\w*"
     r"|scoring|benchmark\w*)(?![a-z])"
 )
-AUXILIARY = re.compile(
+AUXILIARY = lazy(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
@@ -75,10 +75,10 @@ AUXILIARY = re.compile(
     r"|pip|creating|quantiz\w*|merg\w*|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
     r"(?![a-z])"
 )
-TRAINING = re.compile(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")
+TRAINING = lazy(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")
 
 # Fractions after these words are not progress, whatever else the line looks like.
-NOT_PROGRESS = re.compile(
+NOT_PROGRESS = lazy(
     r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
     r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|layer|layers|head|heads"
@@ -90,5 +90,5 @@ NOT_PROGRESS = re.compile(
 # A share of something, not of the work done: words near before it, or right behind it.
 _SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
 _PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads)"
-NO_SHARE = re.compile(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
-NO_SHARE_AFTER = re.compile(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")
+NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
+NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")

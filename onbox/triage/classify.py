@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.redact import redact
+from onbox.regex import lazy
 from onbox.triage.classes import REMEDIES, RETRYABLE
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
@@ -39,7 +40,7 @@ _SCHEDULER_STATES = {
     "BOOT_FAIL": "preempted",
     "REQUEUED": "preempted",
 }
-_GPU = re.compile(r"gpu|cuda|hip|bfc", re.IGNORECASE)
+_GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 _SMALL = (
     "NameError",
     "ImportError",
@@ -212,9 +213,7 @@ def _ended_well(evidence: Evidence) -> bool:
 
 
 # Raised by a program for reasons of its own; none of them follows from the death of a child.
-_OWN_REASONS = re.compile(
-    r"\b(?:Value|Assertion|NotImplemented|ZeroDivision|FloatingPoint|Unicode\w*|JSONDecode)Error\b"
-)
+_OWN_REASONS = lazy(r"\b(?:Value|Assertion|NotImplemented|ZeroDivision|FloatingPoint|Unicode\w*|JSONDecode)Error\b")
 
 
 def _may_follow_a_kill(decision: Decision) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from onbox.regex import lazy
 from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
 from onbox.triage.rows import BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
 from onbox.triage.rules import ROWS
@@ -18,17 +19,17 @@ GOES_ON = 3  # lines of progress after a word of success: what ended was a part,
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 LAST_LINES = {"error-line": 3, "said-error": 12}  # rows so vague that they count in so many last lines only
-_VICTIM = re.compile(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
-_STOPS = re.compile(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
+_VICTIM = lazy(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
+_STOPS = lazy(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
-_RAISED_AGAIN = re.compile(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
-_INTERRUPT = re.compile(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
-_WHAT_IS_MISSING = re.compile(
+_RAISED_AGAIN = lazy(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
+_INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
+_WHAT_IS_MISSING = lazy(
     r"gated|api[ _-]?key|token|password|entity|credential|publickey|log(?:ged)? ?in|does not have|access to",
     re.IGNORECASE,
 )
 _OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")
-_SPEAKS_OF_CARD = re.compile(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
+_SPEAKS_OF_CARD = lazy(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
 UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 

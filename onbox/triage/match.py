@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.record import LOGGED, PROVEN, WEAK
 from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, Row, compiled
@@ -27,25 +28,41 @@ PROGRESS_MAY_SAY = (
     "crash-signal",
     "aborted",
 )  # words of progress lines too
-TRACKER = re.compile(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
-_SHARED_MEMORY = re.compile(
+TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
+_SHARED_MEMORY = lazy(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
-_UNPICKLING = re.compile(r"pickle\.load\(")
-_ASKS_FOR_CARD = re.compile(
+_UNPICKLING = lazy(r"pickle\.load\(")
+_ASKS_FOR_CARD = lazy(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
     r"|_default_backend is not None"
 )
-_PYTHON_WARNING = re.compile(r"(?:^|\s|:)[A-Z]\w*Warning: ")
-_OWN_PIPE = re.compile(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
-_OVER_A_WIRE = re.compile(
+_PYTHON_WARNING = lazy(r"(?:^|\s|:)[A-Z]\w*Warning: ")
+_OWN_PIPE = lazy(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
+_OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
 )
-_LOADING = re.compile(r"__getitem__|_utils/fetch|collate")
-_NEEDED_BY: dict[str, tuple[int, ...]] = {
-    word: tuple(at for at, row in enumerate(ROWS) if word in row.need.split("|"))
-    for word in sorted({word for row in ROWS for word in row.need.split("|")})
-}
+_LOADING = lazy(r"__getitem__|_utils/fetch|collate")
+
+
+def _rows_by_word() -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for at, row in enumerate(ROWS):
+        for word in row.need.split("|"):
+            found.setdefault(word, []).append(at)
+    return found
+
+
+def _shortest(words: set[str]) -> tuple[str, ...]:
+    """Those that hold no other: a line without them holds none of the others."""
+    return tuple(sorted(word for word in words if words.isdisjoint(_parts(word))))
+
+
+def _parts(word: str) -> set[str]:
+    return {word[at:end] for at in range(len(word)) for end in range(at + 1, len(word) + 1)} - {word}
+
+
+_NEEDED_BY = _rows_by_word()
 _SIGN_WORDS = (
     'traceback|recent call|file "'
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
@@ -53,8 +70,7 @@ _SIGN_WORDS = (
     "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn("
 )
-_ALL_WORDS = {*_NEEDED_BY, *_SIGN_WORDS.split("|")}
-_WORDS = tuple(sorted(word for word in _ALL_WORDS if not any(other in word for other in _ALL_WORDS if other != word)))
+_WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
 
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.match import (
     BAD_LEVELS,
@@ -43,8 +44,8 @@ FLOOD = 2000  # close looks in one attempt, before only each 64th line and the l
 FAULTS_KEPT = 400
 USER_LINE_LIMIT = 1000
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
-_SECONDS_PER_STEP = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
-_HASHES = re.compile(rb"\b(?:0x)?(?=[a-f-]*\d)[0-9a-f-]{4,}\b")
+_SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
+_HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]*\d)[0-9a-f-]{4,}\b")
 
 
 class Scanner:

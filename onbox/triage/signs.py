@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 
+from onbox.regex import lazy
+
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
     r"|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
     r"|item|image|video|clip|page|query|question|page|tick)s?"
 )
-PROGRESS = re.compile(
+PROGRESS = lazy(
     rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
@@ -22,8 +24,8 @@ PROGRESS = re.compile(
     r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
-_SWITCH = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
-NOT_PROGRESS = re.compile(
+_SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
+NOT_PROGRESS = lazy(
     r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
     r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|sav(?:ed|ing)\b|writ(?:ten|ing)|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
@@ -33,11 +35,11 @@ NOT_PROGRESS = re.compile(
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
-BAR = re.compile(r"\d+%\|.*\d+/\d+ \[|\d+(?:\.\d+)?(?:it/s|s/it)")
+BAR = lazy(r"\d+%\|.*\d+/\d+ \[|\d+(?:\.\d+)?(?:it/s|s/it)")
 
-FETCHED = re.compile(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
+FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 
-FETCHING = re.compile(r"\bloading\b|download|fetching|checkpoint shards|upload|extracting|resolving", re.IGNORECASE)
+FETCHING = lazy(r"\bloading\b|download|fetching|checkpoint shards|upload|extracting|resolving", re.IGNORECASE)
 
 _THING = (
     r"(?:training|fit(?:ting)?|fine-?tuning|pre-?training|train(?:er)?(?:\.fit)?|distillation|sweep"
@@ -45,7 +47,7 @@ _THING = (
     r"|everything|epochs|steps|iterations|trials|tasks|stages|batches|shards|jobs|run|main|prompts)"
 )
 _ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
-SUCCESS = re.compile(
+SUCCESS = lazy(
     rf"\b{_THING}\b.{{0,40}}\b{_ENDED}\b(?!.{{0,40}}(?:with (?:errors?|failures?|status [1-9]|exit|code"
     rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
     rf"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
@@ -62,14 +64,14 @@ SUCCESS = re.compile(
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,
 )
-NOT_SUCCESS = re.compile(
+NOT_SUCCESS = lazy(
     r"\b(?:not|never|un|in|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
     re.IGNORECASE,
 )
-PART_OF = re.compile(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
-RESTART = re.compile(
+PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
+RESTART = lazy(
     r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number"
     r"|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
     r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
@@ -81,15 +83,13 @@ RESTART = re.compile(
     r"|attempts? left; will restart|\bstarting worker group\b",
     re.IGNORECASE,
 )
-NOT_RESTART = re.compile(
+NOT_RESTART = lazy(
     r"\b(?:can|could|to|may|must|please|cannot|should|will|not|if|or|no|failed|back-off|unable"
     r"|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to",
     re.IGNORECASE,
 )
-EXPLICIT_RESTART = re.compile(
-    r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE
-)
-HANDLED = re.compile(
+EXPLICIT_RESTART = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
+HANDLED = lazy(
     r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
@@ -102,7 +102,7 @@ HANDLED = re.compile(
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )
-EXHAUSTED = re.compile(
+EXHAUSTED = lazy(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
     r"|attempt (\d+) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
@@ -110,7 +110,7 @@ EXHAUSTED = re.compile(
 )
 
 # An exception named in one line, without a traceback, and set aside in the same breath.
-SET_ASIDE = re.compile(
+SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$",
     re.IGNORECASE,
@@ -124,36 +124,34 @@ _LOSS = (
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|bpc|cross_?entropy|logloss|rmse|energy))"
 )
-LOST_LOSS = re.compile(
-    rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE
-)
+LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)
 # A gradient that is lost counts where the loss is nothing at all: mixed precision skips a step now and then.
-LOST_GRADIENT = re.compile(rf"grad(?:ient)?[_ ]?norm['\"]?\s*[:=|]?\s*['\"]?{_BAD}\b", re.IGNORECASE)
-ZERO_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*[:=|]?\s*['\"]?0(?:\.0*(?:e[+-]?\d+)?)?(?![\d.])", re.IGNORECASE)
-VAL_LOSS = re.compile(r"(?:val(?:id(?:ation)?)?|test|eval(?:uation)?|dev)[_ /.\-]?$", re.IGNORECASE)
-FINITE_LOSS = re.compile(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?-?\d", re.IGNORECASE)
-OVERFLOW = re.compile(
+LOST_GRADIENT = lazy(rf"grad(?:ient)?[_ ]?norm['\"]?\s*[:=|]?\s*['\"]?{_BAD}\b", re.IGNORECASE)
+ZERO_LOSS = lazy(rf"(?<![a-z]){_LOSS}['\"]?\s*[:=|]?\s*['\"]?0(?:\.0*(?:e[+-]?\d+)?)?(?![\d.])", re.IGNORECASE)
+VAL_LOSS = lazy(r"(?:val(?:id(?:ation)?)?|test|eval(?:uation)?|dev)[_ /.\-]?$", re.IGNORECASE)
+FINITE_LOSS = lazy(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?-?\d", re.IGNORECASE)
+OVERFLOW = lazy(
     r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE
 )
 # A row of `df`: bytes or inodes, as the header, the command or a second row of the same mount tells.
-DF_ROW = re.compile(
+DF_ROW = lazy(
     r"^(\S{1,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
     r"(\d{1,3})%\s{1,20}(/\S{0,200})"
 )
-INODES_FULL = re.compile(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
-INODE_HEADER = re.compile(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s+(?:\S+\s+)?-\w{0,4}i|\bdf\b.{0,20}--inodes")
+INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
+INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s+(?:\S+\s+)?-\w{0,4}i|\bdf\b.{0,20}--inodes")
 # What only a host with TPUs says; one that looked for them in vain says that it found none.
-TPU_HOST = re.compile(
+TPU_HOST = lazy(
     r"\bTpuDevice\b|\bTPU v?\d|\bTPU_\d|libtpu|/dev/accel\d|\btpu[-_ ](?:vm|pod|slice|worker|cores?|chips?|devices?)\b"
     r"|(?:backend|platform|device|accelerator)s?[\s:='\"]{1,4}tpu\b|HBM\d?\b|\btpu_driver",
     re.IGNORECASE,
 )
-NO_TPU = re.compile(
+NO_TPU = lazy(
     r"unable|not found|no such|skipp|\bno\b|not available|without|module|fall|\bgpu|cuda|nvidia|\bnot\b", re.IGNORECASE
 )
 
 
-HEDGED = re.compile(
+HEDGED = lazy(
     r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
     r"|if you|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
     r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
@@ -162,7 +160,7 @@ HEDGED = re.compile(
 
 
 # A list of what may have been the cause tells none.
-_MAY_BE_CAUSES = re.compile(r"\b(?:common|potential|possible|likely|probable) (?:root )?causes?\b.*$", re.IGNORECASE)
+_MAY_BE_CAUSES = lazy(r"\b(?:common|potential|possible|likely|probable) (?:root )?causes?\b.*$", re.IGNORECASE)
 
 
 def told(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.redact import printable
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,9 +64,7 @@ _LAST_WORDS = (
     b"Killed", b"Terminated", b"Aborted", b"Segmentation fault", b"Bus error", b"Illegal instruction",
     b"Floating point exception", b"Hangup",
 )  # fmt: skip
-_BEHIND = re.compile(
-    rb"(?:(?<=[])}%|>0-9])|(?<=/s)|(?<=/it))(?:" + b"|".join(_LAST_WORDS) + rb")(?: \(core dumped\))?\s*$"
-)
+_BEHIND = lazy(rb"(?:(?<=[])}%|>0-9])|(?<=/s)|(?<=/it))(?:" + b"|".join(_LAST_WORDS) + rb")(?: \(core dumped\))?\s*$")
 
 
 def pieces(first: int, lines: list[bytes]) -> list[tuple[int, bytes]]:
@@ -100,7 +99,7 @@ def readable(line: bytes) -> str:
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T_\s]+\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
 _LEVELS = r"DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE|NOTICE"
-_PREFIX = re.compile(
+_PREFIX = lazy(
     rf"""(?:
       \[(?:default|[Rr]ank\s?)?\d+\]\s?:\s?                          # [rank3]: of torch, [0]: of MPI and pdsh
     | \[\d+,\d+\](?:<std(?:out|err)>)?:\s?                           # mpirun --tag-output
@@ -121,13 +120,13 @@ _PREFIX = re.compile(
     )""",
     re.VERBOSE,
 )
-_LEVEL = re.compile(
+_LEVEL = lazy(
     rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
     rf"|\[([IWE])\s?\d*[ :.\d]*[\w/.]+\.(?:cpp|cc|hpp):\d"
     r"|\d: ([IWEF]) \S+:\d+\]|^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
-_SOURCE = re.compile(
+_SOURCE = lazy(
     r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]*pid=\d+[^()]*\)|[\w.-]{1,60}\s*\| )", re.IGNORECASE
 )
 
@@ -142,7 +141,7 @@ class Message(NamedTuple):
     source: str
 
 
-_STAMP_FIELDS = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T_ ]+(\d\d):(\d\d):(\d\d)")
+_STAMP_FIELDS = lazy(r"(\d{4})[-/](\d\d)[-/](\d\d)[T_ ]+(\d\d):(\d\d):(\d\d)")
 
 
 def stamp_seconds(text: str) -> float | None:
@@ -174,7 +173,7 @@ def message(text: str) -> Message:
 
 
 # A launcher over ssh puts the host before each line. Libraries, programs and files are no hosts, nor what is counted.
-_HOST = re.compile(
+_HOST = lazy(
     r"(?!python|(?:step|epoch|iter|it|batch|rank|line|layer|fold|trial|round|episode)[-_]?\d)"
     r"(?=[A-Za-z.-]*\d)[A-Za-z\d][\w.-]{1,40}(?<!\.py)(?<!\.sh): ",
     re.IGNORECASE,
@@ -190,7 +189,7 @@ def hosted(text: str, before: str) -> Message:
     return said._replace(source=found[0] + said.source)
 
 
-_JSON_LEVEL = re.compile(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
+_JSON_LEVEL = lazy(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
 
 
 def _of_json(text: str, source: str) -> Message:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from onbox.regex import lazy
+
 NOISE_LIMIT = 40  # lines of the same writer inside one traceback that are none of it
 OPEN_LINES = 300  # lines of any writer after a traceback's latest frame
 FRAMES_KEPT = 60
 
-HEADER = re.compile(r"Traceback \(most recent call last\)|^\s*[|│]?\s*Stack \(most recent call")
-_FRAME = re.compile(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
-_RICH_FRAME = re.compile(r"^\s*[│|]?\s*(/[^\s:]{1,400}\.py):(\d+) in (\S+)")
-EXCEPTION = re.compile(
+HEADER = lazy(r"Traceback \(most recent call last\)|^\s*[|│]?\s*Stack \(most recent call")
+_FRAME = lazy(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
+_RICH_FRAME = lazy(r"^\s*[│|]?\s*(/[^\s:]{1,400}\.py):(\d+) in (\S+)")
+EXCEPTION = lazy(
     r"^(?:\s{0,2}|\s*\|\s*)((?:[A-Za-z_]\w*\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
     r"|BrokenProcessPool|Interrupt|Exit|Fault|Failure"
     r"|Timeout|Expired|Exceeded|NotFound|Iteration|Cancelled"
@@ -20,35 +22,35 @@ EXCEPTION = re.compile(
     r"|StopIteration|Killed|KeyboardInterrupt)|(?:[a-z_]\w*\.)+(?:exc|exceptions?"
     r"|errors?)\.[A-Z]\w*)(?::\s?(.*)|\s*)$"
 )
-_ANY_NAME = re.compile(r"^(?:\|\s*)?((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{3,})(?::\s(.*)|)$")
-STACK_DUMP = re.compile(r"most recent call first")  # of faulthandler and py-spy: shown, not raised
-CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
-IGNORED = re.compile(
+_ANY_NAME = lazy(r"^(?:\|\s*)?((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{3,})(?::\s(.*)|)$")
+STACK_DUMP = lazy(r"most recent call first")  # of faulthandler and py-spy: shown, not raised
+CHAIN = lazy(r"During handling of the above exception|The above exception was the direct cause")
+IGNORED = lazy(
     r"Exception ignored in|--- Logging error|Error in atexit|Task exception was never retrieved"
     r"|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook"
     r"|future: <"
 )
-_LIBRARY = re.compile(
+_LIBRARY = lazy(
     r"site-packages|dist-packages|/lib/python\d|^<frozen|^<string>|/usr/lib/|\\Lib\\|python\d\.\d+/"
     r"|^<__array_function__"
 )
-SHUTDOWN = re.compile(
+SHUTDOWN = lazy(
     r"threading\.py|atexit|weakref|__del__|/logging/|multiprocessing/(?:resource|util|connection|managers"
     r"|popen)|/wandb/|socketserver|selectors|_shutdown|concurrent/futures/thread|asyncio/base_events"
 )
-CHECKPOINT_READ = re.compile(
+CHECKPOINT_READ = lazy(
     r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint"
     r"|optim\w*\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained",
     re.IGNORECASE,
 )
-CONFIG_READ = re.compile(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
+CONFIG_READ = lazy(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
 # Most calls hand a `config` on: an exception under them is about a setting only where one is being read.
-READS_CONFIG = re.compile(
+READS_CONFIG = lazy(
     r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict))\w*\W?.{0,60}(?:config|\bcfg|settings|hparams"
     r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w*(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml",
     re.IGNORECASE,
 )
-DATA_READ = re.compile(
+DATA_READ = lazy(
     r"dataset|dataloader|data_loader|collate|__getitem__|webdataset|tfrecord|parquet|pyarrow|read_csv"
     r"|Image\.open|/PIL/|gzip|tarfile|_utils/fetch|tokeniz|\bcv2\b|imageio|soundfile|librosa|decord"
     r"|loader|shard|json\.loads|read_line|np\.load|npyio|sample",

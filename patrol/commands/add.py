@@ -32,9 +32,9 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from patrol.discover import Found
+    from patrol.discover import Found, Training
     from patrol.settings import Settings
     from patrol.verdict import Finding
 
@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
     box = _asked_for(args, settings)
     if box.project is None and box.backend == "local" and _holds_runs(settings):
         box = box._replace(project=settings.folder)
-    if box.project is None and not box.is_cluster:
-        box = _with_found_project(settings, box)
+    if not box.is_cluster:
+        box = _with_found_project(settings, box) if box.project is None else _with_what_runs_there(settings, box)
     twin = _twin(settings, box)
     if twin is not None:
         raise Trouble(Exit.USAGE, f"{box.project} of {box.host} is the box {twin!r} already: patrol tick {twin}")
@@ -97,15 +97,15 @@ def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
 
 
 def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
-    found = parse_found(
-        ask(target_of(settings, box), discover_stdin(), end_mark=END_MARK, deadline_seconds=FIRST_SECONDS)
-    )
+    found = _discover(settings, box)
     if isinstance(found, NoAnswer):
         reason = BY_KEY.get(found.reason, BY_KEY["unknown"])
         text = f"{box.host}: {reason.says} ({found.detail}); {reason.remedy_for(box.host)}. Nothing was written"
         raise Trouble(Exit.USAGE, text)
     if not found.projects:
-        return _with_training(box, found)
+        if not found.trainings:
+            raise Trouble(Exit.USAGE, _nothing_found(box, found))
+        return _with_trainings(box, found.trainings)
     places = [
         box._replace(project=project, state_dir=state_dir_of(project, folder, DEFAULT_STATE_DIR))
         for project, folder in found.projects
@@ -116,16 +116,33 @@ def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
     return new[0] if new else places[0]
 
 
+def _with_what_runs_there(settings: Settings, box: BoxSettings) -> BoxSettings:
+    """In a project that was named and holds no run, what works in it is watched. A box that does not answer says
+    nothing of that: it is added as it was named, and its first look tells why.
+    """
+    found = _discover(settings, box)
+    inside = () if isinstance(found, NoAnswer) else found.trainings_in_place()
+    return _with_trainings(box, inside)._replace(project=box.project) if inside else box
+
+
+def _discover(settings: Settings, box: BoxSettings) -> Found | NoAnswer:
+    stdin = discover_stdin(box.project or "")
+    return parse_found(ask(target_of(settings, box), stdin, end_mark=END_MARK, deadline_seconds=FIRST_SECONDS))
+
+
 def _others(settings: Settings, places: list[BoxSettings]) -> Iterator[str]:
     """A command for each further project, ready to be typed."""
     taken = {box.name for box in settings.config.boxes}
     names = (name for number in itertools.count(2) if (name := f"{places[0].name}-{number}") not in taken)
     for place, name in zip(places[:OTHERS_SHOWN], names, strict=False):
-        local = ["--local"] if place.backend == "local" else []
-        words = ["patrol", "add", place.host, *local, "--name", name, "--project", place.project or "."]
-        yield f"there are runs in {place.project}, too: {shlex.join(words)}"
+        yield f"there are runs in {place.project}, too: {_add_command(place._replace(name=name))}"
     if len(places) > OTHERS_SHOWN:
         yield f"and in {len(places) - OTHERS_SHOWN} more projects"
+
+
+def _add_command(box: BoxSettings) -> str:
+    local = ["--local"] if box.backend == "local" else []
+    return shlex.join(["patrol", "add", box.host, *local, "--name", box.name, "--project", box.project or "."])
 
 
 def _twin(settings: Settings, box: BoxSettings) -> str | None:
@@ -148,16 +165,15 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _with_training(box: BoxSettings, found: Found) -> BoxSettings:
-    """What onbox did not start is watched where it works. Raises Trouble where nothing runs that looks like it."""
-    if not found.trainings:
-        raise Trouble(Exit.USAGE, _nothing_found(box, found))
-    first, *others = found.trainings
+def _with_trainings(box: BoxSettings, trainings: Sequence[Training]) -> BoxSettings:
+    """What onbox did not start is watched where it works: the first; the others are named."""
+    first, *others = trainings
     print(f"no run of onbox is there; watched is what runs in {printable(first.folder)}: {first.words}")
     if first.log is None:
         warn("its stdout goes to no file: give `log`, so that progress and errors can be seen")
-    for other in others:
-        warn(f"there runs more, in {printable(other.folder)}: {other.words}")
+    for number, other in enumerate(others[:OTHERS_SHOWN], 2):
+        command = _add_command(box._replace(name=f"{box.name}-{number}", project=other.folder))
+        warn(f"there runs more, in {printable(other.folder)}: {other.words}; to watch it: {printable(command)}")
     watch = Watch(first.name, log=first.log, process=first.pattern)
     return box._replace(project=first.folder, watches=(watch,))
 

@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     memory = Memory(load_settings(args, os.environ).state)
     box, name = split_run(args.run_name) if args.run_name else (None, None)
     rows, render = _rows_of(args, memory, box, name)
+    if box is not None and not rows:
+        _check_known(args.run_name, memory, box, name)
     if args.json:
         data = [row if isinstance(row, dict) else row._asdict() for row in rows]
         print(json.dumps({"schema": 1, "at": wall(), "rows": data}, indent=2))
@@ -60,6 +62,14 @@ def run(args: argparse.Namespace) -> int:
         if not rows:
             print("nothing yet")
     return Exit.DONE
+
+
+def _check_known(word: str, memory: Memory, box: str, name: str | None) -> None:
+    """That nothing is told of a name that no tick ever saw is no history."""
+    known = sorted(memory.recall().runs)
+    if not any(key[0] == box and name in (None, key[1]) for key in known):
+        names = ", ".join("/".join(key) for key in known if key[1]) or "none"
+        raise Trouble(Exit.USAGE, f"{word!r} names no box and no run of those that a tick has seen: {names}")
 
 
 def _rows_of(

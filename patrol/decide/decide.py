@@ -58,16 +58,9 @@ def explain_run(
     way: Way | None = None,
 ) -> Explained:
     """As `decide_run`, with every row that was asked and why it did not fire."""
-    scene = RunScene(
-        box=box,
-        box_before=box_before,
-        now=now,
-        limits=policy.limits(box.box, look.run),
-        way=way or Way(box.box, box.box),
-        look=look,
-        before_all=before,
-        ill_rules=policy.ill_rules,
-    )
+    limits = policy.limits(box.box, look.run)
+    of_box = BoxScene(box, box_before, now, limits, way or Way(box.box, box.box))
+    scene = RunScene(of_box, look, before, policy.ill_rules)
     rule, tried = first_that_fires(policy.run_rules, scene)
     run_flags, run_tried = _flags(policy.run_flags, scene)
     box_flags, box_tried = _flags(policy.box_flags, scene)

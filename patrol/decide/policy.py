@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -159,13 +158,13 @@ def changed(rules: Sequence[Rule[Any]], changes: Sequence[Change]) -> tuple[Rule
 
 def _reworded(rule: Rule[Any], change: Change) -> Rule[Any]:
     if change.severity is not None:
-        rule = replace(rule, severity=change.severity)
+        rule = rule.but(severity=change.severity)
     if change.remedy is not None:
         remedy = change.remedy
-        rule = replace(rule, remedy=lambda _: remedy)
+        rule = rule.but(remedy=lambda _: remedy)
     if change.message is not None:
         message, say = change.message, rule.say
-        rule = replace(rule, say=lambda scene: _filled(message, scene, say(scene)))
+        rule = rule.but(say=lambda scene: _filled(message, scene, say(scene)))
     return rule
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -15,33 +15,45 @@ S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
-@dataclass(frozen=True)
 class Condition(Generic[S_contra]):
     """One thing that must be so. says: as it reads in the table. What was not seen never holds."""
 
-    says: str
-    holds: Callable[[S_contra], bool]
+    def __init__(self, says: str, holds: Callable[[S_contra], bool]) -> None:
+        self.says, self.holds = says, holds
 
 
-@dataclass(frozen=True)
 class Rule(Generic[S_contra]):
     """One row. It fires when all of `when` hold.
 
     state: what the run is then; None: the rule says nothing of the run's state (flags). say: the message, with its
     numbers. remedy: one sentence. command: what to type next. resume: whether `onbox resume` may be tried for it; None:
     never. soft: seen too few times in a row to be believed. why: the reason for the row, with its source.
+
+    A plain class, as all of them here: `dataclasses` costs each tick 8 ms, and generic NamedTuples need Python 3.11.
     """
 
-    name: str
-    severity: Severity
-    state: RunState | None
-    when: tuple[Condition[S_contra], ...]
-    say: Callable[[S_contra], str]
-    why: str
-    remedy: Callable[[S_contra], str] = lambda _: ""
-    command: Callable[[S_contra], str] = lambda _: ""
-    resume: Callable[[S_contra], bool] | None = None
-    soft: Callable[[S_contra], bool] = lambda _: False
+    def __init__(  # noqa: PLR0913, PLR0917 - the columns of a row
+        self,
+        name: str,
+        severity: Severity,
+        state: RunState | None,
+        when: tuple[Condition[S_contra], ...],
+        say: Callable[[S_contra], str],
+        why: str,
+        remedy: Callable[[S_contra], str] = lambda _: "",
+        command: Callable[[S_contra], str] = lambda _: "",
+        resume: Callable[[S_contra], bool] | None = None,
+        soft: Callable[[S_contra], bool] = lambda _: False,
+    ) -> None:
+        self.name, self.severity, self.state, self.when = name, severity, state, when
+        self.say, self.why, self.remedy, self.command = say, why, remedy, command
+        self.resume, self.soft = resume, soft
+
+    def but(self, **changes: object) -> Rule[S_contra]:
+        """The same row with other values."""
+        other = copy(self)
+        vars(other).update(changes)
+        return other
 
     @property
     def can_resume(self) -> bool:

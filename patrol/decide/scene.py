@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Unseen, observed
 from patrol.decide.thresholds import DEFAULTS, Thresholds
@@ -25,15 +24,18 @@ if TYPE_CHECKING:
 NO_WAY = Way("", "")
 
 
-@dataclass(frozen=True)
 class BoxScene:
     """A look at a box, and its memory."""
 
-    box: BoxLook
-    box_before: BoxBefore
-    now: float
-    limits: Thresholds = DEFAULTS
-    way: Way = NO_WAY
+    def __init__(
+        self,
+        box: BoxLook,
+        box_before: BoxBefore,
+        now: float,
+        limits: Thresholds = DEFAULTS,
+        way: Way = NO_WAY,
+    ) -> None:
+        self.box, self.box_before, self.now, self.limits, self.way = box, box_before, now, limits, way
 
     @cached_property
     def boot_id(self) -> str | None:
@@ -117,13 +119,12 @@ class BoxScene:
         return 0.0 if last is None else max(0.0, self.now - last)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunScene(BoxScene):
     """A look at one run, and its memory; that of an earlier run of the same name is not its own."""
 
-    look: RunLook
-    before_all: Before
-    ill_rules: frozenset[str] = frozenset()
+    def __init__(self, scene: BoxScene, look: RunLook, before_all: Before, ill_rules: frozenset[str]) -> None:
+        super().__init__(scene.box, scene.box_before, scene.now, scene.limits, scene.way)
+        self.look, self.before_all, self.ill_rules = look, before_all, ill_rules
 
     @cached_property
     def before(self) -> Before:
@@ -287,8 +288,7 @@ class RunScene(BoxScene):
         return [rule in self.ill_rules for rule in self.before.rules]
 
 
-@dataclass(frozen=True)
-class LinkScene:
+class LinkScene(NamedTuple):
     """A run (or, with run "", a box) of which nothing could be seen at this tick."""
 
     box: str

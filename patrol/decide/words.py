@@ -11,6 +11,7 @@ from onbox.contract.units import format_duration
 from onbox.redact import one_line, redact
 from onbox.triage.classes import REMEDIES
 from patrol.decide.way import here
+from patrol.snapshot import NOT_ASKED
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
@@ -135,6 +136,8 @@ def log_command(scene: RunScene) -> str:
         return _of_run(scene, "logs", "--run", scene.look.run)
     log = observed(scene.look.log)
     path = log.path if log else scene.look.place
+    if scene.look.log == NOT_ASKED and not path.startswith(("/", "~")):
+        return ""  # no log is declared: what stands there is a pattern or the name of a session
     return scene.way.there(("tail", "-n", "50", "--", path)) if path else ""
 
 

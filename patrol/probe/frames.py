@@ -106,6 +106,7 @@ p_mark end
 LATE = Unseen("late: it took too long on the box")
 CUT = Unseen("cut off: its end did not come")
 LONGEST_WORDS = 100
+_MARK = re.compile(rb"(?:^|\n)<<<([^ \n]+) ([^\n]{1,%d})>>>(?=\n|$)" % LONGEST_WORDS)
 
 
 class Block(NamedTuple):
@@ -178,11 +179,12 @@ def split(answer: bytes, nonce: str) -> Frames:
 
 
 def _blocks(answer: bytes, nonce: str) -> list[Block]:
-    mark = rb"(?:^|\n)<<<%s ([^\n]{1,%d})>>>(?:\n|$)" % (re.escape(nonce.encode("ascii")), LONGEST_WORDS)
-    pieces = re.split(mark, answer + b"\n")
+    wanted = nonce.encode("ascii")
+    marks = [mark for mark in _MARK.finditer(answer) if mark[1] == wanted]
+    ends = [mark.start() for mark in marks[1:]] + [len(answer)]
     return [
-        Block(tuple(words.decode("utf-8", "replace").split()) or ("",), data)
-        for words, data in zip(pieces[1::2], pieces[2::2], strict=True)
+        Block(tuple(mark[2].decode("utf-8", "replace").split()) or ("",), answer[mark.end() + 1 : end])
+        for mark, end in zip(marks, ends, strict=False)  # no mark at all: an end too many
     ]
 
 

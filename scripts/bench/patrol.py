@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
+from patrol.ssh_words import SSH_FAILED
 from tests.box import REPOSITORY
 from tests.sshd import Link, Sshd
 
@@ -53,15 +54,13 @@ class Lab:
         self.project = folder / "box"
         self.project.mkdir()
         self.log = self.project / "train.log"
+        self.words = [*self.sshd.ssh(), "-o", "BatchMode=yes"]  # once: it writes the file that every client reads
         self.env = {
             **os.environ,
             "PYTHONPATH": os.fspath(REPOSITORY),
             "XDG_STATE_HOME": os.fspath(folder / "state"),
-            "ONBOX_SSH_COMMAND": " ".join(self.ssh()),
+            "ONBOX_SSH_COMMAND": " ".join(self.words),
         }
-
-    def ssh(self, hosts: dict[str, int] | None = None) -> list[str]:
-        return [*self.sshd.ssh(hosts), "-o", "BatchMode=yes"]
 
     def write_log(self, size_bytes: int) -> None:
         line = b"Epoch 3: step 4600/5155 loss 0.4123 lr 1.0e-4 tokens/s 51234\n"
@@ -83,9 +82,9 @@ class Lab:
         )
 
     def run_ssh(self, host: str, command: str) -> None:
-        subprocess.run(
-            [*self.ssh(), host, command], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=120
-        )
+        words = [*self.words, host, command]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=120)
+        assert done.returncode != SSH_FAILED, done.stderr
 
     def side_cpu(self) -> float:
         """CPU that ended children of sshd have used, in seconds."""
@@ -210,7 +209,7 @@ def bench_sick(lab: Lab, boxes: int) -> None:
         fine = sum(" RUNNING " in line or " UNKNOWN " not in line for line in done.stdout.decode().splitlines())
         print(f"  tick {number} with it: {time.monotonic() - began:.1f} s, {fine} lines of others")
     link.close()
-    lab.env["ONBOX_SSH_COMMAND"] = " ".join(lab.ssh())
+    lab.env["ONBOX_SSH_COMMAND"] = " ".join([*lab.sshd.ssh(), "-o", "BatchMode=yes"])
 
 
 def main() -> None:
@@ -218,6 +217,8 @@ def main() -> None:
     parser.add_argument("what", nargs="*", default=["one", "fleet", "sick"], choices=["one", "fleet", "sick"])
     parser.add_argument("--boxes", type=int, default=100)
     args = parser.parse_args()
+    # Otherwise every start would compile the sources anew, which no installed program does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(prefix="patrol-bench-") as folder:
         lab = Lab(Path(folder))
         train = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(9999)", "train.py"])

@@ -29,6 +29,10 @@ def render_page() -> str:
 def _program(parser: argparse.ArgumentParser) -> Iterator[str]:
     yield from (f"## {parser.prog}", "", parser.description or "", "")
     yield from _fenced(parser.epilog)
+    yield from _commands(parser)
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
     for action in _subcommands(parser):
         helps = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001 - no public way
         for name, command in action.choices.items():
@@ -41,9 +45,7 @@ def _command(parser: argparse.ArgumentParser, says: str) -> Iterator[str]:
     if rows:
         yield from ("| argument | |", "|---|---|", *rows, "")
     yield from _fenced(parser.epilog)
-    for action in _subcommands(parser):
-        for command in action.choices.values():
-            yield from _command(command, "")
+    yield from _commands(parser)
 
 
 def _subcommands(parser: argparse.ArgumentParser) -> list[argparse._SubParsersAction[argparse.ArgumentParser]]:

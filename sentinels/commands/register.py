@@ -39,7 +39,7 @@ def _standings() -> tuple[Register, list[Standing]]:
 
 def run_list(args: argparse.Namespace) -> int:
     _, standings = _standings()
-    rows = [_row(standing, wall()) for standing in standings]
+    rows = [_row(standing, wall()) for standing in standings if standing.word != "over"]
     if args.json:
         print(json.dumps({"schema": 1, "waits": rows}, indent=2))
         return Exit.LANDED
@@ -95,7 +95,7 @@ def _is_named(standing: Standing, names: list[str]) -> bool:
 def run_reap(_args: argparse.Namespace) -> int:
     """Clear entries whose process has gone and files that are no entries; end waiters that are frozen."""
     register, standings = _standings()
-    chosen, damaged = [one for one in standings if one.word in ("dead", "frozen")], register.damaged()
+    chosen, damaged = [one for one in standings if one.word in ("dead", "over", "frozen")], register.damaged()
     if not chosen and not damaged:
         print("nothing to clear")
     code = _end(register, chosen)
@@ -108,7 +108,7 @@ def run_reap(_args: argparse.Namespace) -> int:
 def _end(register: Register, standings: list[Standing]) -> int:
     well = True
     for entry, word in standings:
-        gone = word in ("dead", "parked") or end_waiter(entry.waiter, signal.SIGTERM)
+        gone = word in ("dead", "over", "parked") or end_waiter(entry.waiter, signal.SIGTERM)
         well = well and gone
         if gone:
             register.remove(entry.ident)

@@ -136,6 +136,8 @@ def run(args: argparse.Namespace) -> int:
     alone = unattended(plan, settings, wall())
     if alone and any(target.box for target in targets):
         print(f"sentinel: {alone}", file=sys.stderr)
+    if args.notify and not project.config.notify.targets:
+        print("sentinel: --notify: [notify] of onbox.toml names no target, so nobody will be told", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
     for note in filter(None, (note_of(place, settings.config.boxes) for place in places)):
         print(f"sentinel: {note}", file=sys.stderr, flush=True)

@@ -90,6 +90,17 @@ def test_the_line_waits_for_a_disk_that_is_mounted_late(box: Box) -> None:
     assert "onbox resume ended with 0" in (box.project / ".onbox/boot.log").read_text()
 
 
+def test_the_line_for_a_start_script_leaves_the_script_alone(box: Box) -> None:
+    """Neither its directory nor its umask changes, and it does not wait for a disk that never comes."""
+    shown = box.onbox("boot", "install", "--print").stdout.splitlines()
+    line = shown[shown.index("# a container's start script (on-start, entrypoint)") + 1]
+    box.project.rename(box.project.with_name("away"))
+    script = f"umask 022\n{line}\npwd; umask; kill $!\n"
+    words, env = ["sh", "-c", script], tag(box)
+    done = subprocess.run(words, cwd="/", env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["/", "0022"]
+
+
 def tag(box: Box) -> dict[str, str]:
     """By which the test finds, and ends, what it started."""
     name, _, value = box.tag.partition("=")

@@ -351,10 +351,18 @@ def test_completion_knows_commands_and_options(box: Box) -> None:
     ask = (
         f'{script}\nonbox() {{ "{sys.executable}" -m onbox "$@"; }}\n'
         'try() { COMP_WORDS=(onbox "$@"); COMP_CWORD=$#; COMPREPLY=(); _onbox; echo "${COMPREPLY[*]}"; }\n'
-        "try res; try chain --de; try chain pre\n"
+        "try res; try chain --de; try chain pre; try boot ''; try notify f; try triage pre\n"
     )
     done = box.run_program(["bash", "-c", ask])
-    assert done.stdout.splitlines() == ["resume", "--detach", "pretrain"], done.stderr
+    wanted = ["resume", "--detach", "pretrain", "install uninstall run", "flush", ""]
+    assert done.stdout.splitlines() == wanted, done.stderr
+
+
+def test_what_the_locale_cannot_show_ends_no_command(box: Box) -> None:
+    box.onbox("chain", "a=true")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = box.onbox("status", env={**box.env, **ascii_only})
+    assert (done.returncode, "DONE \\xb7 1/1" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 def test_closed_output_harms_nothing(box: Box) -> None:

@@ -150,6 +150,8 @@ def test_the_record_is_committed_by_itself_only_where_that_was_asked_for(place: 
     git("commit", "-q", "--allow-empty", "-m", "one")
     place.build()
     assert place.handbook("log", "flat since step 5").returncode == 0
+    told = json.loads(place.handbook("log", "flat since step 5.5", "--json").stdout)
+    assert place.handbook("log", "show", "--json").stdout.count('"seq"') == told["entry"]
     assert git("log", "--format=%s").splitlines() == ["one"]
     refused = place.handbook("log", "--push", "flat since step 6")
     assert (refused.returncode, "is pushed nowhere yet" in refused.stderr) == (1, True), refused.stderr

@@ -41,6 +41,16 @@ def test_what_was_meant_is_said(program: str, words: list[str], said: str) -> No
     assert len(done.stderr.splitlines()) == 2
 
 
+@pytest.mark.parametrize(("program", "word"), [("onbox", "stages"), ("patrol", "tick")])
+def test_a_wrong_key_is_told_with_its_line(box: Box, program: str, word: str) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text("[stages.train]\ncmd = 'true'\n\ntimeuot = '1h'\n[[triage]]\nclass = 'x'\nremedy = 'y'\n")
+    done = box.run_program([sys.executable, "-m", program, word, "-c", os.fspath(config)])
+    assert done.returncode == 78
+    assert 'line 4: stages.train.timeuot: "timeuot" is not a known key; did you mean "timeout"?' in done.stderr
+    assert "line 5: triage[0].regex: is missing" in done.stderr
+
+
 def test_an_edited_file_is_shown_beside_what_runs(box: Box) -> None:
     config = box.project / "onbox.toml"
     config.write_text(f'[stages.train]\ncmd = "{LONG}"\n')

@@ -182,6 +182,30 @@ def test_a_run_that_vanished_is_told(place: Patrolled) -> None:
     assert place.tick()["gpu1/digits"]["state"] == "unknown"
 
 
+def test_what_was_taken_out_of_the_configuration_has_not_vanished(place: Patrolled) -> None:
+    """A watch that was renamed and a box that looks elsewhere now: nothing was removed on the box."""
+    box = place.add_box("gpu1", 'watch = { name = "old", log = "train.log" }')
+    (box.project / "train.log").write_text("step 1/9\n")
+    start_chain(box, "train=echo ok")
+    assert set(place.tick()) == {"gpu1/digits", "gpu1/old"}
+    config = place.local / "onbox.toml"
+    config.write_text(config.read_text().replace('name = "old"', 'name = "new"'))
+    assert set(place.tick()) == {"gpu1/digits", "gpu1/new"}
+    assert "gpu1/old" not in place.patrol("status").stdout
+    assert "gpu1/old" in place.patrol("history").stdout, "what was said of it stays on record"
+    (box.project.parent / "other").mkdir()
+    config.write_text(config.read_text().replace(f'"{box.project}"', f'"{box.project.parent}/other"'))
+    assert "gpu1/digits" not in place.tick()
+
+
+def test_a_name_that_no_tick_saw_has_no_history(place: Patrolled) -> None:
+    running(place.add_box("gpu1"))
+    place.tick()
+    done = place.patrol("history", "gpu2")
+    assert (done.returncode, "gpu1/digits" in done.stderr) == (64, True)
+    assert place.patrol("history", "gpu1").returncode == 0
+
+
 def test_a_box_that_is_gone_says_nothing_of_its_run(place: Patrolled) -> None:
     running(place.add_box("gpu1"))
     place.tick()

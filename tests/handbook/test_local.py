@@ -50,6 +50,18 @@ def test_a_real_transfer_is_seen_while_it_lives(tmp_path: Path) -> None:
     assert not any(f"pid {transfer.pid}:" in one for one in waiters(environ))
 
 
+def test_a_wait_that_ran_out_of_its_time_long_ago_is_no_dead_one(tmp_path: Path) -> None:
+    """It said how it ended: nobody has to arm it anew, and no seal waits for it."""
+    environ = {**os.environ, "XDG_STATE_HOME": os.fspath(tmp_path), "PYTHONPATH": str(REPOSITORY)}
+    words = [sys.executable, "-m", "sentinels", "wait", os.fspath(tmp_path / "DONE"), "--timeout", "1s"]
+    assert subprocess.run(words, env=environ, capture_output=True, check=False).returncode == 124
+    soon, later = find_waiters(environ, wall()), find_waiters(environ, wall() + 3600.0)
+    assert not isinstance(soon, Unseen)
+    assert not isinstance(later, Unseen)
+    assert any("ran out of their time" in one for one in soon)
+    assert not any("sentinel" in one for one in later)
+
+
 def test_a_sentinel_that_was_killed_is_called_so(tmp_path: Path) -> None:
     """What a session remembers to have armed may be gone for hours."""
     environ = {**os.environ, "XDG_STATE_HOME": os.fspath(tmp_path), "PYTHONPATH": str(REPOSITORY)}

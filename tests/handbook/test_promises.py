@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handbook.promises import BLOCKS, World, promises, trajectory_files
+from handbook.promises import BLOCKS, World, named_files, promises, trajectory_files
 from onbox.contract.config_record import Contract
 from onbox.contract.manifest import Stage
 
@@ -26,6 +26,10 @@ WORLD = World(
     configured_max=None,
     source=True,
 )
+
+
+def test_that_there_is_no_tracker_can_be_said() -> None:
+    assert blocked(WORLD._replace(contract=FULL._replace(tracker="none"))) == []
 
 
 def blocked(world: World, **more: Any) -> list[str]:
@@ -55,7 +59,7 @@ def test_what_is_not_said_blocks(change: dict[str, Any], item: str) -> None:
     ("change", "item"),
     [
         ({"git": {"absent": "not a git work tree"}}, ["code", "tree"]), ({"pushed": False}, ["code"]),
-        ({"changed": ("train.py", "README.md")}, ["tree"]),
+        ({"changed": ("train.py", "README.md")}, ["tree"]), ({"untracked": ("train.py",)}, ["tree"]),
         ({"source": False}, ["initialized from"]), ({"stages": ()}, ["command"]),
     ],
 )  # fmt: skip
@@ -74,3 +78,13 @@ def test_what_is_inferred_is_called_so() -> None:
     world = WORLD._replace(contract=FULL._replace(dri="", final_step=None), owners=("ann",), configured_max=5155)
     said = {one.name: one for one in promises(world)}
     assert [said[name].standing for name in ("DRI", "final step")] == ["inferred", "inferred"]
+
+
+def test_the_files_that_commands_name_are_looked_for_below_each_stage() -> None:
+    stages = (
+        Stage("a", "python -u train.py --lr 0.1"),
+        Stage("b", ("sh", "run.sh", "/abs"), cwd="sub"),
+        Stage("c", "it's"),
+    )
+    assert set(named_files(stages)) >= {"train.py", "sub/run.sh"}
+    assert not {"/abs", "sub//abs", "--lr"} & set(named_files(stages))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.facts import ResumeFacts, RunFacts
+from handbook.facts import IdentityFacts, ResumeFacts, RunFacts
 from handbook.issue import body, command, update
 from handbook.seal import End, captured, checks
 from onbox.contract.config_record import Contract
-from onbox.contract.readings import Unseen
+from onbox.contract.readings import Unseen, observed
 from tests.handbook.made import run_facts
 
 LAST = ResumeFacts("nothing", "all is done", "", "step 100, ckpt/step-100: whole", whole=True, step=100)
@@ -62,3 +62,16 @@ def test_an_issue_names_its_record_and_a_machines_update_says_so() -> None:
     new = "gh issue create --title 'Hero run: digits' --label experiment --label agent-generated --body-file /x"
     assert command("digits", "", "/x") == new
     assert command("digits", "https://example.com/1", "/x") == "gh issue comment https://example.com/1 --body-file /x"
+
+
+def test_code_that_git_could_not_tell_is_not_said_to_hold() -> None:
+    unknown = DONE._replace(identity=identity(DONE)._replace(code="git did not answer within 5 s"))
+    assert [one.holds for one in checks(End(unknown, PROMISED, (), ())) if one.name == "code"] == [None]
+    known = DONE._replace(identity=identity(DONE)._replace(code="1a2b3c4d5e6f + patch 9f8e7d6c5b4a"))
+    assert [one.holds for one in checks(End(known, PROMISED, (), ())) if one.name == "code"] == [True]
+
+
+def identity(run: RunFacts) -> IdentityFacts:
+    found = observed(run.identity)
+    assert found is not None
+    return found

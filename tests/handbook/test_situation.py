@@ -24,6 +24,12 @@ def test_it_is_ten_lines_at_most_and_the_last_one_is_typed(count: int, changed: 
     assert said[-1].startswith("next: ")
 
 
+def test_where_nothing_could_be_looked_at_it_does_not_say_that_nothing_runs() -> None:
+    blind = situation(made_facts(0)._replace(troubles=("the memory could not be read",)), [], "")
+    assert "not known" in blind[-1]
+    assert "nothing runs" in situation(made_facts(0)._replace(troubles=()), [], "")[-1]
+
+
 @pytest.mark.parametrize(
     ("known", "wanted"),
     [

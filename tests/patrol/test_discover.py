@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from onbox.contract.names import run_name_from
@@ -14,12 +15,13 @@ from patrol.ssh import Answer, NoAnswer, find_mark
 from tests.box import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
-def look(home: Path) -> Found:
+def look(home: Path, project: str = "") -> Found:
     env = {"HOME": os.fspath(home), "PATH": os.environ["PATH"]}
-    done = subprocess.run(["sh", "-s"], input=discover_stdin(), capture_output=True, env=env, check=True)
+    done = subprocess.run(["sh", "-s"], input=discover_stdin(project), capture_output=True, env=env, check=True)
     at = find_mark(done.stdout, END_MARK)
     assert at is not None
     found = parse_found(Answer(done.stdout[:at], 0, 0.1, 0.1))
@@ -87,6 +89,53 @@ def test_a_training_that_onbox_did_not_start_is_found_where_it_works(tmp_path: P
     assert [(one.log, one.pattern, one.name) for one in mine] == [
         ("run.log", script.replace(".", "\\."), run_name_from(script.removesuffix(".py")))
     ]
+
+
+@contextmanager
+def job(folder: Path, *, python: str = sys.executable, script: str = "train.py", **env: str) -> Iterator[None]:
+    """A bare training that works in the folder until the end of the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / script).write_text("import sys\nprint('begun', flush=True)\nsys.stdin.read()\n")
+    with (folder / "run.log").open("wb") as log:
+        words, whole = [python, script], {**os.environ, **env}
+        begun = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=log, env=whole)
+    try:
+        wait_until(lambda: (folder / "run.log").read_text() == "begun\n", "it to begin")
+        yield
+    finally:
+        assert begun.stdin
+        begun.stdin.close()
+        begun.wait()
+
+
+def test_a_training_by_the_python_that_onbox_lies_beside_is_found(tmp_path: Path) -> None:
+    """`~/onbox/bin/python train.py` is somebody's training, whatever its environment is called."""
+    python = tmp_path / "onbox" / "bin" / "python3"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(os.path.realpath(sys.executable))
+    with job(tmp_path / "onbox-experiments", python=os.fspath(python)):
+        assert [one.log for one in _in(tmp_path / "onbox-experiments", look(tmp_path))] == ["run.log"]
+
+
+def test_what_a_run_started_is_that_run_wherever_its_project_lies(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "else where" / "digits"
+    home.mkdir()
+    run = make_run(project)
+    with job(project, ONBOX_RUN_DIR=os.fspath(run)):
+        found = look(home)
+    assert (os.fspath(project), f"{project}/.onbox") in found.projects
+    assert _in(project, found) == [], "its stage is no training beside it"
+
+
+def test_in_a_named_project_without_runs_what_works_there_is_found(tmp_path: Path) -> None:
+    project, link = tmp_path / "llm", tmp_path / "link"
+    with job(project), job(tmp_path / "other"), job(project / "sub", script="sweep.py"):
+        link.symlink_to(project)
+        found = {one.name: one.log for one in look(tmp_path, os.fspath(link)).trainings_in_place()}
+        assert found == {"train": "run.log", "sweep": f"{project}/sub/run.log"}
+        make_run(project)
+        assert look(tmp_path, os.fspath(project)).trainings_in_place() == (), "its runs are looked at"
+    assert look(tmp_path, f"{tmp_path}/nowhere").trainings_in_place() == ()
 
 
 def _in(folder: Path, found: Found) -> list[Training]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.logs.progress import ProgressReader
 from onbox.system.files import StateNotWritten
 from patrol import memory_schema
 from patrol.before import Before, BoxBefore, LogPlace
@@ -77,15 +78,23 @@ def test_what_was_remembered_is_recalled(memory: Memory) -> None:
 
 def test_no_secret_of_a_log_is_kept(memory: Memory) -> None:
     """The window of lines that triage reads again at the next look."""
-    place = PLACE._replace(
-        reader={"window": "step 1\nHF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz01234567\n"}, held=b"https://me:hunter22@host/"
-    )
+    line = "HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz01234567\n"
+    progress = ProgressReader()
+    progress.feed(f"step 1\n{line}".encode())
+    reader = {"window": f"step 1\n{line}", "progress": progress.state()}
+    place = PLACE._replace(reader=reader, held=b"https://me:hunter22@host/")
     note = tick_note(run_note())
     memory.remember(note._replace(boxes=(note.boxes[0]._replace(places={"digits": place}),)))
     kept = memory.recall().places["gpu1"]["digits"]
     assert "step 1" in kept.reader["window"]
-    assert "abcdefghij" not in kept.reader["window"]
+    assert "abcdefghij" not in str(kept.reader)
     assert b"hunter22" not in kept.held
+    more = kept._replace(reader={"window": kept.reader["window"] + "HF_TOKEN=hf_zyxwvutsrqponmlkjihgfedcba01234567\n"})
+    for place in (kept, more, more):  # nothing new; a new line; the same line once more, as the log told it
+        memory.remember(note._replace(boxes=(note.boxes[0]._replace(places={"digits": place}),)))
+    again = memory.recall().places["gpu1"]["digits"]
+    assert again.reader["window"].count("HF_TOKEN=") == 2
+    assert "zyxwvutsrq" not in again.reader["window"]
 
 
 def test_nothing_is_readable_for_others(memory: Memory) -> None:

@@ -15,6 +15,7 @@ from patrol.before import Before
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
 from patrol.report import details, explanation, line
 from patrol.report_forms import Entry, document, nagios, worst
+from patrol.snapshot import NOT_ASKED, ResultFile
 from patrol.verdict import Finding, Severity, Verdict
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
@@ -31,6 +32,7 @@ from tests.patrol.makers import (
     failure,
     log,
     run,
+    watched,
 )
 
 if TYPE_CHECKING:
@@ -118,6 +120,42 @@ def test_only_the_limit_itself_is_100_percent() -> None:
 def test_a_change_is_said() -> None:
     assert "rule just-started (was healthy)" in shown(run(stage_began_age_seconds=5.0))
     assert "(was " not in shown(run())
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "part", "last"),
+    [
+        ("a,1\nb,2\n", True, "", "    b,2"),
+        ("a,1\nb,2", True, "", "    b,2"),
+        ("a,1\nb,2\nc,34", False, " (its first 2 lines)", "    b,2"),
+        ("1,2,3,4", False, " (its first 4 KiB)", "    1,2,3,4"),
+        ("x\n" * 60, True, " (its first 50 lines)", "    x"),
+    ],
+)
+def test_of_a_long_result_only_whole_lines_are_shown(text: str, *, whole: bool, part: str, last: str) -> None:
+    look = done()._replace(results=(ResultFile("/p/r.csv", text, whole),))
+    lines = details(decided(look), look, NOW)
+    assert lines[0] == f"  result  /p/r.csv{part}"
+    assert lines[-1] == last
+    assert len(lines) <= 51
+
+
+def test_what_is_left_to_be_typed_is_told_though_nothing_is_wrong() -> None:
+    note = Finding("tracker-unsynced", Severity.OK, "its metrics lie on this box only", "Send it.", "wandb sync x")
+    silent = Finding("gpu-underused", Severity.OK, "no fault")
+    verdict = decided(done())._replace(further=(note, silent))
+    assert details(verdict, done(), NOW) == [
+        "  note  tracker-unsynced: its metrics lie on this box only",
+        "    remedy  Send it.",
+        "    next    wandb sync x",
+    ]
+    assert details(verdict._replace(acknowledged=True), done(), NOW) == []
+
+
+def test_a_session_without_a_log_is_no_file_to_read() -> None:
+    bare = watched(place="llm", log=NOT_ASKED, stage_alive=False, progress=Absent("no log"))
+    found = decided(bare, memory=Before())
+    assert "llm" not in found.finding.command
 
 
 def test_an_unreachable_box_says_why_and_what_was_last_known() -> None:

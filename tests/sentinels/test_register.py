@@ -162,6 +162,7 @@ def test_standings_tell_the_living_from_the_dead(other: subprocess.Popen[bytes])
     assert standing_of(entry(alive), 1000.0).word == "frozen"
     assert standing_of(entry(alive._replace(start="1")), 120.0).word == "dead"
     assert standing_of(entry(alive, state="parked"), 120.0).word == "parked"
+    assert standing_of(entry(alive, state="parked"), 5000.0).word == "over", "it ended in order, and nobody died"
     other.kill()
     other.wait()
     wait_until(lambda: standing_of(entry(alive), 120.0).word == "dead", "the end to be seen")

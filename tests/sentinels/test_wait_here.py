@@ -264,6 +264,12 @@ def test_a_command_runs_at_the_end_and_is_told_how(one_waiter: Waiters, tmp_path
     assert "exit code 9" in ended.stderr
 
 
+def test_nobody_to_be_told_is_said_at_once(one_waiter: Waiters, tmp_path: Path) -> None:
+    (tmp_path / "DONE").touch()
+    ended = one_waiter.run("wait", "DONE", "--existing", "--notify")
+    assert (ended.returncode, "nobody will be told" in ended.stderr) == (0, True)
+
+
 def test_targets_of_notify_are_told(one_waiter: Waiters, tmp_path: Path) -> None:
     server = FaultServer()
     (tmp_path / "onbox.toml").write_text('[notify]\nurls = ["env:HOOK"]\n')
