@@ -26,6 +26,7 @@ _ETA = re.compile(
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
 )
 _ETA_AFTER = re.compile(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
+_ETA_ABOUT = re.compile(r" in \d[\d:.hms]* \(~(?P<time>[\d:.hms]+)(?P<unit>), [\d.]+[kM]?/s\)")  # alive-progress
 
 
 def read_loss(text: str) -> float | str | None:
@@ -45,9 +46,9 @@ def read_loss(text: str) -> float | str | None:
 
 def read_eta(text: str) -> float | None:
     """Remaining time in words; None if none is told."""
-    if not re.search("(?i)eta|remain|left|will fin|to go|etc", text):
+    if not re.search(r"(?i)eta|remain|left|will fin|to go|etc|\(~\d", text):
         return None
-    found = _ETA.search(text) or _ETA_AFTER.search(text)
+    found = _ETA_ABOUT.search(text) or _ETA.search(text) or _ETA_AFTER.search(text)
     if not found:
         return None
     told = found["time"]
@@ -74,6 +75,7 @@ ENDED = re.compile(
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s*[:=]\s*(?:false|no|0))|\bafter \d+ (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
     r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
+    r"|\bsolved (?:in|after|at) \d+ (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 FAREWELL = re.compile(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
@@ -91,7 +93,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "preempted", "interrupt", "exit", "killed", "abort",
+    "preempted", "interrupt", "exit", "killed", "abort", "solved",
 )  # fmt: skip
 
 

@@ -63,6 +63,14 @@ SHAPES: tuple[Shape, ...] = (
         "512it [00:03, 170.10it/s]",
     ),
     _shape(
+        "alive-open",
+        (" in ", "/s)"),
+        rf"{_FREE}(?P<current>{COUNT}) in (?P<elapsed>[\d:.]+[hms]?(?:\d+[ms])*) \((?P<rate>[\d.]+[kM]?/s)\)",
+        "counter without a maximum, then the time and the rate",
+        "alive-progress",
+        "crawl |     ◀◀◀     | ▂▄▆ 465 in 5s (97.6/s)",
+    ),
+    _shape(
         "loggable",
         ("rate:",),
         rf"progress on:?\s*(?P<label>.*?)\s(?P<current>{COUNT}|-)[a-z]*/(?P<max>{COUNT}|-|\?)[a-z]*\s+rate:\s?(?P<rate>\S+)"
@@ -136,7 +144,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "current-total",
         ("total",),
-        rf"(?<![a-z_])(?:current|completed|done|finished|processed)[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
+        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update))[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
         rf"[\"']?total[\"']?\s*[:=]\s*(?P<max>{COUNT})(?![\w.])",
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",

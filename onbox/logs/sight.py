@@ -10,6 +10,7 @@ from onbox.logs.numbers import COUNT, Count, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
 from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
+from onbox.logs.states import read_states
 from onbox.logs.words import (
     AUXILIARY,
     COUNTER_LABELS,
@@ -39,13 +40,16 @@ _DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
 _BYTES_RATE = re.compile(r"\d\s?[kKMGT]?i?B/s")
 _SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
 _PER_ITEM = re.compile(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
-_DESC_FRACTION = re.compile(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
+_DESC_FRACTION = re.compile(r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])", re.IGNORECASE)
 _FOR_MAX = re.compile(
     rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 
 
+_EVERY = re.compile(
+    r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+)  # `an evaluation is run every 500 iterations`
 _PASSES = re.compile(r"(?<![\w.,])(\d+) passes over\b")
 
 _DONE_COUNT = re.compile(
@@ -106,13 +110,19 @@ def read_line(text: str) -> Seen:
     """Everything a line shows. `text` is printable: no escape sequences, no carriage returns."""
     row = read_row(text)
     if row is not None:
-        sight = Sight(row.key, row.unit, "train", row.current, None, False, row.rule, eta=row.eta)
+        sight = Sight(
+            row.key, row.unit, "bare" if row.bare else "train", row.current, None, False, row.rule, eta=row.eta
+        )
         return Seen((sight,), loss=row.loss)
+    states = read_states(text)
+    if states is not None:
+        return Seen((Sight(states.unit, states.unit, "train", states.done, states.total, False, "states"),))
     bars, rest = _bars(text)
     labelled, maxima = _labelled(rest)
     for found in _FOR_MAX.finditer(rest):
         count = parse_count(found[1])
-        if not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
+        every = _EVERY.search(rest, max(0, found.start() - LOOK_BACK), found.end())
+        if not every and not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     passes = _PASSES.search(rest) if " passes over" in rest else None
     if passes:
@@ -374,6 +384,8 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
     """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
+    if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
+        near = near[-1:]  # `training/global_step`: the counter in a group of metrics
     if match["max"] is not None:
         refused = any(
             word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:]

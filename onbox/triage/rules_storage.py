@@ -49,7 +49,8 @@ SPACE: tuple[Row, ...] = (
         r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|out of disk(?: space)?"
-        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space|not enough free disk"
+        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w+_)"
+        r"|not enough free disk"
         r"|no free space"
         r"|not enough disk|low on disk space",
         "Linux ENOSPC",

@@ -29,6 +29,7 @@ NOT_PROGRESS = re.compile(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
+    r"|\boom when"
     r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
@@ -98,6 +99,7 @@ HANDLED = re.compile(
     r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
+    r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
@@ -112,7 +114,9 @@ EXHAUSTED = re.compile(
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = re.compile(
     r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
-    r"|dropp(?:ed|ing))\b.{0,40}$",
+    r"|dropp(?:ed|ing))\b.{0,40}$"
+    r"|[;,(\u2013\u2014-]\s*(?:\w+ )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)|optional)"
+    r"\b.{0,60}$",
     re.IGNORECASE,
 )
 
