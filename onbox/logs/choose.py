@@ -144,10 +144,14 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
     """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
     if counter.resets and counter.maximum is not None and any(not other.resets and other.maximum for other in others):
         return True
+    if any(_is_global(other, counter) for other in others):
+        return True
     if epoch is None:
         return False
     if counter.inner or counter.resets:
         return True
+    if counter.minimum == counter.maximum and epoch.minimum < epoch.current and epoch.changed > counter.first:
+        return True  # a bar that was full at once, and epochs went on: it comes with each of them
     if counter.maximum is None:
         return counter.unit == "batch"
     if counter.crossed:
@@ -164,6 +168,13 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _is_global(other: Counter, counter: Counter) -> bool:
+    """Whether another counter tells how far the whole run is, where this one tells how far its part is."""
+    if counter.maximum is None or other.made or other.unit not in STEP_UNITS or other.current <= counter.maximum:
+        return False
+    return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
 
 
 def _is_around(counter: Counter, epoch: Counter) -> bool:

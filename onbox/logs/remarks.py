@@ -22,7 +22,7 @@ _VALIDATION_LINE = re.compile(
 )
 _TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
 _ETA = re.compile(
-    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w+){0,3}|time[ _]left|remain(?:s|ing)?|left"
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _][^\W\d]+){0,3}|time[ _]left|remain(?:s|ing)?|left"
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
 )
 _ETA_AFTER = re.compile(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")

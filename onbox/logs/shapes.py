@@ -192,9 +192,10 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "bare-leading",
-        ("/", "oss"),
-        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)(?=[\s:|,-]+.*loss)",
-        "a counter that begins the line, and a loss",
+        ("/",),
+        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)"
+        r"(?=[\s:|,-]+.*(?:loss|[a-z_]{2,20}\s?[=:]\s?-?\d+\.\d))",
+        "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
         "1200/20000 loss: 0.31",
     ),

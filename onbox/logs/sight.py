@@ -39,10 +39,13 @@ _BEFORE = re.compile(
 _DESC_EPOCH = re.compile(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
 _BYTES_RATE = re.compile(r"\d\s?[kKMGT]?i?B/s")
 _SIZED = re.compile(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_SIZE_AT_END = re.compile(r"\s[kKMGT]i?B$")
 _PER_ITEM = re.compile(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
+_DESC_STEP = re.compile(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d+)\W{0,2}$")  # `step 6806:  71%|`
 _DESC_FRACTION = re.compile(r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])", re.IGNORECASE)
 _FOR_MAX = re.compile(
-    rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
+    rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling"
+    rf"|max(?:imum)?|total(?: of)?)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 
@@ -55,6 +58,10 @@ _PASSES = re.compile(r"(?<![\w.,])(\d+) passes over\b")
 _DONE_COUNT = re.compile(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
+)
+_COUNT_DONE = re.compile(
+    rf"(?i)(?<![\w.,/-])({COUNT})\s+({UNIT_WORD})\s+(?:done|processed|completed|finished|handled|generated|simulated|written"
+    r"|converted|seen|consumed)(?![a-z])"
 )
 
 
@@ -161,7 +168,7 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
 
 def _done_count(text: str) -> list[Sight]:
     """`Done 196 tasks`: how many, without a maximum."""
-    found = _DONE_COUNT.search(text)
+    found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []
     count, unit = parse_count(found[1]), UNITS[found[2].lower()]
@@ -211,6 +218,8 @@ def _bar_sight(display: Display) -> Sight | None:
     most = _group(match, "max")
     current = Count(0, False) if match["current"] == "-" else parse_count(match["current"])
     maximum = parse_count(most) if most and most[0].isdigit() else None
+    if most and maximum and maximum.rounded and not current.rounded and _SIZE_AT_END.search(most):
+        current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`
     if not _plausible(display, current, maximum):
         return None
     told = maximum is None or _is_exact(match.string, *match.span("max"))
@@ -237,8 +246,15 @@ def _bar_sight(display: Display) -> Sight | None:
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
         inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
-        or bool(desc_fraction),
+        or bool(desc_fraction)
+        or _is_of_step(label, exact),
     )
+
+
+def _is_of_step(label: str, most: int | None) -> bool:
+    """Whether the label names a step of the run that is past the bar's end: the bar is about a part of it."""
+    found = _DESC_STEP.search(label)
+    return found is not None and most is not None and int(found[1]) > most
 
 
 def _is_stage(shape: Shape, most: int | None) -> bool:
@@ -363,8 +379,8 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
-        if before.endswith(("/", "?", "&")) and match["max"] is None:
-            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address
+        if before.endswith(("/", "?", "&", "grad_")) and match["max"] is None:
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address; `grad_steps 9`
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
         count = parse_count(match["current"])
         told = _is_exact(text, *match.span("current"))

@@ -186,6 +186,7 @@ SETTINGS: tuple[Row, ...] = (
         BUG,
         "can't open |can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
+        "|does not appear to be"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
         r"can't open file|^\S+: \d+: (?:\S+: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
@@ -198,6 +199,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
+        r"|does not appear to be a git repository"
         r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S* ?error 404: not found",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",

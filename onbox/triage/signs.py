@@ -174,13 +174,19 @@ def told(text: str) -> str:
     return _MAY_BE_CAUSES.sub("", text) if "cause" in text else text
 
 
+# How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
+_TALLY = re.compile(
+    r"\b(?:timeouts|retries|failures|restarts|aborts|kills|crash(?:es|ed(?: \w+)?))[\s:=]{1,3}\d+\b", re.IGNORECASE
+)
+
+
 def is_progress(text: str) -> bool:
     """Whether a loop reports that it went on."""
     if not PROGRESS.search(text) or ("_" in text and not PROGRESS.search(_SWITCH.sub("", text))):
         return False
     if BAR.search(text):
         return not FETCHING.search(text)
-    return not NOT_PROGRESS.search(text)
+    return not NOT_PROGRESS.search(text) or not NOT_PROGRESS.search(_TALLY.sub("", text))
 
 
 def is_success(text: str) -> bool:
