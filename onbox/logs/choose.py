@@ -84,6 +84,8 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
+    if epoch is not None and any(_is_around(counter, epoch) for counter in others):
+        others, epochs, epoch = [*others, *epochs], [], None
     whole = [counter for counter in others if not _is_inner(counter, epoch, others)]
     inside = [counter for counter in others if counter not in whole]
     inner = max(inside, key=lambda counter: counter.last) if inside else None
@@ -109,13 +111,21 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
-def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, float, int]:
+def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     complete = counter.maximum is not None and counter.current >= counter.maximum
     followed = any(_is_open(other) and other.first > counter.last for other in others)
     done = complete and (followed or track.line - counter.last > 3)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
-    return (trained, not done, counter.resets == 0 and counter.unit != "batch", counter.elapsed or 0.0, counter.last)
+    own = counter.maximum is not None or counter.current > counter.minimum  # not a number that was named once
+    return (
+        trained,
+        not done,
+        own,
+        counter.resets == 0 and counter.unit != "batch",
+        counter.elapsed or 0.0,
+        counter.last,
+    )
 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
@@ -134,10 +144,14 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
     """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
     if counter.resets and counter.maximum is not None and any(not other.resets and other.maximum for other in others):
         return True
+    if any(_is_global(other, counter) for other in others):
+        return True
     if epoch is None:
         return False
     if counter.inner or counter.resets:
         return True
+    if counter.minimum == counter.maximum and epoch.minimum < epoch.current and epoch.changed > counter.first:
+        return True  # a bar that was full at once, and epochs went on: it comes with each of them
     if counter.maximum is None:
         return counter.unit == "batch"
     if counter.crossed:
@@ -154,6 +168,26 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _is_global(other: Counter, counter: Counter) -> bool:
+    """Whether another counter tells how far the whole run is, where this one tells how far its part is."""
+    if counter.maximum is None or other.made or other.unit not in STEP_UNITS or other.current <= counter.maximum:
+        return False
+    return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
+
+
+def _is_around(counter: Counter, epoch: Counter) -> bool:
+    """Whether a bar counts runs of which each has all the epochs: seeds, folds, tasks."""
+    return (
+        counter.made
+        and counter.maximum is not None
+        and epoch.made
+        and epoch.resets > 0
+        and counter.resets == 0
+        and counter.minimum < counter.current <= epoch.resets + 1
+        and counter.first < epoch.first
+    )
 
 
 def _is_earlier_stage(counter: Counter, others: list[Counter]) -> bool:

@@ -32,7 +32,7 @@ def parse_count(text: str) -> Count:
     assert parts is not None
     digits = parts[1].replace(",", "").replace("_", "").rstrip(".")
     factor = _FACTORS[parts[2]]
-    value = float(digits) * factor if "." in digits else int(digits) * factor
+    value = round(float(digits) * factor, 6) if "." in digits else int(digits) * factor
     return Count(int(value) if float(value).is_integer() and ("." not in digits or factor > 1) else value, factor > 1)
 
 

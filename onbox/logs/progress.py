@@ -36,6 +36,7 @@ _TRACES = (
 _ROW = lazy(rb"[ |\t\xe2\x94\x82]*0")
 _DIGITS = b"0123456789"
 ALIKE_STEP = 8
+HABITS_MAX = 16
 _VERDICTS_BYTES = 1 << 21
 FALLS_SELDOM = 4  # a number that falls in more than every fourth line is no counter
 _INTEGER = lazy(rb"\d+")
@@ -71,6 +72,8 @@ class ProgressReader:
         self._judged_bytes = 0  # size of the verdicts, roughly
         self._numbers: list[bytes] = []  # of the last line with a trace
         self._falls: list[int] = []  # how often each of them fell among the alike lines
+        self._of_form = 0  # how many lines of that form there were so far, in all its runs
+        self._habits: dict[int, tuple[int, list[int]]] = {}  # form -> the two above, where another form came between
         self._skipped = b""  # the alike line before, if it was not read
         self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
 
@@ -84,6 +87,8 @@ class ProgressReader:
             "alike": self._alike,
             "numbers": [number.decode() for number in self._numbers],
             "falls": list(self._falls),
+            "of_form": self._of_form,
+            "habits": [[form, count, list(falls)] for form, (count, falls) in self._habits.items()],
             "skipped": self._skipped.decode("latin-1"),
         }
 
@@ -95,6 +100,8 @@ class ProgressReader:
         reader._form, reader._alike = state["form"], state["alike"]
         reader._numbers = [number.encode() for number in state["numbers"]]
         reader._falls = list(state["falls"])
+        reader._of_form = state.get("of_form", state["alike"])
+        reader._habits = {form: (count, list(falls)) for form, count, falls in state.get("habits", [])}
         reader._skipped = state["skipped"].encode("latin-1")
         reader._pending = state["pending"].encode("latin-1")
         return reader
@@ -219,21 +226,31 @@ class ProgressReader:
         form = line.translate(None, _DIGITS)
         mark = crc32(form)
         if mark != self._form or self._regex or len(line) > TEXT_LIMIT:
-            self._form, self._alike, self._skipped = mark, 0, b""
-            self._numbers = _INTEGER.findall(line[:TEXT_LIMIT])
-            self._falls = [0] * len(self._numbers)
+            self._begin_form(mark, line)
             self._text(line)
             return
         self._alike += 1
+        self._of_form += 1
         fallen = self._has_fallen(line)
         if fallen and self._skipped:
             self._text(self._skipped)
-        step = ALIKE_STEP if self._alike < ALIKE_STEP**2 else ALIKE_STEP**2
+        step = ALIKE_STEP if self._of_form < ALIKE_STEP**2 else ALIKE_STEP**2
         if not fallen and self._alike % step and form == following.translate(None, _DIGITS):
             self._skipped = line
         else:
             self._skipped = b""
             self._text(line)
+
+    def _begin_form(self, mark: int, line: bytes) -> None:
+        """Another form begins. What is known of its numbers from its earlier runs still holds."""
+        self._habits.pop(self._form, None)
+        if len(self._habits) >= HABITS_MAX:
+            del self._habits[next(iter(self._habits))]
+        self._habits[self._form] = (self._of_form, self._falls)
+        self._form, self._alike, self._skipped = mark, 0, b""
+        self._numbers = _INTEGER.findall(line[:TEXT_LIMIT])
+        self._of_form, falls = self._habits.get(mark, (0, []))
+        self._falls = falls if len(falls) == len(self._numbers) else [0] * len(self._numbers)
 
     def _has_fallen(self, line: bytes) -> bool:
         """Whether a number that otherwise rises from line to line fell: a counter may have begun anew."""
@@ -248,7 +265,7 @@ class ProgressReader:
         for at, (now, then) in enumerate(zip(numbers, before, strict=True)):
             if now != then and (len(now) < len(then) or (len(now) == len(then) and now < then)):
                 falls[at] += 1
-                fallen = fallen or FALLS_SELDOM * falls[at] <= self._alike + FALLS_SELDOM
+                fallen = fallen or FALLS_SELDOM * falls[at] <= self._of_form + FALLS_SELDOM
         return fallen
 
     def _text(self, raw: bytes) -> None:

@@ -23,10 +23,11 @@ _VALIDATION_LINE = lazy(
 )
 _TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
 _ETA = lazy(
-    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _]\w+){0,3}|time[ _]left|remain(?:s|ing)?|left"
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _][^\W\d]+){0,3}|time[ _]left|remain(?:s|ing)?|left"
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
 )
 _ETA_AFTER = lazy(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
+_ETA_ABOUT = lazy(r" in \d[\d:.hms]* \(~(?P<time>[\d:.hms]+)(?P<unit>), [\d.]+[kM]?/s\)")  # alive-progress
 
 
 def read_loss(text: str) -> float | str | None:
@@ -46,9 +47,9 @@ def read_loss(text: str) -> float | str | None:
 
 def read_eta(text: str) -> float | None:
     """Remaining time in words; None if none is told."""
-    if not re.search("(?i)eta|remain|left|will fin|to go|etc", text):
+    if not re.search(r"(?i)eta|remain|left|will fin|to go|etc|\(~\d", text):
         return None
-    found = _ETA.search(text) or _ETA_AFTER.search(text)
+    found = _ETA_ABOUT.search(text) or _ETA.search(text) or _ETA_AFTER.search(text)
     if not found:
         return None
     told = found["time"]
@@ -75,6 +76,7 @@ ENDED = lazy(
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s*[:=]\s*(?:false|no|0))|\bafter \d+ (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
     r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
+    r"|\bsolved (?:in|after|at) \d+ (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 FAREWELL = lazy(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
@@ -90,7 +92,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "preempted", "interrupt", "exit", "killed", "abort",
+    "preempted", "interrupt", "exit", "killed", "abort", "solved",
 )  # fmt: skip
 
 

@@ -12,13 +12,15 @@ _BOOST = lazy(r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|le
 _BOOST_NAMED = lazy(r"^\[(\d+)\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
 _CATBOOST = lazy(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
 _TAGGED = lazy(r"^\s*(\d+)[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
+_LEADING_LOSS = lazy(r"^\s*(\d+)\s*[|,:\t]\s*(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)", re.IGNORECASE)
+_LEADING_SHARE = lazy(r"^\s*(\d+) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _RSYNC = lazy(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
 _TRAIN_METRIC = lazy(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
 
 
 class Row(NamedTuple):
-    """A row's counter. loss, eta: None if the row has none."""
+    """A row's counter. loss, eta: None if the row has none. bare: it is a counter only if it goes on."""
 
     key: str
     unit: str
@@ -26,6 +28,7 @@ class Row(NamedTuple):
     rule: str
     loss: float | None
     eta: float | None
+    bare: bool = False
 
 
 def read_row(text: str) -> Row | None:
@@ -37,6 +40,12 @@ def read_row(text: str) -> Row | None:
     tagged = _TAGGED.match(text) if "train" in text else None
     if tagged:
         return Row("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)
+    leading = _LEADING_LOSS.match(text) if "oss" in text else None
+    if leading:
+        return Row("step", "step", int(leading[1]), "leading", _float(leading[2]), None, bare=True)
+    share = _LEADING_SHARE.match(text) if "%)  " in text else None
+    if share:
+        return Row("step", "step", int(share[1]), "leading-share", None, None, bare=True)
     if not text[:1].isdigit() and not text.startswith("["):
         return None
     found = _CATBOOST.match(text)

@@ -63,6 +63,14 @@ SHAPES: tuple[Shape, ...] = (
         "512it [00:03, 170.10it/s]",
     ),
     _shape(
+        "alive-open",
+        (" in ", "/s)"),
+        rf"{_FREE}(?P<current>{COUNT}) in (?P<elapsed>[\d:.]+[hms]?(?:\d+[ms])*) \((?P<rate>[\d.]+[kM]?/s)\)",
+        "counter without a maximum, then the time and the rate",
+        "alive-progress",
+        "crawl |     ◀◀◀     | ▂▄▆ 465 in 5s (97.6/s)",
+    ),
+    _shape(
         "loggable",
         ("rate:",),
         rf"progress on:?\s*(?P<label>.*?)\s(?P<current>{COUNT}|-)[a-z]*/(?P<max>{COUNT}|-|\?)[a-z]*\s+rate:\s?(?P<rate>\S+)"
@@ -136,7 +144,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "current-total",
         ("total",),
-        rf"(?<![a-z_])(?:current|completed|done|finished|processed)[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
+        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update))[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
         rf"[\"']?total[\"']?\s*[:=]\s*(?P<max>{COUNT})(?![\w.])",
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
@@ -184,9 +192,10 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "bare-leading",
-        ("/", "oss"),
-        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)(?=[\s:|,-]+.*loss)",
-        "a counter that begins the line, and a loss",
+        ("/",),
+        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)"
+        r"(?=[\s:|,-]+.*(?:loss|[a-z_]{2,20}\s?[=:]\s?-?\d+\.\d))",
+        "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
         "1200/20000 loss: 0.31",
     ),

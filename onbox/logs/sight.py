@@ -10,6 +10,7 @@ from onbox.logs.numbers import COUNT, Count, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
 from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
+from onbox.logs.states import read_states
 from onbox.logs.words import (
     AUXILIARY,
     COUNTER_LABELS,
@@ -37,19 +38,29 @@ _BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is 
 _DESC_EPOCH = lazy(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
 _BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
 _SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_SIZE_AT_END = lazy(r"\s[kKMGT]i?B$")
 _PER_ITEM = lazy(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
-_DESC_FRACTION = lazy(r"^\s*[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])")
+_DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d+)\W{0,2}$")  # `step 6806:  71%|`
+_DESC_FRACTION = lazy(r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])", re.IGNORECASE)
 _FOR_MAX = lazy(
-    rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
+    rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling"
+    rf"|max(?:imum)?|total(?: of)?)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 
 
+_EVERY = lazy(
+    r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+)  # `an evaluation is run every 500 iterations`
 _PASSES = lazy(r"(?<![\w.,])(\d+) passes over\b")
 
 _DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
+)
+_COUNT_DONE = lazy(
+    rf"(?i)(?<![\w.,/-])({COUNT})\s+({UNIT_WORD})\s+(?:done|processed|completed|finished|handled|generated|simulated|written"
+    r"|converted|seen|consumed)(?![a-z])"
 )
 
 
@@ -105,13 +116,19 @@ def read_line(text: str) -> Seen:
     """Everything a line shows. `text` is printable: no escape sequences, no carriage returns."""
     row = read_row(text)
     if row is not None:
-        sight = Sight(row.key, row.unit, "train", row.current, None, False, row.rule, eta=row.eta)
+        sight = Sight(
+            row.key, row.unit, "bare" if row.bare else "train", row.current, None, False, row.rule, eta=row.eta
+        )
         return Seen((sight,), loss=row.loss)
+    states = read_states(text)
+    if states is not None:
+        return Seen((Sight(states.unit, states.unit, "train", states.done, states.total, False, "states"),))
     bars, rest = _bars(text)
     labelled, maxima = _labelled(rest)
     for found in _FOR_MAX.finditer(rest):
         count = parse_count(found[1])
-        if not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
+        every = _EVERY.search(rest, max(0, found.start() - LOOK_BACK), found.end())
+        if not every and not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     passes = _PASSES.search(rest) if " passes over" in rest else None
     if passes:
@@ -150,7 +167,7 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
 
 def _done_count(text: str) -> list[Sight]:
     """`Done 196 tasks`: how many, without a maximum."""
-    found = _DONE_COUNT.search(text)
+    found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []
     count, unit = parse_count(found[1]), UNITS[found[2].lower()]
@@ -200,6 +217,8 @@ def _bar_sight(display: Display) -> Sight | None:
     most = _group(match, "max")
     current = Count(0, False) if match["current"] == "-" else parse_count(match["current"])
     maximum = parse_count(most) if most and most[0].isdigit() else None
+    if most and maximum and maximum.rounded and not current.rounded and _SIZE_AT_END.search(most):
+        current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`
     if not _plausible(display, current, maximum):
         return None
     told = maximum is None or _is_exact(match.string, *match.span("max"))
@@ -226,8 +245,15 @@ def _bar_sight(display: Display) -> Sight | None:
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
         inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
-        or bool(desc_fraction),
+        or bool(desc_fraction)
+        or _is_of_step(label, exact),
     )
+
+
+def _is_of_step(label: str, most: int | None) -> bool:
+    """Whether the label names a step of the run that is past the bar's end: the bar is about a part of it."""
+    found = _DESC_STEP.search(label)
+    return found is not None and most is not None and int(found[1]) > most
 
 
 def _is_stage(shape: Shape, most: int | None) -> bool:
@@ -352,8 +378,8 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
-        if before.endswith(("/", "?", "&")) and match["max"] is None:
-            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address
+        if before.endswith(("/", "?", "&", "grad_")) and match["max"] is None:
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address; `grad_steps 9`
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
         count = parse_count(match["current"])
         told = _is_exact(text, *match.span("current"))
@@ -373,6 +399,8 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
     """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
+    if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
+        near = near[-1:]  # `training/global_step`: the counter in a group of metrics
     if match["max"] is not None:
         refused = any(
             word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:]

@@ -16,6 +16,10 @@ COLUMNS = {
     "generation": "generation",
     "update": "update",
 }  # fmt: skip
+_UNIT_OF = lazy(r"\s*\([^)]*\)$")  # `Step (fs)`
+_COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
+_QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
+_SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 
 
@@ -28,10 +32,14 @@ class Table(NamedTuple):
 
 def read_header(text: str) -> Table | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
-    if len(text) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", text):
+    bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
+    if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
-    names = _cells(text, header=True)
-    if len(names) < 2 or names[0] not in COLUMNS or (len(names[0]) == 1 and names[1:2] != ["#"]):
+    names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
+    if names[:1] == ["progress"]:  # OpenMM: a share, then the counter
+        names[0] = "%"
+    first = names[1] if names[:1] == ["%"] and len(names) > 2 else names[0] if names else ""
+    if len(names) < 2 or first not in COLUMNS or (names[0] != "%" and len(names[0]) == 1 and names[1:2] != ["#"]):
         return None
     if any(char.isdigit() for name in names[:2] for char in name):
         return None
@@ -55,6 +63,10 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
 def read_table_row(table: Table, text: str) -> Seen | None:
     """A row below the head: None for a line that is no row of it."""
     cells = _cells(text)
+    if len(cells) == 1 and "," in text:
+        cells = text.strip().split(",")
+    if table.columns[0] == "%" and _SHARE.match(cells[0]):
+        cells[0] = cells[0][:-1]
     if len(cells) < min(3, len(table.columns)) or not _NUMBER.match(cells[0]):
         return None
     if abs(len(cells) - len(table.columns)) > 3 or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * 0.6:

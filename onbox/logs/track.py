@@ -151,6 +151,9 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _count(self, sight: Sight) -> None:
+        old = self.counters.get(sight.key)
+        if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
+            return  # the best round, shown once more
         old = self.counters.pop(sight.key, None)
         if old is not None and old.last < self.started:
             old = None  # of an earlier run

@@ -54,6 +54,7 @@ NOT_A_COUNTER = frozenset(
     " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
+    " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
 MAXIMUM = frozenset("max maximum total num n nb number target final train training tot planned expected".split())
@@ -71,7 +72,7 @@ AUXILIARY = lazy(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
-    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|updating files|running tokenizer|render\w*|import\w*"
+    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|updating files|running tokenizer|render\w*|import\w*"
     r"|pip|creating|quantiz\w*|merg\w*|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
     r"(?![a-z])"
 )

@@ -42,6 +42,7 @@ ROWS: tuple[Row, ...] = (
     *rules_network.NETWORK[:1],
     *rules_storage.ACCESS,
     *rules_python.NUMBERS,
+    *rules_python.SIMULATIONS,
     *rules_storage.DATA,
     *rules_scheduler.PEOPLE,
     *rules_memory.BUS_EXIT,

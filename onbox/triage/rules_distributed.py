@@ -201,7 +201,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "childfailederror|exited with exit code|returned non-zero|exit|calledprocesserror|mpirun|mpiexec"
         "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
         "|processraised"
-        "|aborted|srun|step|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
+        "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|pending unfinished|errored|destroyed|make",
         r"ChildFailedError"
         r"|^make(?:\[\d+\])?: \*\*\* .{0,160}\berror \d+$"

@@ -103,9 +103,11 @@ CARD: tuple[Row, ...] = (
         "cuda-oom",
         "cuda_oom",
         CAUSE,
-        "out of memory|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
+        "out of memory|out of gpu memory|out of device memory|outofgpumemory"
+        "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
         r"(?:cuda\w*|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
+        r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
         r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w*_)?ALLOC_FAILED|hipErrorOutOfMemory"
         r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import BUG, CONFIG, DIVERGED, VAGUE, Row
+from onbox.triage.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, Row
 
 NUMBERS: tuple[Row, ...] = (
     Row(
@@ -29,6 +29,67 @@ NUMBERS: tuple[Row, ...] = (
         r"|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
+    ),
+    Row(
+        "simulation-unstable",
+        "divergence",
+        DIVERGED,
+        "lost atoms|non-numeric|lincs warnings|atoms missing|out of range atoms|sigfpe|blew up|blown up|blowing up"
+        "|fatal error in bracketing|time step|timestep|cfl|negative volume|negative density|negative pressure",
+        r"\b(?:too many lincs warnings|non-numeric (?:pressure|atom coords|box dimensions|positions)"
+        r"|out of range atoms - cannot compute|fatal error in bracketing|sigFpe::sigHandler"
+        r"|(?:solution|simulation|system|run) (?:has )?(?:blew|blown|blowing) up)"
+        r"|\b(?:error|fatal)\b.{0,40}\b(?:lost atoms|atoms missing|negative (?:cell )?(?:volume|density|pressure))"
+        r"|^lost atoms: original \d"
+        r"|\b(?:time ?step|dt)\b.{0,30}\b(?:too small|below (?:the )?minimum|underflow)",
+        "GROMACS, LAMMPS, OpenFOAM, VASP, and solvers of their own",
+        "ERROR: Lost atoms: original 4000 current 3981 (src/thermo.cpp:494)",
+        True,
+    ),
+)
+
+SIMULATIONS: tuple[Row, ...] = (
+    Row(
+        "solver-settings",
+        "config_error",
+        CONFIG,
+        "foam fatal io|domain decomposition|error in user input|invalid command-line",
+        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b"
+        r"|^invalid command-line options\b",
+        "OpenFOAM, GROMACS",
+        "--> FOAM FATAL IO ERROR:",
+        True,
+    ),
+    Row(
+        "solver-failed",
+        "code_error",
+        BUG,
+        "foam fatal error|error",
+        r"--> FOAM FATAL ERROR|^ERROR(?: on proc \d+)?: .{4,300}\([\w./-]+\.(?:cpp|cc|c|h|f90):\d+\)$",
+        "OpenFOAM, LAMMPS",
+        "ERROR on proc 7: Unknown neighbour flag in this build (src/neigh.cpp:210)",
+        True,
+    ),
+    Row(
+        "fortran-read",
+        "data_error",
+        CAUSE,
+        "fortran runtime error|forrtl",
+        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past)"
+        r"|forrtl: severe \((?:24|39|59|64|67)\)",
+        "gfortran, ifort",
+        "Fortran runtime error: End of file",
+        True,
+    ),
+    Row(
+        "fortran",
+        "code_error",
+        BUG,
+        "fortran runtime error|forrtl",
+        r"fortran runtime error: \S|forrtl: (?:severe|error) \(",
+        "gfortran, ifort",
+        "Fortran runtime error: Index '11' of dimension 1 of array 'u' above upper bound of 10",
+        True,
     ),
 )
 
@@ -125,6 +186,7 @@ SETTINGS: tuple[Row, ...] = (
         BUG,
         "can't open |can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
+        "|does not appear to be"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
         r"can't open file|^\S+: \d+: (?:\S+: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
@@ -137,6 +199,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
+        r"|does not appear to be a git repository"
         r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S* ?error 404: not found",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
@@ -152,7 +215,7 @@ DEFECTS: tuple[Row, ...] = (
         "|error in |panic|goroutine|fatal error",
         r"^failed \S+::\S+|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
         r"|: unbound variable|: bad substitution"
-        r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} : "
+        r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
         "R, Java, Julia, Rust, Go",
         "Error in fit(x) : object 'y' not found",

@@ -49,7 +49,8 @@ SPACE: tuple[Row, ...] = (
         r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|out of disk(?: space)?"
-        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space|not enough free disk"
+        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w+_)"
+        r"|not enough free disk"
         r"|no free space"
         r"|not enough disk|low on disk space",
         "Linux ENOSPC",
@@ -190,7 +191,7 @@ DATA: tuple[Row, ...] = (
         "data_error",
         CAUSE,
         "end-of-stream|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc|unexpected end"
-        "|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file",
+        "|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file|premature end|.zst",
         r"ended before the end-of-stream|not an? (?:gzip(?:ped)?|zip|valid|arrow|parquet|tar|hdf5) file"
         r"|BadGzipFile|BadZipFile|zlib\.error"
         r"|error -\d while decompressing|crc check failed"
@@ -199,7 +200,7 @@ DATA: tuple[Row, ...] = (
         r" look like)|LZMAError|zstd.{0,30}(?:error|corrupt)|gzip: .{0,80}(?:invalid|unexpected|crc)"
         r"|corrupt (?:gzip|zip|archive|deflate|snappy|input)"
         r"|decompress\w* (?:error|failed)|(?:crc|checksum) (?:mismatch|error)|invalid block type"
-        r"|truncated (?:tar|zip|archive)",
+        r"|truncated (?:tar|zip|archive)|\.(?:zst|gz|xz|bz2)\b.{0,40}\bpremature end",
         "gzip, zlib, tar, zip, zstd",
         "EOFError: Compressed file ended before the end-of-stream marker was reached",
     ),

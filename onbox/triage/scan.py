@@ -43,6 +43,7 @@ CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FAULTS_KEPT = 400
 USER_LINE_LIMIT = 1000
+HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
 _HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]*\d)[0-9a-f-]{4,}\b")
@@ -61,6 +62,7 @@ class Scanner:
         self.skipped: dict[bytes, tuple[int, bytes, int]] = {}
         self.traces: dict[str, Trace] = {}
         self.chained: set[str] = set()
+        self.awaited: tuple[Fault, str] | None = None  # a fault that its writer's next line says more of
         self.previous = b""
         self.previous_progress = b""
         self.first_progress = b""
@@ -95,7 +97,7 @@ class Scanner:
                     self._take_loss_back(line)
             if look & LOST:
                 self._note_loss(number, line)
-            if look & CLOSE or self.traces:
+            if look & CLOSE or self.traces or self.awaited is not None:
                 self._look_closely(number, line, form, look)
             if line:
                 self.previous = line
@@ -160,6 +162,8 @@ class Scanner:
         if not text.strip():
             return
         said = hosted(text, readable(self.previous[:200]))
+        if self.awaited is not None:
+            self._follow_up(number, text, said)
         if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
             return
         if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
@@ -217,7 +221,9 @@ class Scanner:
         chained = said.source in self.chained
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))
-        self.traces[said.source] = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+        trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+        trace.warned = told and before.level == "WARNING" and not chained
+        self.traces[said.source] = trace
 
     # -- what is no fault
 
@@ -301,7 +307,25 @@ class Scanner:
         sure = severity(row, said, text, named, trace)
         if named and trace is None and IGNORED.search(readable(self.previous)):
             sure = WEAK  # Python tells of it and goes on
-        self._keep(Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled))
+        fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled)
+        self._keep(fault)
+        if (fault.trace is not None and fault.trace.warned) or (row.id in HEADLINES and text.rstrip().endswith(":")):
+            self.awaited = (fault, said.source)
+
+    def _follow_up(self, number: int, text: str, said: Message) -> None:
+        """The line after a headline ("Fatal error:") is the reason. The line after a traceback that a warning led in
+        shows whether the writer went on.
+        """
+        assert self.awaited is not None
+        (fault, source), self.awaited = self.awaited, None
+        faults = self.attempt.faults
+        if not faults or faults[-1] is not fault or said.source != source:
+            return
+        if fault.trace is not None:
+            if said.level is not None and said.level not in BAD_LEVELS:
+                faults[-1] = fault._replace(handled=True)
+        elif match_row(said.text.strip(), text, sure=True) is None:
+            faults[-1] = fault._replace(number=number, text=text)
 
     def _source_of_trace(self, said: Message) -> str:
         """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""

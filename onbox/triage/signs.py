@@ -31,6 +31,7 @@ NOT_PROGRESS = lazy(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
+    r"|\boom when"
     r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
@@ -98,6 +99,7 @@ HANDLED = lazy(
     r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
+    r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
@@ -112,7 +114,9 @@ EXHAUSTED = lazy(
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
-    r"|dropp(?:ed|ing))\b.{0,40}$",
+    r"|dropp(?:ed|ing))\b.{0,40}$"
+    r"|[;,(\u2013\u2014-]\s*(?:\w+ )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)|optional)"
+    r"\b.{0,60}$",
     re.IGNORECASE,
 )
 
@@ -168,13 +172,19 @@ def told(text: str) -> str:
     return _MAY_BE_CAUSES.sub("", text) if "cause" in text else text
 
 
+# How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
+_TALLY = lazy(
+    r"\b(?:timeouts|retries|failures|restarts|aborts|kills|crash(?:es|ed(?: \w+)?))[\s:=]{1,3}\d+\b", re.IGNORECASE
+)
+
+
 def is_progress(text: str) -> bool:
     """Whether a loop reports that it went on."""
     if not PROGRESS.search(text) or ("_" in text and not PROGRESS.search(_SWITCH.sub("", text))):
         return False
     if BAR.search(text):
         return not FETCHING.search(text)
-    return not NOT_PROGRESS.search(text)
+    return not NOT_PROGRESS.search(text) or not NOT_PROGRESS.search(_TALLY.sub("", text))
 
 
 def is_success(text: str) -> bool:

@@ -87,6 +87,7 @@ class Trace:
         self.latest = number
         self.progress = 0
         self.last_line = ""
+        self.warned = False  # a warning led it in
 
     def take_frame(self, text: str, number: int) -> bool:
         """Whether the line is a frame; it is kept then."""
