@@ -165,9 +165,15 @@ class Box:
         """Every live process that was started below this project's environment."""
         return [entry.identity.pid for entry in find_tree(None, self.tag.encode())]
 
+    def _stages(self) -> list[int]:
+        """Live processes of its runs' stages, also of a run that was resumed over ssh, in another environment."""
+        runs = self.project.glob(".onbox/*/run.json")
+        known = [find_tree(None, f"ONBOX_RUN_DIR={path.parent}".encode()) for path in runs]
+        return [entry.identity.pid for tree in known for entry in tree]
+
     def end_everything(self) -> None:
         for _ in range(50):
-            pids = self.processes()
+            pids = self.processes() or self._stages()
             if not pids:
                 break
             for pid in pids:

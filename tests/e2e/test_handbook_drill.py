@@ -298,10 +298,12 @@ def test_a_bare_session_under_another_name_is_not_called_dead(place: Handbooked,
     )
     try:
         wait_until((box.project / "train.log").exists, "its log")
-        for _ in range(3):
+
+        def is_called_a_writer() -> bool:
             time.sleep(1.5)  # the log must be younger than the look before by more than a second
-            said = place.tick()["gpu1/old"]
-        assert said["rule"] == "unseen-writer", said
+            return bool(place.tick()["gpu1/old"]["rule"] == "unseen-writer")
+
+        wait_until(is_called_a_writer, "a look that sees it write beside one that found no process")
         reader = newcomer(place, tmp_path)
         assert "**do not** start it a second time" in reader.page
         assert "Resume: " not in reader.page
