@@ -14,12 +14,18 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests.box import wait_until
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 DATABASE_PROGRAMS = ("slurmdbd", "sacctmgr", "sacct", "mariadbd", "mariadb-install-db")
 PLACES = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 BOUND_SECONDS = "900"  # no daemon outlives a test that was killed by more than this
+
+
+# Tests that wait for Slurm's own long times (a lost node, a time limit in minutes) run only where that is asked for.
+takes_long = pytest.mark.skipif("ONBOX_TEST_SLURM" not in os.environ, reason="takes long: scripts/test --engines")
 
 
 def why_not(*, accounting: bool = False) -> str | None:

@@ -98,12 +98,13 @@ p_session() {
     p_code=0
     p_found=$(tmux list-panes -a -F '#{pane_pid} #{pane_dead} #{session_name}' 2>&1) || p_mark tmux
     printf '%s\n' "$p_found" | while read -r p_pid p_rest p_text; do
+      p_line="$p_rest $p_text"
       if [ "$p_text" = "$1" ]; then
         p_text=? p_file=/proc/$p_pid/task/$p_pid/children
         [ ! -r $p_file ] || read -r p_text <$p_file
-        p_text=$p_rest"|$p_text|$(tr '\000' ' ' </proc/$p_pid/cmdline)"
+        p_line=$p_rest"|$p_text|$(tr '\000' ' ' </proc/$p_pid/cmdline)"
       fi
-      printf '%s %s\n' "$p_pid" "$p_text"
+      printf '%s %s\n' "$p_pid" "$p_line"
     done
   fi
   if command -v screen >/dev/null; then

@@ -12,7 +12,7 @@ import pytest
 from tests.box import wait_until
 from tests.e2e.test_sentinel_runs import LIMIT, armed
 from tests.sentinels.waiter import Waiters
-from tests.slurm_cluster import SlurmCluster, why_not
+from tests.slurm_cluster import SlurmCluster, takes_long, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +111,7 @@ def test_a_job_that_is_killed_at_once_leaves_no_record_and_is_told(
     assert f"job {box.job_id()}" in end["say"]
 
 
+@takes_long
 def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
     """Slurm looks for jobs that are over their limit every half a minute."""
     submit(box, slurm='sbatch = { mem = "100M", requeue = false }\nlead = "0s"')
@@ -123,6 +124,7 @@ def test_a_hard_time_limit_is_told(box: Box, waiters: Waiters, cluster: SlurmClu
     assert "TIMEOUT" in end["say"], end
 
 
+@takes_long
 def test_a_controller_that_is_away_ends_nothing(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
     cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
     submit(box)

@@ -12,14 +12,17 @@ import pytest
 
 from tests.box import wait_until
 from tests.e2e.test_slurm import configure, states, wait_for_ran
-from tests.slurm_cluster import SlurmCluster, why_not
+from tests.slurm_cluster import SlurmCluster, takes_long, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.box import Box
 
-pytestmark = pytest.mark.skipif(why_not(accounting=True) is not None, reason=why_not(accounting=True) or "")
+pytestmark = [
+    takes_long,
+    pytest.mark.skipif(why_not(accounting=True) is not None, reason=why_not(accounting=True) or ""),
+]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
 from tests.e2e.test_slurm import configure, states, wait_for_ran
-from tests.slurm_cluster import SlurmCluster, why_not
+from tests.slurm_cluster import SlurmCluster, takes_long, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,6 +186,7 @@ def test_a_path_that_slurm_cannot_write_to_is_refused(tmp_path: Path, cluster: S
     assert "state_dir" in refused.stderr
 
 
+@takes_long
 def test_thirty_stages(slurm_box: Box) -> None:
     put_stages(slurm_box, 30)
     done = slurm_box.onbox("chain", timeout=280)

@@ -12,7 +12,7 @@ import pytest
 from tests.box import wait_until
 from tests.e2e.test_slurm import configure, states, wait_for_ran
 from tests.sentinels.waiter import Waiters
-from tests.slurm_cluster import SlurmCluster, why_not
+from tests.slurm_cluster import SlurmCluster, takes_long, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.box import Box
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
+pytestmark = [takes_long, pytest.mark.skipif(why_not() is not None, reason=why_not() or "")]
 
 LOST_SECONDS = 60  # until a node that was killed is told as down
 
