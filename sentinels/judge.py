@@ -6,6 +6,7 @@ item's words for the program on the box, `memory` and `recall` its JSON-able mem
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.json_text import parse_object
@@ -49,7 +50,7 @@ class Arming(NamedTuple):
     stall_after_seconds: float | None = None
 
 
-class Condition:
+class Condition(ABC):
     """One target. note: what is known of it meanwhile, one line; "" for nothing worth telling."""
 
     kind = ""
@@ -59,18 +60,18 @@ class Condition:
         self.note = ""
         self.quiet_seconds: float | None = None
 
+    @abstractmethod
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         """KIND A B C D E F for the program on the box, as far as needed. armed_clock: of the arming, by its clock."""
-        raise NotImplementedError
 
+    @abstractmethod
     def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
         """One observation, with the box's clock now and at the arming. A finding ends this target's wait."""
-        raise NotImplementedError
 
     def memory(self) -> dict[str, Any]:
         return {}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
+    def recall(self, memory: Mapping[str, Any]) -> None:  # noqa: B027 - what remembers nothing has nothing to go on from
         """Go on from what an earlier slice of the same wait remembered."""
 
     def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:

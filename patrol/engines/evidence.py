@@ -18,6 +18,7 @@ from onbox.logs.tail import last_line
 from onbox.redact import one_line, redact
 from onbox.triage.classes import REMEDIES, RETRYABLE
 from onbox.triage.evidence import Evidence
+from patrol.probe.log_fault import LINE_LIMIT, fault_of
 from patrol.snapshot import Failure, LogLook
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
 OVER = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.INTERRUPTED, JobState.STOPPED})
-NO_FAULT_RULES = frozenset({"unproven", "silent-log"})
-LINE_LIMIT = 300
 
 
 class FromLog(NamedTuple):
@@ -88,10 +87,7 @@ def _failure(engine: str, told: Told, text: str) -> Maybe[Failure]:
 
     evidence = Evidence(exit_code=word.exit_code, process_alive=False)
     verdict = classify(text.encode("utf-8", "replace"), evidence)
-    if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
+    found = fault_of(verdict)
+    if found is None:
         return Absent("its log shows no cause")
-    line = redact(one_line(verdict.line or proof))[:LINE_LIMIT]
-    return Failure(
-        verdict.failure_class, verdict.remedy, verdict.retry, verdict.signature, line,
-        one_line(verdict.where or "")[:LINE_LIMIT], "log", confidence=verdict.confidence,
-    )  # fmt: skip
+    return found._replace(proof=redact(one_line(verdict.line or proof))[:LINE_LIMIT])

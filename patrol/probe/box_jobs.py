@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.backends.probe_slurm import FUNCTIONS
 from onbox.contract.readings import Absent, Unseen
+from patrol.probe.box_runs import TROUBLE
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -73,13 +74,10 @@ class RawJobs(NamedTuple):
     markers: dict[str, frozenset[str]]
 
 
-_TROUBLE = {20: "no such project directory on the box, or no permission", 21: "the state directory cannot be entered"}
-
-
 def parse(part: Part) -> Maybe[RawJobs]:
     """`Absent`: no run has a job. The order of the blocks is the box's."""
     if part.code != 0:
-        return Unseen(_TROUBLE.get(part.code or 0, f"the runs' jobs could not be looked at (code {part.code})"))
+        return Unseen(TROUBLE.get(part.code or 0, f"the runs' jobs could not be looked at (code {part.code})"))
     journals, markers = {}, {}
     for block in part.blocks:
         first, _, rest = block.data.partition(b"\n")

@@ -213,13 +213,13 @@ class RawRuns(NamedTuple):
     there_are: int
 
 
-_TROUBLE = {20: "no such project directory on the box, or no permission", 21: "the state directory cannot be entered"}
+TROUBLE = {20: "no such project directory on the box, or no permission", 21: "the state directory cannot be entered"}
 _HEADER = re.compile(rb"(?:^|\n)==> ([^\n]{1,300}) <==\n")
 
 
 def parse(part: Part) -> Maybe[RawRuns]:
     if part.code != 0:
-        return Unseen(_TROUBLE.get(part.code or 0, f"the runs could not be looked at (code {part.code})"))
+        return Unseen(TROUBLE.get(part.code or 0, f"the runs could not be looked at (code {part.code})"))
     starts = [at for at, block in enumerate(part.blocks) if block.words[0] == "run"]
     ends = [*starts, len(part.blocks)][1:]
     runs = tuple(_run(part.blocks[start:end]) for start, end in zip(starts, ends, strict=True))

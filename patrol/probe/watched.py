@@ -14,6 +14,7 @@ from patrol.probe import log_memory
 from patrol.probe.box_logs import parse_log
 from patrol.probe.box_watch import parse_artifacts, parse_processes, parse_session
 from patrol.probe.excerpt import last_traceback
+from patrol.probe.log_fault import fault_of
 from patrol.probe.plan import below, cursor_of
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
@@ -31,7 +32,6 @@ DONE_LINE_LIMIT = 2000
 DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
 QUIET_SECONDS = 120.0
 FAILURE_SHAPE = ",".join(Failure._fields)  # what was kept in another shape is judged anew
-NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
 
 
 def look_at(
@@ -243,16 +243,5 @@ def _judge(text: bytes, alive: Maybe[bool], age: float) -> Failure | None:
 
     evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
     verdict = classify(text, evidence)
-    if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
-        return None
-    return Failure(
-        failure_class=verdict.failure_class,
-        remedy=verdict.remedy,
-        retry_allowed=verdict.retry,
-        signature=verdict.signature,
-        proof=one_line(verdict.line or "")[:300],
-        where=one_line(verdict.where or "")[:300],
-        source="log",
-        confidence=verdict.confidence,
-        traceback=last_traceback(text),
-    )
+    found = fault_of(verdict)
+    return None if found is None else found._replace(traceback=last_traceback(text))
