@@ -35,7 +35,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    found = promises(_look(load_settings(args, os.environ)), accept_dirty=args.accept_dirty)
+    found = promises(_look(load_settings(args, os.environ, looks=True)), accept_dirty=args.accept_dirty)
     open_ones = [one for one in found if one.standing in BLOCKS]
     if args.json:
         items = [{**one._asdict(), "blocks": one.standing in BLOCKS} for one in found]
