@@ -57,6 +57,8 @@ def render_status(view: RunView, data: dict[str, Any]) -> str:
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
     lines += _failure_lines(data["failure"]) if data["failure"] else []
+    if data["repeated"]:
+        lines.append(f"  again    {data['repeated']['says']}: change something before you resume it")
     lines += [_stage_line(stage, view) for stage in _shown(view.stages)]
     lines += [f"  job      {line}" for line in data.get("job_lines", ())]
     if view.runner_alive or not data.get("jobs"):

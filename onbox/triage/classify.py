@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.redact import redact
 from onbox.regex import lazy
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
@@ -297,7 +297,7 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         call.confidence,
         call.rule,
         (user.remedy if user else None) or REMEDIES.get(name, REMEDIES["unknown"]),
-        user.retry if user else name in RETRYABLE,
+        may_repeat(name, own_word=user.retry if user else None),
         signature(name, redact(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),

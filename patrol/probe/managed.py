@@ -15,7 +15,8 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, redact
 from onbox.system.clock import parse_utc
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import may_repeat
+from onbox.triage.repeats import NOTHING, ends_of
 from patrol.before import LogPlace
 from patrol.probe import journal, log_memory
 from patrol.probe.box_logs import Span, parse_log
@@ -80,6 +81,7 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=int(fold["retries"]),
+        ends=ends_of(fold.get("repeats") or NOTHING),
         failure=_failure(raw, manifest, place),
         keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
         python=manifest.get("python") or Absent("not recorded"),
@@ -291,7 +293,7 @@ def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Fa
     return Failure(
         failure_class=failure_class,
         remedy=said("remedy"),
-        retry_allowed=failure_class in RETRYABLE if failure_class in REMEDIES else None,
+        retry_allowed=may_repeat(failure_class),
         signature=said("signature"),
         proof=said("proof") or said("reason"),
         where=said("where"),

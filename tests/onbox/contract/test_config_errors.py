@@ -14,7 +14,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-CLASSES = frozenset({"preempted", "network_blip", "host_oom"})
+CLASSES = {"preempted": "", "network_blip": "", "hang_stall": "", "divergence": "it diverges again"}
 
 
 def read(text: str) -> Config:
