@@ -330,8 +330,8 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
 def test_what_is_kept_for_root_is_not_called_used() -> None:
     """As df itself counts: 42 of 106 are used, though the file system has 264."""
     df = b"/dev/vda 264212084 42316700 64074212 40% /\n"
-    disks = box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n")))
-    assert isinstance(disks, tuple)
+    disks = observed(box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n"))))
+    assert disks is not None
     assert round(100 * (1 - disks[0].bytes_free / disks[0].bytes_total)) == 40
 
 
