@@ -273,7 +273,7 @@ def remedy_of(run: RunFacts) -> str:
 
 # Rows after which a resume is right only once something else was done.
 NOT_YET = frozenset(
-    ("no-room", "do-not-repeat", "same-failure-again", "loss-lost", "other-lineage", "gate-refused", "stopped",
+    ("no-room", "cause-not-known", "do-not-repeat", "same-failure-again", "loss-lost", "other-lineage", "gate-refused", "stopped",
      "results-do-not-fit", "failed", "seen-once", "stalled", "box-not-there")
 )  # fmt: skip
 _RANK = {"critical": 0, "unknown": 1, "warning": 2, "ok": 3}

@@ -15,6 +15,7 @@ from patrol.decide.words import (
     else_known,
     failure_remedy,
     failure_words,
+    foretell_command,
     how_far,
     log_command,
     resume_command,
@@ -37,6 +38,11 @@ def _may_resume(scene: RunScene) -> bool:
         return False
     failure = scene.failure
     return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
+
+
+def _resume_or_log(scene: RunScene) -> str:
+    """A resume is offered only where nothing speaks against it."""
+    return resume_command(scene) if _may_resume(scene) else log_command(scene)
 
 
 def _proven_dead(scene: RunScene) -> bool:
@@ -265,13 +271,13 @@ ENDED: tuple[Row, ...] = (
         "gate-refused", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.GATE_REFUSED],),
         lambda s: f"a gate refused, nothing was started: {clean(s.look.reason) or 'see its status'}",
         "nothing is lost, but nothing runs either, and it does not start by itself",
-        remedy=lambda s: "Make room for what the gate names, then resume; every gate is asked again.", command=resume_command,
+        remedy=lambda s: "Make room for what the gate names, then resume; every gate is asked again.", command=status_command,
     ),
     Row(
         "stopped", Severity.OK, RunState.STOPPED, (ENDED_SO[Event.CHAIN_STOPPED],),
         lambda s: f"stopped by a person: {clean(s.look.reason) or 'on request'}; {how_far(s)}",
         "what a person stopped is left alone",
-        remedy=lambda s: REMEDIES["user_interrupt"], command=resume_command,
+        remedy=lambda s: REMEDIES["user_interrupt"], command=foretell_command,
     ),
     Row(
         "upstream-failed", Severity.CRITICAL, RunState.FAILED, (NEVER_RUNS, NOT_ALIVE, DONE_LOOKED, NOT_DONE),
@@ -285,13 +291,13 @@ ENDED: tuple[Row, ...] = (
         (ENGINE_INTERRUPTED, NOT_ALIVE, OUTCOME_LOOKED, DONE_LOOKED, NOT_DONE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
         "the engine's own word on why it ended: proof enough, no second look is needed",
-        remedy=_engine_remedy, command=resume_command, resume=_engine_may_resume,
+        remedy=_engine_remedy, command=_resume_or_log, resume=_engine_may_resume,
     ),
     Row(
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
         lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
-        remedy=_resume_remedy, command=resume_command, resume=_may_resume,
+        remedy=_resume_remedy, command=_resume_or_log, resume=_may_resume,
     ),
     Row(
         "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
@@ -342,7 +348,7 @@ ENDED: tuple[Row, ...] = (
         _say_dead,
         "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
         remedy=lambda s: failure_remedy(s) if s.failure else _resume_remedy(s),
-        command=lambda s: resume_command(s) if _may_resume(s) else log_command(s), resume=_may_resume,
+        command=_resume_or_log, resume=_may_resume,
     ),
     Row(
         "gone", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN),

@@ -113,6 +113,11 @@ def resume_command(scene: RunScene) -> str:
     return _of_run(scene, "resume", "-d", scene.look.run) if scene.look.managed else log_command(scene)
 
 
+def foretell_command(scene: RunScene) -> str:
+    """What a resume would do; it starts nothing."""
+    return _of_run(scene, "resume", "--dry-run", scene.look.run) if scene.look.managed else log_command(scene)
+
+
 def status_command(scene: RunScene) -> str:
     if scene.look.managed:
         return _of_run(scene, "status", scene.look.run)
