@@ -291,7 +291,8 @@ ENDED: tuple[Row, ...] = (
         (ENGINE_INTERRUPTED, NOT_ALIVE, OUTCOME_LOOKED, DONE_LOOKED, NOT_DONE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
         "the engine's own word on why it ended: proof enough, no second look is needed",
-        remedy=_engine_remedy, command=_resume_or_log, resume=_engine_may_resume,
+        remedy=_engine_remedy, resume=_engine_may_resume,
+        command=lambda s: resume_command(s) if _engine_may_resume(s) else log_command(s),
     ),
     Row(
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
