@@ -16,7 +16,7 @@ from onbox.chain.jobs import replay_jobs
 from onbox.contract.events import parse_events
 from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,8 +71,8 @@ def word_of(answer: str, at: float) -> EngineWord:
     return EngineWord(
         state,
         verdicts[stage].rule,
-        one_line(stage)[:80],
-        redact(one_line(verdicts[stage].text))[:SAYS_LIMIT],
+        safe_line(stage, 80),
+        safe_line(verdicts[stage].text, SAYS_LIMIT),
         verdicts[stage].failure_class,
         at,
         live=live,

@@ -10,7 +10,7 @@ from onbox.chain.jobs import WHOLE, Jobs, KnownJob
 from onbox.contract.events import Event
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,4 +144,4 @@ def _with(view: RunView, looks: Mapping[str, JobLook], verdicts: Mapping[str, Ve
 
 
 def _note(stage: StageView, verdict: Verdict) -> str:
-    return " · ".join(filter(None, (stage.note, redact(printable(one_line(verdict.text))))))
+    return " · ".join(filter(None, (stage.note, safe_line(verdict.text))))

@@ -14,7 +14,7 @@ from onbox.chain.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.contract.events import Event
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from patrol.engines.evidence import OVER, read_evidence
 from patrol.engines.watched import FORGOTTEN, SAYS_LIMIT, log_words, scheduler_of
 
@@ -113,7 +113,7 @@ def _disk(run: RunLook) -> StageState:
 def _weigh(run: RunLook, known: KnownJob, word: Maybe[Job], told: Told | None, *, apart: bool) -> Maybe[Scheduler]:
     job_id = known.job_id or known.name
     verdict = judge_stage(Seen(known.backend, job_id, _disk(run), word, apart))
-    says = redact(one_line(verdict.text))[:SAYS_LIMIT]
+    says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING

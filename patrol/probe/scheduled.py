@@ -12,7 +12,7 @@ from onbox.chain.jobs import Jobs, replay_jobs
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from patrol.probe.box_jobs import NO_JOB
 from patrol.snapshot import Scheduler
 
@@ -72,7 +72,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
     stage = _deciding(verdicts, stopped)
     verdict, known, word = verdicts[stage], jobs.of[stage], words[stage]
-    says = redact(one_line(verdict.text))[:SAYS_LIMIT]
+    says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     found = Scheduler(
@@ -82,7 +82,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         native_state="",
         rule=verdict.rule,
         run_state=judge_run([one.state for one in verdicts.values()], stopped).value,
-        stage=one_line(stage)[:80],
+        stage=safe_line(stage, 80),
         failure_class=verdict.failure_class,
         says=says,
     )
@@ -90,8 +90,8 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         return found
     return found._replace(
         job_state=word.state.value,
-        native_state=one_line(word.native_state)[:40],
-        reason=redact(one_line(word.reason))[:80],
+        native_state=safe_line(word.native_state, 40),
+        reason=safe_line(word.reason, 80),
         note=word.note,
         restarts=word.restarts,
     )
