@@ -25,8 +25,8 @@ def test_an_honest_answer_passes_through_whole(place_of_liars: Hostile) -> None:
 def test_a_name_that_is_not_text_blinds_nobody(place_of_liars: Hostile) -> None:
     place = place_of_liars
     place.know_two()
-    state = os.fsencode(place.copy_project() / ".onbox")
-    shutil.copytree(state + b"/digits", state + b"/x\xffy")
+    state = place.copy_project() / ".onbox"
+    shutil.copytree(state / "digits", os.fsdecode(os.fsencode(state) + b"/x\xffy"))
     for _ in range(2):
         seen = place.tick()
         assert seen["gpu1/digits"]["state"] == seen["gpu2/digits"]["state"] == "done"
