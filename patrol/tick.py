@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.config_fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
-from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders
 from onbox.system.lock import try_lock
@@ -148,7 +148,7 @@ def _keep_from_children(lock: int) -> set[int]:
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
-    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=redact(trouble)[:500])
+    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=safe_line(trouble, 500))
     with suppress(StateNotWritten):  # nothing is left to tell it to but the output, which has told it
         write_heartbeat(settings.state, beat)
 
@@ -269,4 +269,4 @@ class _Tick:
 
 def warn(text: str) -> None:
     """One line about the patrol itself."""
-    print(f"patrol: {redact(text)}", file=sys.stderr, flush=True)
+    print(f"patrol: {safe_text(text)}", file=sys.stderr, flush=True)

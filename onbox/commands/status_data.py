@@ -13,7 +13,7 @@ from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
 from onbox.contract.tracker import identity_from_record
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import parse_utc, wall
 from onbox.triage.classes import may_repeat
 
@@ -37,7 +37,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "run_id": head.run_id,
         "state": view.state.value,
         "stage": view.current,
-        "reason": redact(printable(str(reason))) if reason else _why_stalled(paths, view),
+        "reason": safe_line(reason) if reason else _why_stalled(paths, view),
         "outcome": (view.end or {}).get("event"),
         "runner_alive": view.runner_alive,
         "runner_pid": view.holder.pid if view.holder else None,
@@ -123,8 +123,8 @@ def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
     identity = identity_from_record(record)
     fields = {} if identity is None else identity._asdict()
     drift = record.get("drift")
-    safe = {key: redact(one_line(value)) if isinstance(value, str) else value for key, value in fields.items()}
-    return {**safe, "drift": [redact(one_line(str(text))) for text in drift] if isinstance(drift, list) else []}
+    safe = {key: safe_line(value) if isinstance(value, str) else value for key, value in fields.items()}
+    return {**safe, "drift": [safe_line(text) for text in drift] if isinstance(drift, list) else []}
 
 
 def is_late(view: RunView) -> bool:

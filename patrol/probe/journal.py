@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
 from onbox.contract.json_text import as_whole
 from onbox.contract.tracker import identity_from_record
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.triage import repeats
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def _with_tracker(known: dict[str, Any], record: Record) -> dict[str, Any]:
     if identity is None or identity.stage is None:
         return known
     drift = record.get("drift")
-    words = [one_line(redact(str(one)))[:REASON_LIMIT] for one in drift[:DRIFTS]] if isinstance(drift, list) else []
+    words = [safe_line(one, REASON_LIMIT) for one in drift[:DRIFTS]] if isinstance(drift, list) else []
     told = {key: _safe(value) for key, value in identity._asdict().items() if value is not None}
     rest = {stage: one for stage, one in known.items() if stage != identity.stage}
     return {**dict(list(rest.items())[1 - STAGES :]), identity.stage: {**told, "drift": words}}
 
 
 def _safe(value: object) -> object:
-    return one_line(redact(value))[:500] if isinstance(value, str) else value
+    return safe_line(value, 500) if isinstance(value, str) else value
 
 
 def _end(record: Record) -> dict[str, Any]:
