@@ -113,9 +113,9 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
 
 def _repeated(view: RunView) -> dict[str, Any] | None:
     """How often the newest bad end came, where that was more than once and the run has not gone on since."""
-    if view.repeated.count < REPEATED or view.state not in (RunState.FAILED, RunState.INTERRUPTED):
+    if view.repeated.times < REPEATED or view.state not in (RunState.FAILED, RunState.INTERRUPTED):
         return None
-    return {"count": view.repeated.count, "step": view.repeated.step, "says": str(view.repeated)}
+    return {"times": view.repeated.times, "step": view.repeated.step, "says": str(view.repeated)}
 
 
 def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,6 +196,6 @@ def next_command(view: RunView) -> str | None:
         return "onbox resume"
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         return "onbox resume"
-    if view.state is RunState.INTERRUPTED and view.repeated.count >= REPEATED:
+    if view.state is RunState.INTERRUPTED and view.repeated.times >= REPEATED:
         return "onbox logs"
     return _NEXT_COMMANDS[view.state]

@@ -44,16 +44,16 @@ class Repeated(NamedTuple):
     step: at which step, where only that is the same; None: the error itself is the same.
     """
 
-    count: int
+    times: int
     step: float | None = None
 
     def __str__(self) -> str:
         if self.step is None:
-            return f"the same failure {self.count} times"
-        return f"{self.count} ends at the same step ({self.step:.12g})"
+            return f"the same failure {self.times} times"
+        return f"{self.times} ends at the same step ({self.step:.12g})"
 
 
-NOTHING: dict[str, Any] = {"ends": [], "commands": {}}
+NOTHING: Mapping[str, Any] = {"ends": [], "commands": {}}
 
 
 def take_in(known: Mapping[str, Any], record: Record) -> Mapping[str, Any]:

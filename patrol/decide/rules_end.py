@@ -34,7 +34,7 @@ def _may_resume(scene: RunScene) -> bool:
     known = scene.look.managed or scene.look.can_resubmit
     if isinstance(scene.look.failure, Unseen) or not known or scene.stop_reached:
         return False
-    if scene.repeated.count >= scene.limits.repeat_count:
+    if scene.repeated.times >= scene.limits.repeat_count:
         return False
     failure = scene.failure
     return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
@@ -101,7 +101,7 @@ FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.fail
 QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
 REPEATED = If(
     "an earlier attempt failed with the same signature, or ended at the same step",
-    lambda scene: scene.repeated.count >= scene.limits.repeat_count,
+    lambda scene: scene.repeated.times >= scene.limits.repeat_count,
 )
 PROVEN = If("seen so twice, or proven by a reboot or a heartbeat that ended", _proven_dead)
 CERTAIN_END = If(

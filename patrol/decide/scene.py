@@ -260,7 +260,7 @@ class RunScene(BoxScene):
     @cached_property
     def repeated(self) -> Repeated:
         """How often the newest end came, this one included: by the run's own journal, or by what earlier ticks saw."""
-        return max(self._repeated_in_memory, self._repeated_in_journal, key=lambda one: one.count)
+        return max(self._repeated_in_memory, self._repeated_in_journal, key=lambda one: one.times)
 
     @property
     def _repeated_in_memory(self) -> Repeated:

@@ -98,4 +98,4 @@ def test_two_different_ends_at_one_step_are_the_same_failure(local: Local) -> No
     said = local.tick()["step"]
     assert (said["rule"], "2 ends at the same step (4600)" in said["say"]) == ("repeated-failure", True), said
     assert len(box.events("attempt_started")) == 2
-    assert box.status()["repeated"] == {"count": 2, "step": 4600.0, "says": "2 ends at the same step (4600)"}
+    assert box.status()["repeated"] == {"times": 2, "step": 4600.0, "says": "2 ends at the same step (4600)"}

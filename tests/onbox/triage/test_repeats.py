@@ -11,6 +11,8 @@ from onbox.contract.events import Event
 from onbox.triage import repeats
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.contract.events import Record
 
 KEY_ERROR = "code_error: KeyError: 'lr'"
@@ -40,7 +42,7 @@ def about(event: str) -> Record:
 
 
 def after(*records: Record) -> repeats.Repeated:
-    known: Any = reduce(repeats.take_in, records, repeats.NOTHING)
+    known: Mapping[str, Any] = reduce(repeats.take_in, records, repeats.NOTHING)
     return repeats.repeated(repeats.ends_of(known))
 
 
