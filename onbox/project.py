@@ -12,7 +12,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import read_file
-from onbox.triage.classes import RETRYABLE
+from onbox.triage.classes import NEVER
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +82,7 @@ def load_project(config_option: str | None, *, asks: Collection[str] = (), given
 def _parse(path: str, data: Mapping[str, Any]) -> Config:
     try:
         default_name = run_name_from(os.path.basename(os.path.dirname(path)))
-        return parse_config(data, default_name=default_name, known_classes=RETRYABLE)
+        return parse_config(data, default_name=default_name, known_classes=NEVER)
     except ConfigErrors as errors:
         lines = "\n".join(error_lines(path, errors))
         count = len(errors.errors)
