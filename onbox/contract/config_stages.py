@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from onbox.contract import config_values as values
 from onbox.contract.config_artifacts import read_artifacts, read_checkpoints, refuse_shared_artifacts
 from onbox.contract.config_backends import Options, merge_options, read_sbatch
-from onbox.contract.config_fields import ConfigError, Table
+from onbox.contract.config_fields import ConfigError, Table, Unwanted
 from onbox.contract.manifest import CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
 from onbox.contract.names import log_name_clashes, stage_name_problem
 
