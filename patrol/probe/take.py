@@ -178,6 +178,8 @@ def _runs(
         raw = part if isinstance(part, Unseen) else box_runs.parse(part)
         if isinstance(raw, box_runs.RawRuns):
             where = managed.Box(identity, asked.state_dir)
+            if raw.left_out:
+                unseen["runs"] = raw.left_out
             names = set()
             for one in raw.runs:
                 look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)
