@@ -81,8 +81,9 @@ class Standing(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What to do about a run. name: of the row. then: what follows, one sentence. never: what must not be done meanwhile.
+    """What to do about a run. name: of the row. then: what follows, one sentence.
 
+    never: what must not be done meanwhile. with_word: what is done only with a person's word for that very act.
     resume_now: whether a resume is right at once; False: only once something else was done.
     """
 
@@ -115,6 +116,11 @@ def _ended(*signs: Sign) -> Callable[[Standing], bool]:
     return lambda run: run.state in (RunState.FAILED, RunState.INTERRUPTED) and run.has(*signs)
 
 
+def _at_rest(*signs: Sign) -> Callable[[Standing], bool]:
+    """As `_ended`, or a person stopped it."""
+    return lambda run: run.state in (RunState.FAILED, RunState.INTERRUPTED, RunState.STOPPED) and run.has(*signs)
+
+
 def _done(*signs: Sign) -> Callable[[Standing], bool]:
     return lambda run: run.state is RunState.DONE and (not signs or run.has(*signs))
 
@@ -134,6 +140,12 @@ TABLE: tuple[StepRow, ...] = (
         Step("no-run-seen", Act.LOOK, "`onbox chain` starts a run in its project, `patrol add HOST` adds a box",
              "take it for proof that none runs: a job that nobody declared is not seen"),
         _has(Sign.NO_RUN), "only the box was seen",
+    ),
+    StepRow(
+        Step("not-onboxs-own-done", Act.LOOK, "pull the results and load each of them once",
+             "start it a second time; delete anything before the results were loaded once and a person agreed",
+             (WithWord.ACKNOWLEDGE,)),
+        _done(Sign.FOREIGN), "its log or its marker proves the success; nothing else is to be done",
     ),
     StepRow(
         Step("not-onboxs-own", Act.LOOK, "onbox did not start it, so it cannot resume it: use what started it",
@@ -157,12 +169,8 @@ TABLE: tuple[StepRow, ...] = (
         _done(), "done is the marker of this very run and no process",
     ),
     StepRow(
-        Step("same-failure-again", Act.LOGS, "a person must change something, then resume",
-             "resume it unchanged: what failed twice in the same way fails a third time"),
-        _has(Sign.REPEATED), "two equal failures are a cause, not bad luck",
-    ),
-    StepRow(
-        Step("no-room", Act.ROOM, "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
+        Step("no-room", Act.ROOM,
+             "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
@@ -177,6 +185,11 @@ TABLE: tuple[StepRow, ...] = (
         _ended(Sign.NO_REPEAT), "the proving line stands in the log",
     ),
     StepRow(
+        Step("same-failure-again", Act.LOGS, "a person must change something, then resume",
+             "resume it unchanged: what failed twice in the same way fails a third time"),
+        _has(Sign.REPEATED), "two equal failures are a cause, not bad luck",
+    ),
+    StepRow(
         Step("loss-lost", Act.LOGS,
              "find the last step with a good loss; then stop it, reject the checkpoints after that step, and resume",
              "go on from the newest checkpoint: it may hold the blow-up", (WithWord.STOP,)),
@@ -187,7 +200,7 @@ TABLE: tuple[StepRow, ...] = (
         Step("other-lineage", Act.DRY_RUN,
              "the newest checkpoint is not of this run: move it away, or say that it is the one to take; then resume",
              "pass --any-checkpoint by yourself", (WithWord.ANY_CHECKPOINT,)),
-        lambda run: run.has(Sign.OTHER_LINEAGE) and run.state in (RunState.FAILED, RunState.INTERRUPTED, RunState.STOPPED),
+        _at_rest(Sign.OTHER_LINEAGE),
         "newer by number is not newer of this training; a wrong start is found days later",
     ),
     StepRow(

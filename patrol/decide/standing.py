@@ -1,0 +1,110 @@
+"""How a run stands, in the words of `onbox.runs.next_step`, and the step as commands for a shell here. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.runs.next_step import Act, Sign, Standing, Step, WithWord, signs_of_failure
+from onbox.triage.classes import RETRYABLE
+from patrol.decide.way import here
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from onbox.contract.states import RunState
+    from onbox.runs.next_step import Step
+    from patrol.decide.way import Way
+
+# What a rule says of the run it names. Those of the second table do so beside another rule, too.
+_OF_RULE: Mapping[str, Sign] = {
+    "unreachable": Sign.NO_CONTACT,
+    "not-tried": Sign.NO_CONTACT,
+    "runs-unseen": Sign.NO_CONTACT,
+    "vanished": Sign.VANISHED,
+    "repeated-failure": Sign.REPEATED,
+    "gate-refused": Sign.GATE_REFUSED,
+    "gone": Sign.SEEN_ONCE,
+    "stop-point": Sign.STOP_POINT,
+    "pending": Sign.UNATTENDED,
+}
+_OF_FLAG: Mapping[str, Sign] = {
+    "loss-lost": Sign.LOSS_LOST,
+    "runner-gone": Sign.RUNNER_GONE,
+    "notifications-stuck": Sign.NOTICES_STUCK,
+}
+
+
+class Reported(NamedTuple):
+    """What a verdict says of one run, as far as the next step asks.
+
+    rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
+    failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
+    """
+
+    run: str
+    managed: bool
+    state: RunState
+    rule: str
+    severity: Severity
+    flags: Iterable[str] = ()
+    look: str = ""
+    failure_class: str = ""
+    retry_allowed: bool | None = None
+
+
+def standing_of(told: Reported) -> Standing:
+    """The state with every sign that the verdict gives."""
+    signs = {sign for rule in (told.rule, *told.flags) if (sign := _OF_FLAG.get(rule)) is not None}
+    if told.rule in _OF_RULE:
+        signs.add(_OF_RULE[told.rule])
+    if not told.run:
+        signs.add(Sign.NO_RUN)
+    elif not told.managed:
+        signs.add(Sign.FOREIGN)
+    if told.failure_class:
+        signs |= signs_of_failure(
+            told.failure_class, may_repeat=may_repeat(told.failure_class, retry_allowed=told.retry_allowed)
+        )
+    if told.look and told.severity is not Severity.OK:
+        signs.add(Sign.ILL)
+    return Standing(told.state, frozenset(signs))
+
+
+def may_repeat(failure_class: str, *, retry_allowed: bool | None) -> bool:
+    """Whether the same configuration may run again: the marker's own word, else the class table's."""
+    return failure_class in RETRYABLE if retry_allowed is None else retry_allowed
+
+
+class Typist(NamedTuple):
+    """Turns a step into complete command lines. onbox: the words of the program on the box."""
+
+    box: str
+    run: str
+    way: Way
+    onbox: tuple[str, ...]
+
+    def of_onbox(self, *words: str) -> str:
+        """A command of onbox in the project's directory on the box."""
+        return self.way.there((*self.onbox, *words))
+
+    def line(self, act: Act, look: str) -> str:
+        """The command for an act; "" where nothing is to be typed. look: the watcher's own."""
+        if act is Act.LOOK:
+            return look
+        if act is Act.ROOM:
+            return self.way.there(("df", "-h", "."), ("df", "-i", "."))
+        return self.of_onbox(*act.words(self.run))
+
+    def asked(self, step: Step) -> tuple[tuple[str, str], ...]:
+        """What is done only with a person's word: what, and the command that does it."""
+        return tuple((one.value, _WITH_WORD[one](self)) for one in step.with_word)
+
+
+_WITH_WORD: Mapping[WithWord, Callable[[Typist], str]] = {
+    WithWord.STOP: lambda t: t.of_onbox("stop", t.run),
+    WithWord.RESUME: lambda t: t.of_onbox(*Act.RESUME.words(t.run)),
+    WithWord.REDO: lambda t: t.of_onbox("chain", "--run", t.run, "--redo", "STAGE"),
+    WithWord.ANY_CHECKPOINT: lambda t: t.of_onbox("resume", "-d", "--any-checkpoint", t.run),
+    WithWord.ACKNOWLEDGE: lambda t: here("patrol", "ack", f"{t.box}/{t.run}"),
+}
