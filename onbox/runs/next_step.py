@@ -35,13 +35,20 @@ class Act(Enum):
 
 
 class WithWord(Enum):
-    """What is done only with a person's word for that very act, as it is named to people."""
+    """What is done only with a person's word for that very act: as people are told of it, and words of `onbox`."""
 
-    STOP = "stop it"
-    RESUME = "resume it"
-    REDO = "run a stage again"
-    ANY_CHECKPOINT = "take a checkpoint of another run"
-    ACKNOWLEDGE = "acknowledge it"
+    STOP = ("stop it", ("stop", RUN))
+    RESUME = ("resume it", ("resume", "-d", RUN))
+    REDO = ("run a stage again", ("chain", "--run", RUN, "--redo", "STAGE"))
+    ANY_CHECKPOINT = ("take a checkpoint of another run", ("resume", "-d", "--any-checkpoint", RUN))
+    ACKNOWLEDGE = ("acknowledge it", ())  # a command of the patrol, where there is one
+
+    def __init__(self, what: str, words: tuple[str, ...]) -> None:
+        self.what, self._words = what, words
+
+    def words(self, run: str) -> tuple[str, ...]:
+        """The words behind `onbox`; () where it is not a command of onbox."""
+        return tuple(run if word == RUN else word for word in self._words)
 
 
 class Sign(Enum):
@@ -275,6 +282,24 @@ TABLE: tuple[StepRow, ...] = (
 def next_step(run: Standing) -> Step:
     """The step of the first row that holds; the last one always does."""
     return next(row.step for row in TABLE if row.holds(run))
+
+
+# How a run stands right after an event that people are told of; an event that is not here asks for nothing.
+_AFTER: dict[str, Standing] = {
+    "stage_failed": Standing(RunState.FAILED),
+    "chain_failed": Standing(RunState.FAILED),
+    "gate_refused": Standing(RunState.FAILED, frozenset({Sign.GATE_REFUSED})),
+    "stalled": Standing(RunState.STALLED),
+    "interrupted": Standing(RunState.INTERRUPTED),
+    "stopped": Standing(RunState.STOPPED),
+    "tracker_drift": Standing(RunState.RUNNING),
+}
+
+
+def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
+    """The step that a notification names. event: a word of `onbox.contract.notices`; None: nothing is to be done."""
+    standing = _AFTER.get(event)
+    return None if standing is None else next_step(standing._replace(signs=standing.signs | signs))
 
 
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.runs.next_step import Act, Sign, Standing, Step, WithWord, signs_of_failure
+from onbox.runs.next_step import Act, Sign, Standing, Step, signs_of_failure
 from onbox.triage.classes import RETRYABLE
 from patrol.decide.way import here
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from onbox.contract.states import RunState
     from onbox.runs.next_step import Step
@@ -98,13 +98,6 @@ class Typist(NamedTuple):
 
     def asked(self, step: Step) -> tuple[tuple[str, str], ...]:
         """What is done only with a person's word: what, and the command that does it."""
-        return tuple((one.value, _WITH_WORD[one](self)) for one in step.with_word)
-
-
-_WITH_WORD: Mapping[WithWord, Callable[[Typist], str]] = {
-    WithWord.STOP: lambda t: t.of_onbox("stop", t.run),
-    WithWord.RESUME: lambda t: t.of_onbox(*Act.RESUME.words(t.run)),
-    WithWord.REDO: lambda t: t.of_onbox("chain", "--run", t.run, "--redo", "STAGE"),
-    WithWord.ANY_CHECKPOINT: lambda t: t.of_onbox("resume", "-d", "--any-checkpoint", t.run),
-    WithWord.ACKNOWLEDGE: lambda t: here("patrol", "ack", f"{t.box}/{t.run}"),
-}
+        found = ((one.what, one.words(self.run)) for one in step.with_word)
+        acknowledge = here("patrol", "ack", f"{self.box}/{self.run}")
+        return tuple((what, self.of_onbox(*words) if words else acknowledge) for what, words in found)
