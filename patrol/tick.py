@@ -19,8 +19,9 @@ from onbox.errors import Trouble
 from onbox.project import error_lines
 from onbox.redact import redact
 from onbox.system.clock import wall
-from onbox.system.files import StateNotWritten, make_folders
+from onbox.system.files import StateNotWritten
 from onbox.system.lock import try_lock
+from onbox.system.ownership import make_own_folder
 from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.kept import MemoryTrouble, Past, TickNote
 from patrol.looking import back_off, look_at_all
@@ -92,7 +93,7 @@ def tick(
     if settings.patrol.rules or settings.patrol.thresholds:
         policy_of(settings)  # errors are told before any box is looked at
     try:
-        make_folders(settings.state)
+        make_own_folder(settings.state)
         lock = try_lock(os.path.join(settings.state, LOCK))
     except StateNotWritten as error:
         return _look_without_state(settings, wishes, environ, show, error)

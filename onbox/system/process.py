@@ -300,7 +300,7 @@ def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) ->
     """Start `argv` in a session of its own, with default signals and no terminal; its pid. Raises OSError."""
     actions: list[tuple[object, ...]] = [
         (os.POSIX_SPAWN_OPEN, 0, files.stdin, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, files.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_OPEN, 1, files.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     actions += [(os.POSIX_SPAWN_DUP2, here, there) for here, there in files.inherited]
