@@ -162,7 +162,7 @@ class Scheduler(NamedTuple):
     """What an engine's scheduler says of a run, by the job that makes the run's state.
 
     job_state: a word of `onbox.backends.base.JobState`; "forgotten" where the engine does not know the job any more.
-    native_state, reason: the engine's own words. rule, run_state: what `onbox.backends.judge` makes of it and of the
+    native_state, reason: the engine's own words. rule, run_state: what `onbox.runs.engine_word` makes of it and of the
     stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
     engine's word proves one. says: all of it in words. troubles: what speaks against a job that it runs (a dead node, a
     demand that cannot be met), in its own words.

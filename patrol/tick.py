@@ -27,7 +27,7 @@ from patrol.kept import MemoryTrouble, Past, TickNote
 from patrol.looking import back_off, look_at_all
 from patrol.memory import Memory
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
-from patrol.verdict import Severity
+from patrol.verdict import Severity, worst_severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -191,9 +191,7 @@ class _Tick:
         now = wall()
         if self.wishes.act:
             self.notes += self._relay(judged)
-        from patrol.judge import worst  # noqa: PLC0415 - loaded by now
-
-        severity = worst((run.verdict for box in judged for run in box.runs), now)
+        severity = worst_severity((run.verdict for box in judged for run in box.runs), now)
         self._remember(judged, began, now, severity)
         if self.wishes.act:
             self._tell(judged, began, now, severity)

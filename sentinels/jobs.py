@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
-from onbox.backends.judge import Seen, judge_stage, words_of
-from onbox.chain.job_view import word_of
-from onbox.chain.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.chain.orders import is_apart
 from onbox.contract.boxes import CLUSTERS
-from onbox.contract.events import parse_events
+from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import StageState
 from onbox.contract.units import format_duration
 from onbox.redact import one_line, redact
+from onbox.runs.engine_word import state_on_disk, weigh, word_of, words_of
+from onbox.runs.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.triage.classes import REMEDIES
 from patrol.engines.evidence import read_evidence
 from sentinels.outcome import Finding, Outcome
@@ -212,8 +211,7 @@ class HandedCondition(JobCondition):
         told = found.jobs.get(self.asked.job_id)
         if told is None or self._job is None or self.run.parts is None:
             return None
-        word = word_of(self._job, {self.asked.job_id: told.word})
-        verdict = judge_stage(Seen(self.asked.endpoint.engine, self.asked.job_id, self._disk(), word, self._apart))
+        verdict = weigh(self._job, word_of(self._job, {self.asked.job_id: told.word}), self._disk(), apart=self._apart)
         self.note = redact(one_line(verdict.text))[:200]
         outcome = _OF_VERDICT.get(verdict.state)
         if outcome is None or (outcome is Outcome.LANDED and verdict.rule != "done-elsewhere"):
@@ -229,11 +227,12 @@ class HandedCondition(JobCondition):
 
     def _disk(self) -> StageState:
         facts = facts_of(self.run.parts or {})
-        if facts.done is not None:
-            return StageState.DONE
-        if "alive" in (facts.runner, facts.stage):
-            return StageState.RUNNING
-        return StageState.FAILED if facts.ended is not None else StageState.PENDING
+        return state_on_disk(
+            done=facts.done is not None,
+            alive="alive" in (facts.runner, facts.stage),
+            failed=facts.ended is not None,
+            interrupted=facts.last is not None and facts.last["event"] == Event.CHAIN_INTERRUPTED,
+        )
 
 
 _OF_VERDICT = {

@@ -14,13 +14,15 @@ from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import RunState
 from onbox.redact import one_line, redact
+from onbox.runs.engine_word import is_overtaken
+from onbox.runs.jobs import replay_jobs
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
 from sentinels.engine_look import ASKED
 from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from onbox.contract.events import Record
     from sentinels.engine_look import EngineWord
@@ -82,7 +84,8 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         (one for one in reversed(records) if one["event"] in CHAIN_ENDS or one["event"] == Event.CHAIN_STARTED), None
     )
     launch = _launch(last)
-    if engine and last is not None and _handed_over_since(records, last):
+    ended_at = last.get("at") if last is not None and last["event"] in CHAIN_ENDS else None
+    if engine and is_overtaken(ended_at, replay_jobs(records).of.values()):
         launch, last = None if launch is None else launch + 1, None
     lock = parse_object(parts.get("lock")) or {}
     return RunFacts(
@@ -103,14 +106,6 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
 
 def _engine(settings: object) -> str:
     return one_line(str(settings.get("name") or ""))[:40] if isinstance(settings, dict) else ""
-
-
-def _handed_over_since(records: Sequence[Record], last: Record) -> bool:
-    """Whether a job was submitted after the chain's end: that end is then history."""
-    if last["event"] not in CHAIN_ENDS:
-        return False
-    newest = next((one for one in reversed(records) if one is last or one["event"] == Event.JOB_SUBMITTED), last)
-    return newest is not last
 
 
 def _number(text: str) -> float:

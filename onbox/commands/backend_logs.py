@@ -6,17 +6,17 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from onbox.chain.jobs import WHOLE
 from onbox.chain.launch import read_head
 from onbox.commands.backend_view import open_engine
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
 from onbox.redact import printable, redact
+from onbox.runs.jobs import WHOLE
 
 if TYPE_CHECKING:
-    from onbox.chain.jobs import KnownJob
     from onbox.contract.paths import RunPaths
+    from onbox.runs.jobs import KnownJob
 
 
 def show_job_log(paths: RunPaths, stage: str | None, lines: int) -> int:

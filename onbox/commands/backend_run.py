@@ -13,8 +13,6 @@ from onbox.backends.slurm import JOB_SCRIPT, SCRIPT_NAME
 from onbox.chain.holder import Holder
 from onbox.chain.identity import freeze_git
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.job_view import job_of_record
-from onbox.chain.jobs import WHOLE, Jobs, replay_jobs
 from onbox.chain.launch import Definition, Wishes, all_done, prepare, read_head, read_stages, take_lock
 from onbox.chain.orders import chain_order, is_apart, stage_orders
 from onbox.chain.plan import Action, plan_stage
@@ -26,6 +24,7 @@ from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.redact import printable, redact
+from onbox.runs.jobs import WHOLE, Jobs, job_of_record, replay_jobs
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from onbox.backends.base import Backend
-    from onbox.chain.jobs import KnownJob
     from onbox.chain.submit import Planned
     from onbox.contract.events import Record
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
+    from onbox.runs.jobs import KnownJob
 
 
 class Alive(Exception):

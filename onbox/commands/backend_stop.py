@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Done, Job, JobState
 from onbox.chain.job_view import ask
-from onbox.chain.jobs import Jobs, replay_jobs
 from onbox.chain.launch import read_head
 from onbox.chain.replay import History, replay
 from onbox.chain.stopping import StopRequest, write_request
@@ -24,6 +23,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.readings import Unseen
 from onbox.errors import Trouble
 from onbox.redact import printable
+from onbox.runs.jobs import Jobs, replay_jobs
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import remove_file
 from onbox.system.journal import read_lines

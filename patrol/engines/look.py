@@ -15,8 +15,8 @@ from patrol.snapshot import BoxLook, Unreachable
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import ClusterLook, Endpoint
-    from onbox.chain.jobs import KnownJob
     from onbox.contract.boxes import BoxSettings
+    from onbox.runs.jobs import KnownJob
     from patrol.before import LogPlace
     from patrol.settings import Settings
     from patrol.snapshot import RunLook, Snapshot

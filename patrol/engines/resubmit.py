@@ -16,7 +16,7 @@ from onbox.backends.cluster import NoLook, look
 from onbox.contract.readings import Absent, Unseen
 from onbox.redact import one_line, printable, redact
 from onbox.system.clock import wall
-from onbox.system.command import CANNOT_START, NotRun, run_command
+from onbox.system.command import NotRun, run_command
 from patrol.engines.endpoint import of_cluster
 from patrol.engines.evidence import OVER
 from patrol.engines.watched import current_job
@@ -46,8 +46,7 @@ def resubmit(settings: Settings, box: BoxSettings, watch: Watch, place: LogPlace
         return "running", f"nothing was submitted: {old} is {word.native_state}"
     answer = run_command(watch.resubmit, timeout_seconds=SUBMIT_SECONDS, folder=settings.folder)
     if isinstance(answer, NotRun):
-        started = CANNOT_START not in answer.why
-        return ("unknown" if started else "failed"), redact(one_line(answer.why))[:SAID_LIMIT]
+        return ("unknown" if answer.started else "failed"), redact(one_line(answer.why))[:SAID_LIMIT]
     new = read_new_id(box.backend, *answer)
     if new is None:
         said = redact(one_line(f"exit code {answer.code}: {answer.err.strip()[-200:] or answer.out.strip()[-200:]}"))

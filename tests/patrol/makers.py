@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from onbox.backends.judge import Seen, judge_run, judge_stage
 from onbox.backends.slurm_states import job_from
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState, StageState
 from onbox.logs.cursor import Cursor
+from onbox.runs.engine_word import Seen, judge_run, judge_stage
 from patrol.before import Before, BoxBefore
 from patrol.decide.way import Way
 from patrol.snapshot import (
