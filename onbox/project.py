@@ -11,6 +11,7 @@ from onbox.contract.config import Config, ConfigErrors, parse_config, run_name_f
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 from onbox.system.files import has_name, read_file
 from onbox.system.ownership import is_ours, why_not_ours
 from onbox.triage.classes import RETRYABLE
@@ -18,6 +19,9 @@ from onbox.triage.classes import RETRYABLE
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+
+
+PATH_LIMIT = 4096
 
 
 class Project(NamedTuple):
@@ -48,20 +52,20 @@ def find_config(folder: str) -> str | None:
     The search ends at the home folder, where another file system begins, and below a folder that others can write:
     what they put there is about no project of this user.
     """
-    home, start = os.path.realpath(os.path.expanduser("~")), folder
+    home = os.path.realpath(os.path.expanduser("~"))
     while True:
         path = os.path.join(folder, CONFIG_FILE)
         if os.path.isfile(path):
             _refuse_foreign(path)
             return path
         parent = os.path.dirname(folder)
-        if parent == folder or folder == home or not _goes_on(folder, parent, start):
+        if folder in (parent, home) or not _goes_on(folder, parent):
             return None
         folder = parent
 
 
-def _goes_on(folder: str, parent: str, start: str) -> bool:
-    """Whether the search that began in `start` leads from a folder to the one above it."""
+def _goes_on(folder: str, parent: str) -> bool:
+    """Whether the search leads from a folder to the one above it."""
     try:
         if os.stat(folder).st_dev != os.stat(parent).st_dev:
             return False
@@ -74,7 +78,8 @@ def _goes_on(folder: str, parent: str, start: str) -> bool:
     except OSError:
         return False  # what cannot be looked at is not believed
     if why is not None:
-        print(f"note: {path} is not used in {start}: {parent} {why}; to use it: -c {path}", file=sys.stderr)
+        shown = safe_line(shlex.quote(path), PATH_LIMIT)
+        print(f"note: {shown} is not used here: its folder {why}; to use it: -c {shown}", file=sys.stderr)
     return why is None
 
 
@@ -85,13 +90,12 @@ def _refuse_foreign(path: str) -> None:
         raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
     if why is None or _came_with_a_copy(path):
         return
-    cure = (
-        f"chmod go-w {shlex.quote(path)}" if why.startswith("can be") else f"chown {os.geteuid()} {shlex.quote(path)}"
-    )
+    quoted = safe_line(shlex.quote(path), PATH_LIMIT)
+    cure = f"chmod go-w {quoted}" if why.startswith("can be") else f"chown {os.geteuid()} {quoted}"
     raise Trouble(
         Exit.CONFIG,
-        f"{path} {why}: it could run what its owner wants, so it is not used\n"
-        f"  if it is yours: {cure}; to use it this once: -c {shlex.quote(path)}; else move it away",
+        f"{quoted} {why}: it says what is run here, so it is not used; if it is yours: {cure};"
+        f" to use it as it is: -c {quoted}; else move it away",
     )
 
 

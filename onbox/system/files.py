@@ -63,11 +63,9 @@ def whose(path: str) -> str:
         owner = os.stat(place).st_uid
     except OSError:
         return ""
-    return (
-        ""
-        if owner == os.geteuid()
-        else f" ({place} belongs to {user_name(owner)}, and this is {user_name(os.geteuid())})"
-    )
+    if owner == os.geteuid():
+        return ""
+    return f" ({place} belongs to {user_name(owner)}, and this is {user_name(os.geteuid())})"
 
 
 def has_name(uid: int) -> bool:

@@ -66,9 +66,9 @@ def others_can_write(found: os.stat_result, *, team: bool = False) -> bool:
         return True
     if not found.st_mode & stat.S_IWGRP:
         return False
-    return not (
-        _is_private_group(found.st_gid, found.st_uid) or (team and found.st_gid in (os.getegid(), *os.getgroups()))
-    )
+    if team and found.st_gid in (os.getegid(), *os.getgroups()):
+        return False
+    return not _is_private_group(found.st_gid, found.st_uid)
 
 
 def _may_own(uid: int) -> bool:
@@ -101,7 +101,7 @@ def _made_now(path: str, found: os.stat_result) -> Made | None:
 
 
 def make_own_folder(path: str) -> None:
-    """As `make_folders`, for a folder of our own state: one that others can write is refused. Raises StateNotWritten."""
+    """As `make_folders`, for a folder of our own state: what others can write is refused. Raises StateNotWritten."""
     make_folders(path)
     try:
         why = why_not_ours(path)
