@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHELL = Path(__file__).with_name("hostile_shell.py")
 SENTINEL = [sys.executable, "-m", "sentinels"]
+TOLD = ("section-unseen", "runs-left-out")
 HONEST_CHAIN = """
 [run]
 name = "digits"
@@ -82,6 +83,15 @@ class Hostile(Handbooked):
         """Write a box into onbox.toml."""
         self.tables[name] = f'[boxes.{name}]\nhost = "{name}"\nproject = "{project}"\n{more}\n'
         self.write()
+
+    def write(self) -> None:
+        """With the flags of what was seen of a box; those of its resources stay off."""
+        super().write()
+        path = self.local / "onbox.toml"
+        text = path.read_text()
+        for flag in TOLD:
+            text = text.replace(f'[[patrol.rules]]\nname = "{flag}"\nenabled = false\n', "")
+        path.write_text(text)
 
     def know_two(self) -> None:
         """gpu2 beside gpu1: honest, unless told otherwise."""
