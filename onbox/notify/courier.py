@@ -26,7 +26,7 @@ from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, start_detached
 from onbox.system.relaunch import PACKAGE_ROOT
-from onbox.triage.classes import RETRYABLE
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,7 +58,7 @@ def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:
 def command_after(notice: Notice) -> str | None:
     """What to type next on the box, wherever that shell stands; None where nothing is to be typed."""
     known = notice.failure_class
-    signs = signs_of_failure(known, may_repeat=known in RETRYABLE) if known else frozenset()
+    signs = signs_of_failure(known, may_repeat=may_repeat(known)) if known else frozenset()
     step = step_after(notice.event, signs)
     if step is None:
         return None

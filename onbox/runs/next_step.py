@@ -230,6 +230,11 @@ TABLE: tuple[StepRow, ...] = (
         _is(RunState.FAILED), "the log's own line says why",
     ),
     StepRow(
+        Step("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",
+             "start it beside itself: it lives, and holds its GPUs", (WithWord.STOP,)),
+        _is(RunState.STALLED), "alive is not progress, and a stall is not a death",
+    ),
+    StepRow(
         Step("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
              "start its command by hand: the stage lives", resume_now=True),
         _has(Sign.RUNNER_GONE), "the stage is well, but nobody would continue the chain after it",
@@ -242,11 +247,6 @@ TABLE: tuple[StepRow, ...] = (
     StepRow(
         Step("seen-once", Act.STATUS, "look again: one look does not prove a death", "start it again"),
         _has(Sign.SEEN_ONCE), "a run that ends right now looks the same for a moment",
-    ),
-    StepRow(
-        Step("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",
-             "start it beside itself: it lives, and holds its GPUs", (WithWord.STOP,)),
-        _is(RunState.STALLED), "alive is not progress, and a stall is not a death",
     ),
     StepRow(
         Step("stop-point", Act.STATUS, "ask whether it is to stop here, or take `stop_at` out of onbox.toml",

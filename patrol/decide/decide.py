@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
-from onbox.runs.next_step import next_step
+from onbox.runs.next_step import UNKNOWN_CLASS, next_step
 from patrol.before import Before, BoxBefore
 from patrol.decide.policy import Policy
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
@@ -96,6 +96,10 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
         flags=tuple(one.rule for one in verdict.further),
         look=worst.command or verdict.finding.command,
     )
+    if scene is not None:
+        told = told._replace(repeated=scene.repeated.times >= scene.limits.repeat_count)
+        if isinstance(scene.look.failure, Unseen):
+            return told._replace(failure_class=UNKNOWN_CLASS)
     failure = scene.failure if scene is not None else None
     if failure is not None:
         return told._replace(failure_class=failure.failure_class, retry_allowed=failure.retry_allowed)

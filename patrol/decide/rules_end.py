@@ -5,10 +5,9 @@ from __future__ import annotations
 from onbox.contract.events import Event
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import REMEDIES, may_repeat
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.scene import RunScene
-from patrol.decide.standing import may_repeat
 from patrol.decide.words import (
     NO_PROGRESS,
     ago,
@@ -33,10 +32,10 @@ def _may_resume(scene: RunScene) -> bool:
     known = scene.look.managed or scene.look.can_resubmit
     if isinstance(scene.look.failure, Unseen) or not known or scene.stop_reached:
         return False
-    return scene.failure is None or (
-        may_repeat(scene.failure.failure_class, retry_allowed=scene.failure.retry_allowed)
-        and scene.same_failures < scene.limits.repeat_count
-    )
+    if scene.repeated.times >= scene.limits.repeat_count:
+        return False
+    failure = scene.failure
+    return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
 
 
 def _proven_dead(scene: RunScene) -> bool:
@@ -94,8 +93,8 @@ ACKNOWLEDGED = If(
 FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
 QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
 REPEATED = If(
-    "an earlier attempt failed with the same signature",
-    lambda scene: scene.same_failures >= scene.limits.repeat_count,
+    "an earlier attempt failed with the same signature, or ended at the same step",
+    lambda scene: scene.repeated.times >= scene.limits.repeat_count,
 )
 PROVEN = If("seen so twice, or proven by a reboot or a heartbeat that ended", _proven_dead)
 CERTAIN_END = If(
@@ -180,7 +179,7 @@ def _engine_remedy(scene: RunScene) -> str:
 
 def _engine_may_resume(scene: RunScene) -> bool:
     engine = scene.engine
-    return engine is not None and engine.failure_class in RETRYABLE and _may_resume(scene)
+    return engine is not None and may_repeat(engine.failure_class or "") and _may_resume(scene)
 
 
 def _resume_remedy(scene: RunScene) -> str:
@@ -250,9 +249,9 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
-        lambda s: f"the same failure {s.same_failures} times: {failure_words(s)}",
+        lambda s: f"{s.repeated}: {failure_words(s)}",
         "what failed twice in the same way fails a third time; a person must change something",
-        remedy=lambda s: f"Do not retry: {failure_remedy(s)}", command=log_command,
+        remedy=lambda s: f"Do not resume it unchanged. {failure_remedy(s)}", command=log_command,
     ),
     Row(
         "failed", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.CHAIN_FAILED],),
@@ -329,6 +328,13 @@ ENDED: tuple[Row, ...] = (
         lambda s: f"no process, and its log shows an end of its own ({how_far(s)}), but nothing declared proves success",
         "a last step in a log is no proof that the results were written",
         remedy=lambda s: "Check its results; give `done_regex` so that success can be told.", command=log_command,
+    ),
+    Row(
+        "interrupted-again", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN, REPEATED),
+        lambda s: f"{s.repeated}: {_say_dead(s)}",
+        "what dies twice at the same step is no accident: it dies there a third time; a person must change something",
+        remedy=lambda s: "Do not resume it unchanged: look at what that step does (data, checkpoint, evaluation, memory).",
+        command=log_command,
     ),
     Row(
         "interrupted", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN),

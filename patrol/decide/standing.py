@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.states import RunState
 from onbox.runs.next_step import Act, Sign, Standing, Step, signs_of_failure
-from onbox.triage.classes import RETRYABLE
+from onbox.triage.classes import may_repeat
 from patrol.decide.way import here
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from onbox.contract.states import RunState
     from onbox.runs.next_step import Step
     from patrol.decide.way import Way
 
@@ -40,6 +40,7 @@ class Reported(NamedTuple):
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
     failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
+    repeated: whether an earlier attempt ended in the same way.
     """
 
     run: str
@@ -51,6 +52,7 @@ class Reported(NamedTuple):
     look: str = ""
     failure_class: str = ""
     retry_allowed: bool | None = None
+    repeated: bool = False
 
 
 def standing_of(told: Reported) -> Standing:
@@ -63,17 +65,13 @@ def standing_of(told: Reported) -> Standing:
     elif not told.managed:
         signs.add(Sign.FOREIGN)
     if told.failure_class:
-        signs |= signs_of_failure(
-            told.failure_class, may_repeat=may_repeat(told.failure_class, retry_allowed=told.retry_allowed)
-        )
+        again = may_repeat(told.failure_class, own_word=told.retry_allowed)
+        signs |= signs_of_failure(told.failure_class, may_repeat=again)
+    if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
+        signs.add(Sign.REPEATED)
     if told.look and told.severity is not Severity.OK:
         signs.add(Sign.ILL)
     return Standing(told.state, frozenset(signs))
-
-
-def may_repeat(failure_class: str, *, retry_allowed: bool | None) -> bool:
-    """Whether the same configuration may run again: the marker's own word, else the class table's."""
-    return failure_class in RETRYABLE if retry_allowed is None else retry_allowed
 
 
 class Typist(NamedTuple):
