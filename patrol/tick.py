@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.config_fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
-from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders
 from onbox.system.lock import try_lock
@@ -112,6 +112,7 @@ def tick(
         with suppress(StateNotWritten):  # the end says it again, if it lasts
             write_heartbeat(settings.state, beat)
         work = _Tick(settings, wishes, environ, show)
+        work.troubles += _not_accepted(settings)
         if wishes.unattended:
             work.troubles += [*_missed(settings, earlier, began), *_patrolled_twice(settings, began)]
         ticked = work.run(began)
@@ -153,9 +154,18 @@ def _keep_from_children(lock: int) -> set[int]:
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
-    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=redact(trouble)[:500])
+    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=safe_line(trouble, 500))
     with suppress(StateNotWritten):  # nothing is left to tell it to but the output, which has told it
         write_heartbeat(settings.state, beat)
+
+
+def _not_accepted(settings: Settings) -> list[str]:
+    """What the file asks for and was not used. A timer asks nobody, so it says it each time."""
+    if not settings.withheld:
+        return []
+    from onbox.trust import not_accepted  # noqa: PLC0415 - only then
+
+    return [not_accepted(settings.config_path or settings.folder, settings.withheld)]
 
 
 def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[str]:
@@ -298,4 +308,4 @@ class _Tick:
 
 def warn(text: str) -> None:
     """One line about the patrol itself."""
-    print(f"patrol: {redact(text)}", file=sys.stderr, flush=True)
+    print(f"patrol: {safe_text(text)}", file=sys.stderr, flush=True)

@@ -13,7 +13,7 @@ from onbox.backends.probe_slurm import parse_probe, parse_sections
 from onbox.contract.events import parse_events
 from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, judge_jobs, state_on_disk, weigh
 from onbox.runs.engine_word import word_of as job_word
 from onbox.runs.jobs import replay_jobs
@@ -72,8 +72,8 @@ def word_of(answer: str, at: float) -> EngineWord:
     return EngineWord(
         state,
         verdict.rule,
-        one_line(stage)[:80],
-        redact(one_line(verdict.text))[:SAYS_LIMIT],
+        safe_line(stage, 80),
+        safe_line(verdict.text, SAYS_LIMIT),
         verdict.failure_class,
         at,
         live=live,

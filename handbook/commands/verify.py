@@ -18,6 +18,7 @@ from handbook.statements import PATHS_END, PATHS_SCRIPT, Verdict, check_page, co
 from handbook.words import safe
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 from onbox.redact import redact
 from onbox.system.clock import parse_utc, wall
 from onbox.system.files import read_file
@@ -90,6 +91,9 @@ def _paths(place: Place, facts: Facts) -> Iterator[Verdict]:
         runs = [run for run in facts.runs if run.box == box.name and run.managed and run.run]
         if not runs or box.project is None:
             continue
+        if why := place.settings.not_trusted(box):
+            yield Verdict(f"{box.name} paths", None, why)
+            continue
         paths = [path for run in runs for path in _paths_of(run)]
         about = [
             f"{box.name} project",
@@ -129,9 +133,9 @@ def _tell(args: argparse.Namespace, found: list[Verdict]) -> int:
         print(json.dumps({"schema": 1, **counts, "statements": [one._asdict() for one in found]}, indent=1))
     else:
         for one in false:
-            print(redact(f"FALSE      {one.about}: {one.says}"))
+            print(safe_line(f"FALSE      {one.about}: {one.says}"))
         for one in unchecked:
-            print(redact(f"UNCHECKED  {one.about}: {safe(one.says, 200)}"))
+            print(safe_line(f"UNCHECKED  {one.about}: {safe(one.says, 200)}"))
         print(
             f"{len(found) - len(unchecked)} statements checked, {len(false)} false, {len(unchecked)} not checkable now"
         )

@@ -92,7 +92,7 @@ class Slurm:
             return Unseen(answer.why)
         if answer.code == 0 and "error" not in answer.err:
             return Done()
-        why = text.one_line(answer.err)
+        why = text.said(answer.err)
         return Unseen(why) if text.is_unreachable(answer.err) else Refused(why)
 
     def _history(self, job_ids: Sequence[str]) -> Maybe[Mapping[str, Job]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.backends.base import Job
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line
 from onbox.runs.engine_word import Verdict, is_overtaken, judge_run, weigh, word_of
 from onbox.runs.jobs import WHOLE, Jobs, KnownJob
 
@@ -95,4 +95,4 @@ def _with(view: RunView, looks: Mapping[str, JobLook], verdicts: Mapping[str, Ve
 
 
 def _note(stage: StageView, verdict: Verdict) -> str:
-    return " · ".join(filter(None, (stage.note, redact(printable(one_line(verdict.text))))))
+    return " · ".join(filter(None, (stage.note, safe_line(verdict.text))))

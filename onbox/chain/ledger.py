@@ -44,10 +44,15 @@ class StageLedger:
             self.history.apply(record)
 
     def note_interrupted(self, ended: Ended | None, reason: str) -> None:
-        """The attempt is over without a verdict on the stage. ended: None if its end was not seen."""
+        """The attempt is over without a verdict on the stage. ended: None if nobody asked for that, and its end was not
+        seen: then it is told how far it came, so that a second end at the same step is known for what it is.
+        """
         number = self.known.attempts
-        records = [] if ended is None else [self._ended(number, ended)]
-        self.note(*records, self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
+        if ended is None:
+            progress = self.ctx.progress.look() or {}
+            self.note(self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason, progress=progress))
+            return
+        self.note(self._ended(number, ended), self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
 
     def note_retry(self, ended: Ended, cause: Cause, reason: str, delay_seconds: float) -> None:
         """The attempt failed and will be made again, unchanged."""

@@ -134,6 +134,7 @@ class StageRun:
                 return StageEnd.STOPPED
             rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
             why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
+            self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
             self.ledger.note_interrupted(None, why)
         return Again(self.known.attempts + 1, resume=True)
 
@@ -286,11 +287,14 @@ class StageRun:
 
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
+        from onbox.triage.classes import may_repeat  # noqa: PLC0415 - only after a failure
+
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
         self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
-        if cause.failure_class in retry.classes and self.known.retries < retry.max:
+        may_retry = cause.failure_class in retry.classes and may_repeat(cause.failure_class, own_word=True)
+        if may_retry and self.known.retries < retry.max:
             self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)

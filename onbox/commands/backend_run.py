@@ -23,7 +23,7 @@ from onbox.commands.backend_view import follow, make_engine
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.redact import printable, redact
+from onbox.outside import safe_line, safe_text
 from onbox.runs.jobs import WHOLE, Jobs, job_of_record, replay_jobs
 from onbox.system.journal import read_lines
 
@@ -109,7 +109,7 @@ def _settle(desk: Desk, *, forget: bool) -> dict[str, Job]:
     except Unanswered as unanswered:
         raise Trouble(
             Exit.UNAVAILABLE,
-            f"{printable(str(unanswered))}\n  nothing was started: a job of this run may be alive; try again later",
+            f"{safe_text(unanswered)}\n  nothing was started: a job of this run may be alive; try again later",
         ) from unanswered
 
 
@@ -199,11 +199,11 @@ def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after
         what = f"stage {refusal.stage}" if refusal.stage != WHOLE else "the chain"
         raise Trouble(
             Exit.UNAVAILABLE,
-            f"{desk.backend.name} refused {what}: {printable(str(refusal))}{kept}\n"
+            f"{desk.backend.name} refused {what}: {safe_text(refusal)}{kept}\n"
             "  nothing of this chain was left in its queue; correct its definition, then: onbox chain",
         ) from refusal
     except Unanswered as unanswered:
-        raise Trouble(Exit.UNAVAILABLE, printable(str(unanswered))) from unanswered
+        raise Trouble(Exit.UNAVAILABLE, safe_line(unanswered)) from unanswered
 
 
 def _attach(args: argparse.Namespace, definition: Definition, alive: Alive) -> None:
@@ -251,7 +251,7 @@ def _say_submitted(args: argparse.Namespace, definition: Definition, taken: list
     lines = [f"run {definition.head['run']} ({definition.head['run_id']}) is with {backend}: job {jobs}"]
     lines += [f"  marker  {path}" for path in (paths.done("CHAIN"), paths.failed("CHAIN"))]
     lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
-    print(redact("\n".join(lines)), flush=True)
+    print(safe_text("\n".join(lines)), flush=True)
 
 
 def _submitted_data(definition: Definition, taken: list[KnownJob]) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line
 from onbox.runs.engine_word import words_of
 from onbox.runs.jobs import WHOLE, Jobs, replay_jobs
 from onbox.system.clock import monotonic, pause
@@ -140,7 +140,7 @@ def engine_failure(found: JobView) -> dict[str, Any] | None:
 
 
 def _safe(text: str) -> str:
-    return redact(printable(one_line(text)))
+    return safe_line(text)
 
 
 # -- following

@@ -13,7 +13,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.runfile import FrozenStage
 from onbox.contract.units import format_size
 from onbox.errors import Trouble
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     import argparse
@@ -48,7 +48,7 @@ def _text(stage: str, outcome: Rechecked) -> str:
     if outcome.findings:
         lines = [f"stage {stage} still does not pass its gate:", *(f"  {one}" for one in outcome.findings)]
         lines.append(f"  keep its result by your own word: onbox chain --accept-done {stage}")
-        return "\n".join(redact(one_line(line)) for line in lines)
+        return "\n".join(safe_line(line) for line in lines)
     count = outcome.marker.get("artifact_count") or 0
     size = format_size(int(outcome.marker.get("artifact_bytes_total") or 0))
     found = f" ({count} artifact{'' if count == 1 else 's'}, {size})" if count else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.units import counted
-from onbox.redact import printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
 from patrol.engines.look import look_at_cluster
@@ -61,7 +61,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     policy_of(settings)
     boxes = choose_boxes(settings, args.boxes)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
@@ -81,9 +81,9 @@ def run(args: argparse.Namespace) -> int:
     for name, each in items.items():
         print(name)
         for item in each:
-            print(printable(f"  {item.what:<10} {_word(item):<9} {redact(item.says)}"))
+            print(safe_line(f"  {item.what:<10} {_word(item):<9} {item.says}"))
             if item.remedy:
-                print(printable(f"  {'':<20} -> {item.remedy}"))
+                print(safe_line(f"  {'':<20} -> {item.remedy}"))
     return int(severity)
 
 
@@ -97,6 +97,9 @@ def _data(item: Item) -> dict[str, Any]:
 
 def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     """One login, and one without the agent where there is one; of a cluster one look over HTTP."""
+    if why := settings.not_trusted(box):
+        yield Item("trust", Severity.UNKNOWN, why, BY_KEY["untrusted"].remedy)
+        return
     if box.is_cluster:
         yield from check_cluster(settings, box)
         return

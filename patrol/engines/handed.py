@@ -11,7 +11,7 @@ from onbox.backends.base import Job
 from onbox.contract.events import Event
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, is_overtaken, state_on_disk, weigh, word_of
 from onbox.runs.jobs import WHOLE, KnownJob, record_of_end, replay_jobs
 from patrol.engines.evidence import OVER, read_evidence
@@ -110,7 +110,7 @@ def _disk(run: RunLook) -> StageState:
 
 def _weigh(run: RunLook, known: KnownJob, word: Maybe[Job], told: Told | None, *, apart: bool) -> Maybe[Scheduler]:
     verdict = weigh(known, word, _disk(run), apart=apart)
-    says = redact(one_line(verdict.text))[:SAYS_LIMIT]
+    says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING

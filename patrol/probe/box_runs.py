@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Unseen
-from onbox.redact import one_line
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -249,7 +249,7 @@ def _left_out(refused: list[bytes], came: int) -> str:
     """A directory that is not called as onbox calls its runs was made by somebody else; its name goes nowhere."""
     words = []
     if refused:
-        shown = one_line(refused[0][:80].decode("ascii", "backslashreplace"))[:40]
+        shown = safe_line(refused[0].decode("ascii", "backslashreplace"), 40)
         words.append(f"{len(refused)} left out, not a run's name: {shown}")
     if came > RUNS_LIMIT:
         words.append(f"{came - RUNS_LIMIT} more came than the {RUNS_LIMIT} that are looked at")

@@ -9,7 +9,7 @@ from onbox.backends.slurm_states import job_from
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, is_overtaken, judge_jobs, state_on_disk, weigh, word_of, words_of
 from onbox.runs.jobs import Jobs, replay_jobs
 from patrol.probe.box_jobs import NO_JOB
@@ -61,7 +61,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
     state, stage, verdict = judge_jobs(verdicts, stopped)
     known, word = jobs.of[stage], words[stage]
-    says = redact(one_line(verdict.text))[:SAYS_LIMIT]
+    says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     found = Scheduler(
@@ -71,7 +71,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         native_state="",
         rule=verdict.rule,
         run_state=state.value,
-        stage=one_line(stage)[:80],
+        stage=safe_line(stage, 80),
         failure_class=verdict.failure_class,
         says=says,
     )
@@ -79,8 +79,8 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         return found
     return found._replace(
         job_state=word.state.value,
-        native_state=one_line(word.native_state)[:40],
-        reason=redact(one_line(word.reason))[:80],
+        native_state=safe_line(word.native_state, 40),
+        reason=safe_line(word.reason, 80),
         note=word.note,
         restarts=word.restarts,
     )

@@ -126,11 +126,11 @@ def test_a_change_is_said() -> None:
 @pytest.mark.parametrize(
     ("text", "whole", "part", "last"),
     [
-        ("a,1\nb,2\n", True, "", "    b,2"),
-        ("a,1\nb,2", True, "", "    b,2"),
-        ("a,1\nb,2\nc,34", False, " (its first 2 lines)", "    b,2"),
-        ("1,2,3,4", False, " (its first 4 KiB)", "    1,2,3,4"),
-        ("x\n" * 60, True, " (its first 50 lines)", "    x"),
+        ("a,1\nb,2\n", True, "", "    | b,2"),
+        ("a,1\nb,2", True, "", "    | b,2"),
+        ("a,1\nb,2\nc,34", False, " (its first 2 lines)", "    | b,2"),
+        ("1,2,3,4", False, " (its first 4 KiB)", "    | 1,2,3,4"),
+        ("x\n" * 60, True, " (its first 50 lines)", "    | x"),
     ],
 )
 def test_of_a_long_result_only_whole_lines_are_shown(text: str, *, whole: bool, part: str, last: str) -> None:
