@@ -21,8 +21,9 @@ from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall
-from onbox.system.files import StateNotWritten, make_folders
+from onbox.system.files import StateNotWritten
 from onbox.system.lock import try_lock
+from onbox.system.ownership import make_own_folder
 from patrol.defects import note_defect
 from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.kept import MemoryTrouble, Past, TickNote, must_be_text
@@ -97,7 +98,7 @@ def tick(
     if settings.patrol.rules or settings.patrol.thresholds:
         policy_of(settings)  # errors are told before any box is looked at
     try:
-        make_folders(settings.state)
+        make_own_folder(settings.state)
         lock = try_lock(os.path.join(settings.state, LOCK))
     except StateNotWritten as error:
         return _look_without_state(settings, wishes, environ, show, error)
