@@ -33,7 +33,8 @@ class Notice(NamedTuple):
     id: made when it is written down, the same at every try. event: the word of `[notify] on`. state: of the stage or
     chain afterwards, for people. proof: the line of the log (or the first finding) that proves what happened. times,
     since: how many equal ones in a row this one stands for, and the time of the first. log: absolute path.
-    next_command: to be typed on the box; None when nothing is left to do.
+    next_command: to be typed on the box; None when nothing is left to do. relayed_from: the box that could not deliver
+    it, where a patrol does: then the words are the box's, and the voice is not.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Notice(NamedTuple):
     next_command: str | None = None
     times: int = 1
     since: str | None = None
+    relayed_from: str | None = None
 
     @property
     def key(self) -> tuple[str | None, ...]:
@@ -89,7 +91,7 @@ def notice_id(run_id: str, offset: int, line: bytes) -> str:
     return f"msg_{run_id.replace('.', '-')}_{offset}_{binascii.crc32(line):08x}"
 
 
-_STATES = {
+STATES = {
     "stage_done": "done",
     "stage_failed": "FAILED",
     "stalled": "STALLED",
@@ -118,7 +120,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         id=id_,
         at=str(record.get("at", "")),
         event=word,
-        state=_STATES[word],
+        state=STATES[word],
         run=head.run,
         run_id=head.run_id,
         project=head.project,
@@ -173,8 +175,26 @@ def notice_to_dict(notice: Notice) -> dict[str, Any]:
 
 
 def notice_from_dict(data: Mapping[str, Any]) -> Notice:
-    """The inverse of `notice_to_dict`. Unknown fields are ignored; raises ValueError naming all that are missing."""
+    """The inverse of `notice_to_dict`. Unknown fields are ignored; raises ValueError naming all that are missing, or
+    that hold what they cannot.
+    """
     missing = [name for name in Notice._fields if name not in Notice._field_defaults and name not in data]
     if missing:
         raise ValueError("a notice lacks " + ", ".join(missing))
-    return Notice(**{key: value for key, value in data.items() if key in Notice._fields})
+    given = {key: data[key] for key in Notice._fields if data.get(key) is not None}
+    odd = [key for key, value in given.items() if not _can_hold(key, value)]
+    if odd or given.keys() < REQUIRED:
+        raise ValueError("a notice holds something else in " + ", ".join(odd or sorted(REQUIRED - given.keys())))
+    return Notice(**given)
+
+
+REQUIRED = frozenset(Notice._fields) - Notice._field_defaults.keys()
+_WHOLE = frozenset({"attempt", "stages_total", "exit_code", "artifact_count", "artifact_bytes", "times"})
+
+
+def _can_hold(field: str, value: object) -> bool:
+    if field in _WHOLE:
+        return as_whole(value) is not None
+    if field == "duration_seconds":
+        return as_number(value) is not None
+    return isinstance(value, dict if field == "resources" else str)

@@ -24,6 +24,7 @@ def title(notice: Notice) -> str:
     text = f"{_SIGNS.get(notice.event, '!')} {what} {notice.state}"
     text += f" ({notice.failure_class})" if notice.failure_class else ""
     text += f" on {notice.host}" if notice.host else ""
+    text += f" · relayed from {notice.relayed_from}" if notice.relayed_from else ""
     return _short(text + (f" x{notice.times}" if notice.times > 1 else ""))
 
 
