@@ -25,6 +25,7 @@ def title(notice: Notice) -> str:
     text = f"{sign} {what} {notice.state}" + (", with a warning" if notice.warning else "")
     text += f" ({notice.failure_class})" if notice.failure_class else ""
     text += f" on {notice.host}" if notice.host else ""
+    text += f" · relayed from {notice.relayed_from}" if notice.relayed_from else ""
     return _short(text + (f" x{notice.times}" if notice.times > 1 else ""))
 
 
