@@ -22,6 +22,7 @@ from onbox.commands.project import (
     run_to_act_on,
 )
 from onbox.commands.start import start
+from onbox.commands.whole_run import with_the_others
 from onbox.contract.config_backends import ENGINES
 from onbox.contract.config_trust import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
@@ -117,6 +118,8 @@ def run_chain_command(args: argparse.Namespace) -> int:
         check_run_name(args.run)
     paths = project.paths(args.run)
     stages = _stages(args, project, paths)
+    if args.recheck is None:
+        stages = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
