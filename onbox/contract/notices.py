@@ -7,7 +7,6 @@ and what to type.
 from __future__ import annotations
 
 import binascii
-import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
@@ -54,6 +53,7 @@ class Notice(NamedTuple):
     remedy: str | None = None
     proof: str | None = None
     reason: str | None = None
+    warning: str | None = None
     progress: str | None = None
     tracker: str | None = None
     resources: dict[str, Any] | None = None
@@ -105,20 +105,12 @@ STATES = {
     TEST_EVENT: "test",
 }
 
-# What a person types next; {stage} is the stage's name.
-_NEXT = {
-    "stage_failed": "onbox logs {stage} --run {run}",
-    "stalled": "onbox logs {stage} --run {run} -f",
-    "chain_failed": "onbox status {run}",
-    "gate_refused": "onbox resume {run}",
-    "tracker_drift": "onbox status {run}",
-    "interrupted": "onbox resume {run}",
-    "stopped": "onbox resume {run}",
-}
-
 
 def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice | None:
-    """The notice of a journal record; None if it is none to tell of. root: the run directory."""
+    """The notice of a journal record; None if it is not one to tell of. root: the run directory.
+
+    Its `next_command` is filled in by who knows how a run goes on: `onbox/notify/courier.py`.
+    """
     word = word_of(record)
     if word is None:
         return None
@@ -142,6 +134,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         remedy=_text(record.get("remedy")),
         proof=_proof(record),
         reason=_reason(record),
+        warning=_text("; ".join(map(str, record.get("warnings") or ()))),
         progress=_progress(record),
         tracker=_text(record.get("tracker")),
         resources=dict(record["resources"]) if isinstance(record.get("resources"), dict) else None,
@@ -149,16 +142,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         artifact_bytes=as_whole(record.get("artifact_bytes_total")),
         duration_seconds=as_number(record.get("duration_seconds")),
         log=f"{root}/logs/{stage}.{attempt}.log" if stage and attempt else f"{root}/logs",
-        next_command=next_command(word, head.project, head.run, stage),
     )
-
-
-def next_command(word: str, project: str, run: str, stage: str | None) -> str | None:
-    """Complete: it can be pasted into a shell on the box, wherever that stands."""
-    command = _NEXT.get(word)
-    if command is None:
-        return None
-    return f"cd {shlex.quote(project)} && " + " ".join(command.format(stage=stage or "", run=run).split())
 
 
 def _progress(record: Mapping[str, Any]) -> str | None:
