@@ -52,6 +52,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
         "failure": _failure(paths, view),
+        "warnings": _warnings(view),
         "repeated": _repeated(view),
         "progress": view.status.get("progress") if view.runner_alive else None,
         "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
@@ -112,6 +113,12 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
         return None
     known = {key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}
     return {"stage": failed, **known, "may_resume_by_itself": may_repeat(str(known.get("failure_class", "unknown")))}
+
+
+def _warnings(view: RunView) -> list[str]:
+    """What is to be told beside the stages that are done."""
+    said = [(stage.name, (stage.marker or {}).get("warnings")) for stage in view.stages]
+    return [safe_line(f"{name}: {text}") for name, texts in said if isinstance(texts, list) for text in texts]
 
 
 def _repeated(view: RunView) -> dict[str, Any] | None:

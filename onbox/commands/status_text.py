@@ -57,6 +57,7 @@ def render_status(view: RunView, data: dict[str, Any]) -> str:
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
     lines += _failure_lines(data["failure"]) if data["failure"] else []
+    lines += [f"  WARNING  {text}" for text in data["warnings"][:SHOWN_STAGES]]
     if data["repeated"]:
         lines.append(f"  again    {data['repeated']['says']}: change something before you resume it")
     lines += [_stage_line(stage, view) for stage in _shown(view.stages)]

@@ -53,6 +53,7 @@ class Notice(NamedTuple):
     remedy: str | None = None
     proof: str | None = None
     reason: str | None = None
+    warning: str | None = None
     progress: str | None = None
     tracker: str | None = None
     resources: dict[str, Any] | None = None
@@ -133,6 +134,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         remedy=_text(record.get("remedy")),
         proof=_proof(record),
         reason=_reason(record),
+        warning=_text("; ".join(map(str, record.get("warnings") or ()))),
         progress=_progress(record),
         tracker=_text(record.get("tracker")),
         resources=dict(record["resources"]) if isinstance(record.get("resources"), dict) else None,
