@@ -7,6 +7,7 @@ that entries that were cut off at the end are missed, too.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import suppress
@@ -61,6 +62,8 @@ class Book:
         make_folders(os.path.dirname(self.path))
         fd = wait_for_lock(self.path, os.path.dirname(self.path))
         try:
+            if os.fstat(fd).st_nlink > 1:  # in a folder of a team somebody else could have made it another name of ours
+                raise StateNotWritten(self.path, OSError(errno.EMLINK, os.strerror(errno.EMLINK)))
             return self._append(fd, new, contract)
         finally:
             os.close(fd)
