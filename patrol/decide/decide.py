@@ -10,7 +10,7 @@ from patrol.before import Before, BoxBefore
 from patrol.decide.policy import Policy
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.scene import BoxScene, LinkScene, RunScene
-from patrol.decide.way import Way
+from patrol.decide.way import Untypeable, Way
 from patrol.decide.words import clean
 from patrol.recall import acknowledgement
 from patrol.snapshot import Unreachable
@@ -165,7 +165,12 @@ def _flags(rules: Sequence[Rule[S]], scene: S) -> tuple[list[Finding], tuple[Tri
 
 
 def _finding(rule: Rule[S], scene: S) -> Finding:
-    return Finding(rule.name, rule.severity, clean(rule.say(scene), SAY_LIMIT), rule.remedy(scene), rule.command(scene))
+    say, remedy = clean(rule.say(scene), SAY_LIMIT), rule.remedy(scene)
+    try:
+        return Finding(rule.name, rule.severity, say, remedy, rule.command(scene))
+    except Untypeable as shown:
+        why = f"No command is offered: it could not be typed as it is shown | {clean(str(shown), 120)}"
+        return Finding(rule.name, rule.severity, say, f"{remedy} {why}".strip(), "")
 
 
 def _worst_first(first: Finding, others: Sequence[Finding]) -> tuple[Finding, ...]:

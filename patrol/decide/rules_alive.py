@@ -9,6 +9,7 @@ from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED, If, Row
 from patrol.decide.trend import flap_percent, slow_rate
+from patrol.decide.way import here
 from patrol.decide.words import (
     ago,
     clean,
@@ -200,7 +201,7 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"changed between well and ill in {flap_percent(s.was_ill):.0f}% of the last ticks (weighted)",
         "the 21-sample weighted window that Nagios uses; one message instead of one per change",
         remedy=lambda s: "See its history for what changes; the thresholds may be too close.",
-        command=lambda s: f"patrol history {s.box.box}/{s.look.run}",
+        command=lambda s: here("patrol", "history", f"{s.box.box}/{s.look.run}"),
     ),
     HEARTBEAT,
     Row(

@@ -10,6 +10,7 @@ from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES, RETRYABLE
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.scene import RunScene
+from patrol.decide.way import here
 from patrol.decide.words import (
     NO_PROGRESS,
     ago,
@@ -255,7 +256,7 @@ ENDED: tuple[Row, ...] = (
         "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
         lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
         "finished is no process AND the marker of this very run; either alone proves nothing",
-        command=lambda s: f"patrol ack {s.box.box}/{s.look.run}",
+        command=lambda s: here("patrol", "ack", f"{s.box.box}/{s.look.run}"),
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
