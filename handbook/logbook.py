@@ -7,6 +7,7 @@ that entries that were cut off at the end are missed, too.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import suppress
@@ -20,9 +21,9 @@ from onbox.contract.names import name_problem
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.files import (
-    PRIVATE_FILE,
     StateNotWritten,
     make_folders,
+    open_own,
     pwrite_all,
     read_all,
     read_file,
@@ -94,6 +95,7 @@ class Book:
     def append(self, new: Sequence[Entry], contract: Sequence[tuple[str, str]] = ()) -> Written:
         """Add entries; those whose source stands there already are left out. Raises StateNotWritten, Trouble, OSError.
 
+
         All of it happens below the opened folder, so that no link leads to another file.
         """
         refuse_link(self.folder, self.path)
@@ -102,6 +104,8 @@ class Book:
         try:
             fd = wait_for_lock(self.name, below=folder)
             try:
+                if os.fstat(fd).st_nlink > 1:  # in a folder of a team somebody could have made it another name of ours
+                    raise StateNotWritten(self.path, OSError(errno.EMLINK, os.strerror(errno.EMLINK)))
                 return self._append(folder, fd, new, contract)
             finally:
                 os.close(fd)
@@ -142,8 +146,7 @@ class Book:
 
     def _put_aside(self, folder: int, fd: int, text: str, whole: int) -> str:
         torn = text.encode("utf-8", "surrogateescape")[whole:]
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        aside = os.open(f"{self.name}.torn", flags, PRIVATE_FILE, dir_fd=folder)
+        aside = open_own(f"{self.name}.torn", os.O_WRONLY | os.O_CREAT | os.O_APPEND, below=folder)
         try:
             write_all(aside, torn + b"\n")
             os.fsync(aside)

@@ -22,6 +22,7 @@ PAGE = "HANDBOOK.md"
 DATA = "handbook.json"
 LOCK = "handbook.lock"
 NOTES_MASKED = "what looked like a secret in the page's notes was masked there"
+READABLE = 0o644  # a page in the project, for whoever may read that
 LOCK_SECONDS = 10.0
 LOOK_SECONDS = 0.02
 
@@ -84,8 +85,7 @@ def replace_if_changed(path: str, data: bytes) -> None:
     except OSError:
         same = False
     if not same:
-        replace_file(path, data)
-        os.chmod(path, 0o644)
+        replace_file(path, data, mode=READABLE)
 
 
 def wait_for_lock(path: str, *, below: int | None = None) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from handbook.markdown import Markdown, code, joined, md, page_of
 from handbook.notes import NOTES_BEGIN, NOTES_END
-from handbook.recovery import PRECONDITION, advise, by_need
+from handbook.recovery import NOT_YET, PRECONDITION, advise, by_need
 from handbook.render_run import maybe, render_run, state_word
 from handbook.words import clock
 from onbox.contract.readings import Absent, Unseen, observed
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from handbook.facts import BoxFacts, Facts, RunFacts
+    from handbook.recovery import Advice
 
 DETAILED_RUNS = 10
 ROOMY_RUNS = 5  # with more runs than that, each is told in fewer lines
@@ -169,6 +170,13 @@ def _rules() -> list[Markdown]:
     return list(map(Markdown, words))
 
 
+def _way_on(advice: Advice) -> Markdown:
+    """The resume only where it is what comes next; where it would repeat the failure, that."""
+    if advice.resume and advice.first == advice.resume:
+        return md("; resume {}", code(advice.resume))
+    return md("; do not {}", Markdown(advice.never)) if advice.rule in NOT_YET else Markdown("")
+
+
 def handoff(facts: Facts) -> list[Markdown]:
     """The block for the next owner."""
     begin = md("- as of {}; take over with {}", clock(facts.as_of), code(first_command(facts)))
@@ -181,7 +189,6 @@ def handoff(facts: Facts) -> list[Markdown]:
             identity = observed(run.identity)
             link = md("; tracker {}", identity.tracker) if identity and identity.tracker else ""
             record = code(f"{facts.logbook}/{run.run}.md")
-            resume = md("; resume {}", code(advice.resume)) if advice.resume else ""
-            lines.append(md("- {}: {}{}; record {}{}", run.name, signal, link, record, resume))
+            lines.append(md("- {}: {}{}; record {}{}", run.name, signal, link, record, _way_on(advice)))
     owners = ", ".join(sorted({box.owner for box in facts.boxes if box.owner}))
     return [*lines, md("- owner: {}", owners) if owners else Markdown("- owner: not named (`owner` in [boxes.*])")]

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from handbook.records import RawRun, onbox_words
 from onbox.contract.names import name_problem
-from onbox.system.files import make_folders, read_file, replace_file
+from onbox.system.files import read_file, replace_file
+from onbox.system.ownership import make_own_folder
 
 FILE = "handbook-records.json"
 SCHEMA = 1
@@ -63,6 +64,6 @@ def save(folder: str, store: Store) -> None:
         {"box": box, "run": run, **one._asdict(), "raw": one.raw._asdict() if one.raw else None}
         for (box, run), one in sorted(store.runs.items())
     ]
-    make_folders(folder)
+    make_own_folder(folder)
     text = json.dumps({"schema": SCHEMA, "runs": runs, "onbox": store.onbox}, separators=(",", ":"))
     replace_file(os.path.join(folder, FILE), text.encode("ascii"), durable=False)

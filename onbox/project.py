@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.config import Config, ConfigErrors, parse_config, run_name_from
+from onbox.contract.config_trust import without
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
-from onbox.system.files import read_file
-from onbox.triage.classes import RETRYABLE
+from onbox.outside import safe_line
+from onbox.system.files import has_name, read_file
+from onbox.system.ownership import is_ours, why_not_ours
+from onbox.triage.classes import NEVER
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
+
+    from onbox.contract.config_trust import Delicate
+
+
+PATH_LIMIT = 4096
 
 
 class Project(NamedTuple):
-    """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults."""
+    """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults.
+    withheld: keys of the file that nobody accepted (onbox/trust.py): `config` is as if they did not stand there.
+    """
 
     folder: str
     config_path: str | None
     config: Config
+    withheld: tuple[Delicate, ...] = ()
 
     @property
     def state_dir(self) -> str:
@@ -40,36 +52,102 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
 
 
 def find_config(folder: str) -> str | None:
-    """The nearest onbox.toml in `folder` or above it; None if there is none."""
+    """The nearest onbox.toml in `folder` or above it; None if there is none. Raises Trouble where others could have
+    written it: it says what is run here.
+
+    The search ends at the home folder, where another file system begins, and below a folder that others can write:
+    what they put there is about no project of this user.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))
     while True:
         path = os.path.join(folder, CONFIG_FILE)
         if os.path.isfile(path):
+            _refuse_foreign(path)
             return path
         parent = os.path.dirname(folder)
-        if parent == folder:
+        if folder in (parent, home) or not _goes_on(folder, parent):
             return None
         folder = parent
 
 
-def load_project(config_option: str | None) -> Project:
-    """The project that the working directory (or `-c`) belongs to. Raises Trouble with every error of its file."""
+def _goes_on(folder: str, parent: str) -> bool:
+    """Whether the search leads from a folder to the one above it."""
+    try:
+        if os.stat(folder).st_dev != os.stat(parent).st_dev:
+            return False
+        if is_ours(os.stat(parent), team=True):
+            return True
+        path = os.path.join(parent, CONFIG_FILE)
+        if not os.path.isfile(path) or why_not_ours(path, team=True) is not None:
+            return False
+        why = why_not_ours(parent, team=True)
+    except OSError:
+        return False  # what cannot be looked at is not believed
+    if why is not None:
+        shown = safe_line(shlex.quote(path), PATH_LIMIT)
+        print(f"note: {shown} is not used here: its folder {why}; to use it: -c {shown}", file=sys.stderr)
+    return why is None
+
+
+def _refuse_foreign(path: str) -> None:
+    try:
+        why = why_not_ours(path, team=True)
+    except OSError as error:
+        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+    if why is None or _came_with_a_copy(path):
+        return
+    quoted = safe_line(shlex.quote(path), PATH_LIMIT)
+    cure = f"chmod go-w {quoted}" if why.startswith("can be") else f"chown {os.geteuid()} {quoted}"
+    raise Trouble(
+        Exit.CONFIG,
+        f"{quoted} {why}: it says what is run here, so it is not used; if it is yours: {cure};"
+        f" to use it as it is: -c {quoted}; else move it away",
+    )
+
+
+def _came_with_a_copy(path: str) -> bool:
+    """Whether its owner is a number without a name here, and the file lies in root's own closed folder: what `rsync -a`
+    to a rented box leaves there. Nobody else could have reached it.
+    """
+    home = os.path.expanduser("~root")
+    if os.geteuid() != 0 or not os.path.realpath(path).startswith(f"{os.path.realpath(home)}/"):
+        return False
+    found, closed = os.stat(path), os.stat(home)
+    is_closed = closed.st_uid == 0 and not closed.st_mode & 0o077 and closed.st_dev == found.st_dev
+    return is_closed and not has_name(found.st_uid) and not found.st_mode & 0o002
+
+
+def load_project(config_option: str | None, *, asks: Collection[str] = (), given: Collection[str] = ()) -> Project:
+    """The project that the working directory (or `-c`) belongs to. asks: the uses of delicate keys that this command
+    has: at a terminal it is asked for them. given: uses that the user's own words stand for, so that nobody is asked.
+    Raises Trouble with every error of its file.
+    """
     path = os.path.abspath(config_option) if config_option else find_config(os.getcwd())
     if path is None:
         folder = os.getcwd()
         return Project(folder, None, parse_config({}, default_name=run_name_from(os.path.basename(folder))))
-    folder = os.path.dirname(path)
+    data = read_toml(path)
+    config = _parse(path, data)
+    from onbox.trust import ask, stand_of  # noqa: PLC0415 - 5 ms that commands without a file save
+
+    stand = stand_of(path, data, os.environ)
+    if stand.open:
+        stand = ask(stand, asks, os.environ)
+    withheld = tuple(one for one in stand.open if one.use not in given)
+    if withheld:
+        config = _parse(path, without(data, withheld))
+    return Project(os.path.dirname(path), path, config, withheld)
+
+
+def _parse(path: str, data: Mapping[str, Any]) -> Config:
     try:
-        config = parse_config(
-            read_toml(path),
-            default_name=run_name_from(os.path.basename(folder)),
-            known_classes=RETRYABLE,
-        )
+        default_name = run_name_from(os.path.basename(os.path.dirname(path)))
+        return parse_config(data, default_name=default_name, known_classes=NEVER)
     except ConfigErrors as errors:
         lines = "\n".join(error_lines(path, errors))
         count = len(errors.errors)
         heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
         raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
-    return Project(folder, path, config)
 
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
@@ -84,17 +162,23 @@ def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
 
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as plain data. Raises Trouble: no file, unreadable, not UTF-8, not TOML (with line and column)."""
+    try:
+        data = read_file(path)
+    except OSError as error:
+        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+    if data is None:
+        raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
+    return parse_toml(data, path)
+
+
+def parse_toml(data: bytes, path: str) -> dict[str, Any]:
+    """TOML as plain data. path: what it is called in the errors. Raises Trouble."""
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415 - 10 ms that commands without a file save
     else:
         import tomli as tomllib  # noqa: PLC0415
     try:
-        text = read_file(path)
-        if text is None:
-            raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
-        return tomllib.loads(text.decode("utf-8"))
-    except OSError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+        return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Trouble(Exit.CONFIG, f"{path}: is not UTF-8 (byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:

@@ -202,7 +202,8 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
         lines += [f"    | {line}" for line in _traceback(look)] if first else []
         lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
-        lines += [f"    next    {finding.command}"] if finding.command else []
+        lines += [f"    {'next' if first else 'also'}    {finding.command}"] if finding.command else []
+        lines += [f"    ask     {what}: {command}" for what, command in verdict.asked] if first else []
     results = look.results if look is not None and verdict.state is RunState.DONE else ()
     for file in results:
         if told is None or file not in told:

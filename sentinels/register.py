@@ -15,8 +15,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.system.clock import monotonic, pause, wall
-from onbox.system.files import StateNotWritten, make_folders, read_file, remove_file, replace_file
+from onbox.system.files import StateNotWritten, read_file, remove_file, replace_file
 from onbox.system.lock import LockUnsupported, try_lock
+from onbox.system.ownership import make_own_folder
 from onbox.system.process import boot_id, look_up
 from sentinels.wait import SUPERSEDE_SIGNAL
 
@@ -159,7 +160,7 @@ class Register:
 
     def lock(self, ident: str, seconds: float = LOCK_SECONDS) -> int | None:
         """The descriptor that holds the entry's lock; None if another one keeps it, or nothing can be locked here."""
-        make_folders(self.folder)
+        make_own_folder(self.folder)
         deadline = monotonic() + seconds
         while True:
             try:

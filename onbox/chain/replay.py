@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
+from onbox.triage import repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from onbox.contract.events import Record
 
@@ -53,9 +54,15 @@ class History:
         self.last_end: Record | None = None
         self.unreadable: list[Unreadable] = []
         self.tracker_runs: list[Record] = []
+        self._repeats: Mapping[str, Any] = repeats.NOTHING
 
     def of(self, stage: str) -> StageHistory:
         return self.stages.get(stage, _NOTHING)
+
+    @property
+    def repeated(self) -> repeats.Repeated:
+        """How often the newest bad end came."""
+        return repeats.repeated(repeats.ends_of(self._repeats))
 
     def apply(self, record: Record) -> None:
         """Take in one more record."""
@@ -67,6 +74,7 @@ class History:
             self.open, self.last_end = False, record
         elif event == Event.TRACKER_RUN:
             self.tracker_runs = [*self.tracker_runs[1 - KEPT_TRACKER_RUNS :], record]
+        self._repeats = repeats.take_in(self._repeats, record)
         stage = record.get("stage")
         if isinstance(stage, str) and event in _STEPS:
             self.stages[stage] = _STEPS[event](self.of(stage), record)

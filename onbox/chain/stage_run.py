@@ -63,7 +63,7 @@ def _nothing() -> None:
 
 class StageRun:
     """One stage on its way. `reason` and `failure_class` tell why it did not get to DONE; `findings` what its gates
-    refused.
+    refused; `warnings` what is to be told beside its DONE.
 
     before_landing: called when the stage has passed its gate and its marker is about to land.
     """
@@ -75,6 +75,7 @@ class StageRun:
         self.reason = ""
         self.findings: tuple[Finding, ...] = ()
         self.failure_class: str | None = None
+        self.warnings: tuple[str, ...] = ()
         self.before_landing: Callable[[], None] = _nothing
         self._ahead: Prepared | None = None
         self._patience = Patience(ctx, frozen)
@@ -134,6 +135,7 @@ class StageRun:
                 return StageEnd.STOPPED
             rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
             why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
+            self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
             self.ledger.note_interrupted(None, why)
         return Again(self.known.attempts + 1, resume=True)
 
@@ -271,10 +273,11 @@ class StageRun:
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
         log = self.ctx.paths.log(self.stage.name, number)
-        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended)
+        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended, self.ctx.progress)
         if verdict.findings:
             return self._fail(number, ended, verdict.findings)
-        self.ledger.succeed(ended, verdict.looks, self.before_landing)
+        self.warnings = verdict.warnings
+        self.ledger.succeed(ended, verdict, self.before_landing)
         return StageEnd.DONE
 
     def _conclude_tracker(self, ended: Ended) -> None:
@@ -286,11 +289,14 @@ class StageRun:
 
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
+        from onbox.triage.classes import may_repeat  # noqa: PLC0415 - only after a failure
+
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
         self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
-        if cause.failure_class in retry.classes and self.known.retries < retry.max:
+        may_retry = cause.failure_class in retry.classes and may_repeat(cause.failure_class, own_word=True)
+        if may_retry and self.known.retries < retry.max:
             self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)

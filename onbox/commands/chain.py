@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.environment import frozen_environment
 from onbox.chain.launch import (
     Definition,
     read_head,
@@ -18,12 +19,15 @@ from onbox.commands.project import (
     existing_run,
     load_project,
     load_project_to_read,
+    run_to_act_on,
 )
 from onbox.commands.start import start
 from onbox.contract.config_backends import ENGINES
+from onbox.contract.config_trust import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
+from onbox.trust import require
 
 if TYPE_CHECKING:
     import argparse
@@ -103,7 +107,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         from onbox.commands.frozen import run_frozen  # noqa: PLC0415 - only in a job
 
         return run_frozen(args, listener(teller(args)))
-    project = load_project(args.config)
+    project = _load_to_start(args)
     backend = args.backend or project.config.backend
     if args.inline:
         if args.backend not in (None, "local"):
@@ -133,9 +137,24 @@ def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequ
         raise Trouble(Exit.USAGE, str(problem)) from problem
 
 
+def _load_to_start(args: argparse.Namespace) -> Project:
+    """The project. Who types `onbox chain` runs the file's stages, which may do all that this user may: nobody is asked
+    for more. Whose command stands on the command line is asked for what the file adds to it; and an engine is always
+    asked for, because there the stages run elsewhere, and what hands them over runs here.
+    """
+    given = frozenset() if any("=" in word for word in args.stages) else frozenset({TELL, CHAIN})
+    found = load_project(args.config, given=given)
+    engine = not args.inline and (args.backend or found.config.backend) in ("ray", "iris")
+    uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
+    if any(one.use in uses for one in found.withheld):
+        found = load_project(args.config, asks=uses, given=given)
+        require(found.config_path, found.withheld, uses)
+    return found
+
+
 def run_resume_command(args: argparse.Namespace) -> int:
     project = load_project_to_read(args.config)
-    paths = existing_run(project, args.run)
+    paths = existing_run(project, args.run) if args.dry_run else run_to_act_on(project, args.run)
     try:
         head = read_head(paths)
         frozen_stages = list(read_stages(paths))
@@ -154,8 +173,7 @@ def run_resume_command(args: argparse.Namespace) -> int:
 
         refuse_other_lineage(paths, head, frozen_stages, project.config.contract)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
-    for name, value in dict(head.data.get("environment") or {}).items():
-        os.environ[name] = value
+    os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))

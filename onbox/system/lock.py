@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 
-from onbox.system.files import PRIVATE_FILE, StateNotWritten
+from onbox.system.files import StateNotWritten, open_own
 
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL})
 
@@ -31,7 +31,7 @@ def try_lock(path: str, *, below: int | None = None) -> int | None:
     """
     while True:
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE, dir_fd=below)
+            fd = open_own(path, os.O_RDWR | os.O_CREAT, below=below)
         except OSError as error:
             raise StateNotWritten(path, error) from error
         if not _flock(fd, path, fcntl.LOCK_EX | fcntl.LOCK_NB):
@@ -50,7 +50,7 @@ def lock_new_file(fd: int, path: str) -> None:
 def is_locked(path: str) -> bool | None:
     """Whether some live process holds the lock on `path`; None if there is no such file. Raises LockUnsupported."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a FIFO would hang who looks
     except FileNotFoundError:
         return None
     try:

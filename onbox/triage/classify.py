@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.outside import safe_line
 from onbox.regex import lazy
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
@@ -95,6 +95,9 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | No
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return Call(row.failure_class, row.rule, state, "high", record.last_line)
+    row = classify_end(end)
+    if row.rule == "loss-not-finite":
+        return Call("divergence", row.rule, "dead", "high", _line_of("divergence", decision) or record.last_line)
     if evidence.oom_kill_delta and (_was_killed(evidence) or (_may_follow_a_kill(decision) and _is_dead(evidence))):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
         return Call(
@@ -297,7 +300,7 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         call.confidence,
         call.rule,
         (user.remedy if user else None) or REMEDIES.get(name, REMEDIES["unknown"]),
-        user.retry if user else name in RETRYABLE,
+        may_repeat(name, own_word=user.retry if user else None),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),

@@ -16,10 +16,8 @@ from patrol.decide.words import (
     else_known,
     how_far,
     log_command,
-    resume_command,
     signals,
     status_command,
-    stop_command,
 )
 from patrol.presence import Presence
 from patrol.verdict import Severity
@@ -125,7 +123,7 @@ RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
     lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
     "the stage is well; a resume takes it over alive, so that the chain goes on after it",
-    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
+    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=status_command,
     resume=lambda s: s.look.managed,
 )  # fmt: skip
 
@@ -157,7 +155,7 @@ LIVING: tuple[Row, ...] = (
         "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED, NOT_ALL_OLD),
         lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
         "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
-        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=stop_command,
+        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=status_command,
     ),
     Row(
         "just-started", Severity.OK, RunState.RUNNING, (ALIVE, JUST_STARTED),

@@ -16,7 +16,7 @@ from onbox.logs.cursor import Cursor
 from onbox.logs.progress import read_progress
 from onbox.logs.tail import last_line
 from onbox.outside import safe_line
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.evidence import Evidence
 from patrol.probe.log_fault import LINE_LIMIT, fault_of
 from patrol.snapshot import Failure, LogLook
@@ -82,7 +82,7 @@ def _failure(engine: str, told: Told, text: str) -> Maybe[Failure]:
     if word.failure_class is not None:
         kind = word.failure_class
         said = safe_line(word.note or proof, LINE_LIMIT)
-        return Failure(kind, REMEDIES.get(kind, ""), kind in RETRYABLE, f"{engine}: {kind}", said, "", "engine")
+        return Failure(kind, REMEDIES.get(kind, ""), may_repeat(kind), f"{engine}: {kind}", said, "", "engine")
     from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and most jobs need none
 
     evidence = Evidence(exit_code=word.exit_code, process_alive=False)

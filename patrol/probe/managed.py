@@ -5,18 +5,18 @@ What is hostile, half-written or huge is Unseen for the fields that it would hav
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.orders import is_apart
-from onbox.contract.json_text import parse_object
+from onbox.contract.json_text import as_number, as_object, parse_object
 from onbox.contract.markers import Marker, parse_marker
-from onbox.contract.names import stage_name_problem
+from onbox.contract.names import name_problem, stage_name_problem
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line, safe_words
 from onbox.system.clock import parse_utc
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import may_repeat
+from onbox.triage.repeats import NOTHING, ends_of
 from patrol.before import LogPlace
 from patrol.probe import journal, log_memory
 from patrol.probe.box_logs import Span, parse_log
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 300
 FRESH_HEARTBEATS = 3
+TARGETS_LIMIT = 32
 
 
 class Box(NamedTuple):
@@ -81,6 +82,7 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=int(fold["retries"]),
+        ends=ends_of(fold.get("repeats") or NOTHING),
         failure=_failure(raw, manifest, place),
         keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
         python=manifest.get("python") or Absent("not recorded"),
@@ -123,7 +125,7 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
     for line in rest.split(b"\n"):
         stage = parse_object(line.strip().removesuffix(b","))
         if stage is not None and isinstance(stage.get("name"), str):
-            kept = {key: value for key in _DECLARED if (value := _finite(stage.get(key))) is not None}
+            kept = {key: value for key in _DECLARED if (value := as_number(stage.get(key))) is not None}
             if stage.get("artifacts"):
                 kept["artifacts"] = 1.0
             stages[stage["name"][:80]] = kept
@@ -134,7 +136,8 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
         "host": str(head.get("host", ""))[:253],
         "backend": _engine(head),
         "engine": _engine_settings(head),
-        "every": _finite(every) or 30.0,
+        "targets": _targets(head),
+        "every": as_number(every) or 30.0,
         "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         "stages": stages if len(stages) <= 200 else {name: kept for name, kept in stages.items() if kept},
         "whole": stage_count == len(stages),
@@ -145,6 +148,13 @@ def _engine(head: dict[str, Any]) -> str:
     """The engine that the run was handed to; "" for none."""
     backend = head.get("backend")
     return safe_line(backend.get("name") or "", 40) if isinstance(backend, dict) else ""
+
+
+def _targets(head: dict[str, Any]) -> list[str]:
+    """Names of whom the run tells: what is relayed goes nowhere else."""
+    found = as_object(head.get("notify")).get("targets")
+    names = [as_object(one).get("name") for one in found[:TARGETS_LIMIT]] if isinstance(found, list) else []
+    return [name for name in names if isinstance(name, str) and name_problem(name) is None]
 
 
 def _engine_settings(head: dict[str, Any]) -> dict[str, str]:
@@ -171,16 +181,6 @@ def _program(path: object) -> str:
     if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
         return ""
     return path if path == safe_line(path) else ""
-
-
-def _finite(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _declared(facts: dict[str, float] | None, key: str, manifest: dict[str, Any]) -> Maybe[float]:
@@ -299,7 +299,7 @@ def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Fa
     return Failure(
         failure_class=failure_class,
         remedy=said("remedy"),
-        retry_allowed=failure_class in RETRYABLE if failure_class in REMEDIES else None,
+        retry_allowed=may_repeat(failure_class),
         signature=said("signature"),
         proof=said("proof") or said("reason"),
         where=said("where"),
@@ -341,13 +341,13 @@ def _told_progress(data: object) -> Progress | None:
         return None
     told: dict[str, Any] = {}
     for key in ("current", "epoch_current", "eta_seconds", "percent", "inner_current"):
-        told[key] = _finite(data.get(key))
+        told[key] = as_number(data.get(key))
     for key in ("exact_max", "epoch_max", "inner_max"):
         told[key] = value if isinstance(value := data.get(key), int) and not isinstance(value, bool) else None
     for key in ("unit", "inner_unit", "rule", "tracker_run"):
         told[key] = safe_line(value, 200) if isinstance(value := data.get(key), str) else None
     loss, finished = data.get("loss"), data.get("finished")
-    told["loss"] = safe_line(loss, 20) if isinstance(loss, str) else _finite(loss)
+    told["loss"] = safe_line(loss, 20) if isinstance(loss, str) else as_number(loss)
     told["finished"] = finished if isinstance(finished, bool) else None
     return Progress(**told, current_rounded=data.get("current_rounded") is True)
 

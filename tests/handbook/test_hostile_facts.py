@@ -50,9 +50,9 @@ def without_code(page: str) -> str:
 
 @pytest.mark.parametrize("number", range(5))
 @pytest.mark.parametrize("managed", [True, False])
-def test_words_of_a_box_form_nothing_of_the_page(number: int, managed: bool) -> None:
+def test_words_of_a_box_form_nothing_of_the_page(number: int, *, managed: bool) -> None:
     clean = run_facts(number, managed=managed)
-    odd = poisoned(clean)._replace(failure=FailureFacts(*[EVIL] * 5))
+    odd = poisoned(clean)._replace(failure=FailureFacts(EVIL, EVIL, EVIL, EVIL, EVIL))
     box = poisoned(BoxFacts("gpu", "gpu", "/x", "ssh", "ann", "never", None, "refused", ("tomorrow",)))
     facts = made_facts(0, troubles=(EVIL,), boxes=(box,), title=EVIL)._replace(runs=(odd,))
     facts = facts._replace(watch=facts.watch._replace(trouble=EVIL, cron=EVIL))
@@ -82,7 +82,7 @@ def test_the_page_takes_no_line_that_was_made_by_hand() -> None:
         page_of([Markdown("x"), f"- {EVIL}"])  # type: ignore[list-item]
     assert md("{} {}", "*a*", code("*b*")) == "·a· `*b*`"
     assert joined("; ", ["<a>", md("**b**")]) == "(a); **b**"
-    assert prose("a_b __init__ _x_") == r"a_b \_init\_ \_x\_"
+    assert prose("a_b __init__ _x_") == r"a_b \_\_init\_\_ \_x\_"
     assert code("a\nb ```` c") == "````` a⏎b ```` c `````"
 
 

@@ -23,6 +23,7 @@ from tests.patrol.makers import (
     NOW,
     TICK,
     WAY,
+    artifacts,
     away,
     before,
     box,
@@ -148,7 +149,7 @@ def test_what_is_left_to_be_typed_is_told_though_nothing_is_wrong() -> None:
     assert details(verdict, done(), NOW) == [
         "  note  tracker-unsynced: its metrics lie on this box only",
         "    remedy  Send it.",
-        "    next    wandb sync x",
+        "    also    wandb sync x",
     ]
     assert details(verdict._replace(acknowledged=True), done(), NOW) == []
 
@@ -212,7 +213,14 @@ def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
     words = [part.split()[0] for part in text]
     assert words == ["critical", "since", "proof", "remedy", "next"]
     assert "OSError: No space left on device  [train.1.log:900]" in text[2]
-    assert text[4] == "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'"
+    assert text[4] == "    next    ssh gpu1 'cd /root/digits && df -h . && df -i .'"
+
+
+def test_what_needs_a_persons_word_stands_apart_from_the_next_command() -> None:
+    look = run(log=log(age=9000.0), artifacts=artifacts(9000.0))
+    text = details(decided(look), look, NOW)
+    assert "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'" in text
+    assert "    ask     stop it: ssh gpu1 'cd /root/digits && onbox stop digits'" in text
 
 
 def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
