@@ -7,6 +7,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from onbox.contract.notices import Notice, notice_to_dict
 
 if TYPE_CHECKING:
@@ -91,3 +93,26 @@ def test_a_defect_met_at_one_box_costs_that_box_only(place_of_liars: Hostile) ->
         assert "a defect in the patrol: RuntimeError: odd" in json.dumps(seen["gpu1"])
     (report,) = (place.state / "defects").iterdir()
     assert "RuntimeError: odd" in report.read_text()
+
+
+FLOODS = {
+    "hello at no time": "yield b'@s hello python inf boot 7\\n@s quiet 0 nan\\n'",
+    "stamp of 5000 digits": "yield b'@s hello python 1 boot 7\\n@s file 0 present 1:2:' + b'7' * 5000 + b':4:5 - -\\n'",
+    "lines without end": "while True: yield b'x' * (1 << 20) + b'\\n'",
+    "beats without end": "yield b'@s hello python 1 boot 7\\n'\n    while True: yield b'@s beat 1\\n' * 100000",
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=list(FLOODS))
+def test_a_box_that_floods_ends_no_wait_for_another(place_of_liars: Hostile, flood: str) -> None:
+    place = place_of_liars
+    place.know_two()
+    place.lie(f"def stream(script):\n    {flood}\n    import time; time.sleep(60)")
+    waited = place.measure(
+        "sentinels", "wait", "gpu1:digits", "gpu2:digits", "--all", "--timeout", "6s", "--json", timeout=60
+    )
+    assert waited.done.returncode in (69, 124), waited.done.stdout + waited.done.stderr
+    assert "gpu1" in waited.done.stdout
+    assert waited.cpu_seconds < 4
+    landed = place.sentinel("wait", "gpu1:digits", "gpu2:digits", "--any", "--timeout", "20s")
+    assert landed.returncode == 0, landed.stdout + landed.stderr
