@@ -42,12 +42,15 @@ HOLDER_LOOK_SECONDS = 0.02
 
 
 class Definition(NamedTuple):
-    """What is to be run: the head of run.json without the fields that only the launch knows, and the stages."""
+    """What is to be run: the head of run.json without the fields that only the launch knows, and the stages. forgets:
+    why it must not take the place of the frozen one, with the ways on; "": it may.
+    """
 
     paths: RunPaths
     head: Mapping[str, Any]
     stages: Sequence[tuple[Stage, str]]
     chain_fingerprint: str
+    forgets: str = ""
 
     @property
     def place(self) -> Place:
@@ -90,6 +93,10 @@ class OtherStageAlive(Exception):
     def __init__(self, stage: str) -> None:
         self.stage = stage
         super().__init__(f"stage {stage}")
+
+
+class Forgets(Exception):
+    """The run would be another, shorter one, and a stage of it that is not done would be forgotten."""
 
 
 class HolderUnknown(Exception):
@@ -170,6 +177,8 @@ def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = 
     StateNotWritten.
     """
     paths = definition.paths
+    if definition.forgets:
+        raise Forgets(definition.forgets)
     if not os.path.exists(paths.journal):
         survivors = [entry.identity.pid for entry in find_tree(None, run_dir_assignment(paths.root))]
         if survivors:

@@ -125,8 +125,9 @@ def run_chain_command(args: argparse.Namespace) -> int:
     paths = project.paths(args.run)
     refuse_other_project(paths, project.folder)
     stages = _stages(args, project, paths)
+    forgets = ""
     if args.recheck is None:
-        stages = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
+        stages, forgets = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
@@ -134,7 +135,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         from onbox.commands.recheck import run_recheck  # noqa: PLC0415 - only then
 
         return run_recheck(args, definition)
-    return start(args, definition)
+    return start(args, definition._replace(forgets=forgets))
 
 
 def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequence[Stage]:

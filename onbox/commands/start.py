@@ -12,6 +12,7 @@ from onbox.chain.holder import Holder
 from onbox.chain.launch import (
     AlreadyDone,
     Definition,
+    Forgets,
     HolderUnknown,
     OtherStageAlive,
     StillAlive,
@@ -52,7 +53,7 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
-    except (StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
+    except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths) from refusal
     if isinstance(started, AlreadyDone):
@@ -74,8 +75,10 @@ def lock_of(paths: RunPaths) -> Taken | Holder:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
 
 
-def _trouble_of(refusal: StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
+def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
     """Why the chain was not started, and what to do."""
+    if isinstance(refusal, Forgets):
+        return Trouble(Exit.CONFIG, str(refusal))
     if isinstance(refusal, StillAlive):
         return Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, refusal.pids))
     if isinstance(refusal, OtherStageAlive):
@@ -102,7 +105,7 @@ def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
 
     try:
         return start_on_backend(args, definition, teller(args))
-    except (Conflicts, Claimed) as refusal:
+    except (Forgets, Claimed, Conflicts) as refusal:
         raise _trouble_of(refusal, definition.paths) from refusal
 
 

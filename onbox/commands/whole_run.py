@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.launch import read_stages
 from onbox.chain.slots import read_marker
-from onbox.contract.exits import Exit
 from onbox.contract.markers import Marker
-from onbox.errors import Trouble
-from onbox.system.lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,28 +19,26 @@ if TYPE_CHECKING:
 
 def with_the_others(
     paths: RunPaths, words: Sequence[str], asked: Sequence[Stage], settled: Collection[str]
-) -> list[Stage]:
+) -> tuple[Sequence[Stage], str]:
     """The stages to run, and those of the run that were not asked for, as they are frozen: they are skipped.
 
-    words: as typed. settled: stages on which the user has said a word (--accept-done, --redo). Raises Trouble where
-    one that was not asked for is not done: the run would be another, shorter one, and that stage would be forgotten.
+    words: as typed. settled: stages on which the user has said a word (--accept-done, --redo). The text: why these
+    must not take the place of the run's stages: one that was not asked for is not done; "": they may.
     """
     if not words or not os.path.exists(paths.manifest):
-        return list(asked)
+        return asked, ""
     try:
         frozen = [one.stage for one in read_stages(paths)]
     except (OSError, ValueError):
-        return list(asked)  # a damaged definition: the start tells what to do about it
+        return asked, ""  # a damaged definition: the start tells what to do about it
     now = {stage.name: stage for stage in asked}
     others = [stage.name for stage in frozen if stage.name not in now]
     if not others or not now.keys() <= {stage.name for stage in frozen}:
-        return list(asked)
+        return asked, ""
     open_ones = [name for name in others if name not in settled and not _is_done(paths, name)]
     if not open_ones:
-        return [now.get(stage.name, stage) for stage in frozen]
-    if is_locked(paths.lock):
-        return list(asked)  # the runner at work is the answer
-    raise Trouble(Exit.CONFIG, _refusal(paths, frozen, words, list(now), open_ones))
+        return [now.get(stage.name, stage) for stage in frozen], ""
+    return asked, _refusal(paths, frozen, words, list(now), open_ones)
 
 
 def _is_done(paths: RunPaths, stage: str) -> bool:
