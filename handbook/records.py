@@ -16,7 +16,7 @@ from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from onbox.contract.events import Record
     from onbox.contract.runfile import FrozenStage
@@ -78,6 +78,13 @@ h_end
 """
 
 
+# As much as the script sends; more is not looked at.
+PIECES_LIMIT = 8192
+NAME_LIMIT = 300
+LIMIT_BYTES = 256 << 10
+LIMITS = {"manifest": 1 << 20, "marker": 4096}
+
+
 class RawRun(NamedTuple):
     """One run's records, as text: what is kept between two builds."""
 
@@ -121,24 +128,30 @@ def end_mark(mark: str) -> bytes:
     return f"{mark} end".encode()
 
 
-def parse(output: bytes, mark: str) -> BoxRecords:
-    """Take an answer apart. What is cut off or hostile is text that `read` will not understand."""
+def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = False) -> BoxRecords:
+    """Take an answer apart. What is cut off or hostile is text that `read` will not understand. wanted: the runs that
+    were asked for, others are left out. cut: the answer has no end, and its last run may be half a one.
+    """
     onbox: tuple[str, ...] = ()
     found: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] | None = None
-    for piece in output.decode("utf-8", "replace").split(f"\n{mark} ")[1:]:
-        words, _, text = piece.partition("\n")
-        kind, _, name = words.partition(" ")
+    pieces = output.split(f"\n{mark} ".encode(), PIECES_LIMIT)[1:]
+    for piece in pieces[:PIECES_LIMIT]:
+        head, _, data = piece.partition(b"\n")
+        kind, _, name = head[:NAME_LIMIT].decode("utf-8", "replace").partition(" ")
+        text = data[: LIMITS.get(kind, LIMIT_BYTES)].decode("utf-8", "replace")
         if kind == "trouble":
             return BoxRecords((), {}, text.strip())
         if kind == "onbox":
             onbox = _program(text)
         elif kind == "run":
-            current = found.setdefault(text, {"markers": {}})
+            current = found.setdefault(text, {"markers": {}}) if text in wanted else None
         elif kind == "marker" and current is not None:
             current["markers"][name] = text
         elif current is not None and kind in RawRun._fields:
             current[kind] = text
+    if cut and found:
+        found.popitem()
     runs = {
         name: RawRun(
             scrub_lines(one.get("manifest", "")),
