@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import observed
-from onbox.triage.classes import RETRYABLE
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,8 +108,7 @@ def _must_not_repeat(run: RunFacts) -> bool:
     failure = observed(run.failure)
     if failure is None:
         return False
-    allowed = failure.retry_allowed
-    return not (failure.failure_class in RETRYABLE if allowed is None else allowed)
+    return not may_repeat(failure.failure_class, own_word=failure.retry_allowed)
 
 
 RULES: tuple[Row, ...] = (
@@ -168,12 +167,12 @@ RULES: tuple[Row, ...] = (
     ),
     Row(
         "do-not-repeat", lambda run: run.state in ("failed", "interrupted") and _must_not_repeat(run), logs,
-        "do not resume unchanged: its class can only fail again; mend the cause first",
+        "do not resume unchanged: the same configuration can only fail again; fix the cause first",
         "the proving line stands in the log",
         "resume it unchanged",
     ),
     Row(
-        "same-failure-again", _rule("repeated-failure"), logs, "a person must change something before it is resumed",
+        "same-failure-again", _rule("repeated-failure", "interrupted-again"), logs, "a person must change something before it is resumed",
         "what failed twice in the same way fails a third time",
         "resume it unchanged, a third time",
     ),
@@ -274,7 +273,7 @@ def remedy_of(run: RunFacts) -> str:
 
 # Rows after which a resume is right only once something else was done.
 NOT_YET = frozenset(
-    ("no-room", "do-not-repeat", "same-failure-again", "loss-lost", "other-lineage", "gate-refused", "stopped",
+    ("no-room", "cause-not-known", "do-not-repeat", "same-failure-again", "loss-lost", "other-lineage", "gate-refused", "stopped",
      "results-do-not-fit", "failed", "seen-once", "stalled", "box-not-there")
 )  # fmt: skip
 _RANK = {"critical": 0, "unknown": 1, "warning": 2, "ok": 3}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handbook.notes import NOTES_BEGIN, NOTES_END
-from handbook.recovery import PRECONDITION, advise, by_need
+from handbook.recovery import NOT_YET, PRECONDITION, advise, by_need
 from handbook.render_run import maybe, render_run, state_word
 from handbook.words import cell, clock, code, prose
 from onbox.contract.readings import Absent, Unseen, observed
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from handbook.facts import BoxFacts, Facts, RunFacts
+    from handbook.recovery import Advice
 
 DETAILED_RUNS = 10
 ROOMY_RUNS = 5  # with more runs than that, each is told in fewer lines
@@ -161,6 +162,13 @@ def _rules() -> list[str]:
     return ["## Ask first", "", *(f"- {text}" for text in ASK_FIRST.split("\n")), ""]
 
 
+def _way_on(advice: Advice) -> str:
+    """The resume only where it is what comes next; where it would repeat the failure, that."""
+    if advice.resume and advice.first == advice.resume:
+        return f"; resume {code(advice.resume)}"
+    return f"; do not {advice.never}" if advice.rule in NOT_YET else ""
+
+
 def handoff(facts: Facts) -> list[str]:
     """The block for the next owner."""
     lines = ["## Handoff", "", f"- as of {clock(facts.as_of)}; take over with {code(first_command(facts))}"]
@@ -170,7 +178,7 @@ def handoff(facts: Facts) -> list[str]:
             signal = f"{run.state}, {prose(run.rule)}, {maybe(run.progress, short=True)}, seen {clock(run.seen_at)}"
             identity = observed(run.identity)
             link = f"; tracker {identity.tracker}" if identity and identity.tracker else ""
-            resume = f"; resume {code(advice.resume)}" if advice.resume else ""
-            lines.append(f"- {run.name}: {signal}{link}; record {code(f'{facts.logbook}/{run.run}.md')}{resume}")
+            record = f"; record {code(f'{facts.logbook}/{run.run}.md')}"
+            lines.append(f"- {run.name}: {signal}{link}{record}{_way_on(advice)}")
     owners = sorted({box.owner for box in facts.boxes if box.owner})
     return [*lines, f"- owner: {', '.join(owners) or 'not named (`owner` in [boxes.*])'}"]

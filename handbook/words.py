@@ -5,20 +5,19 @@ from __future__ import annotations
 import calendar
 import time
 
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line, safe_words
 
 TEXT_LIMIT = 400
 
 
 def safe(value: object, limit: int = TEXT_LIMIT) -> str:
     """Any text from a box, a file or a person."""
-    text = " ".join(one_line(redact(str(value)[: 8 * limit])).split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return safe_words(value, limit)
 
 
 def safe_path(value: object) -> str:
     """A path: nothing of it is folded together, so that it still names its file."""
-    return one_line(redact(str(value)))[:4096]
+    return safe_line(value)
 
 
 def clock(seconds: float | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import Damaged
 from onbox.errors import Trouble
-from onbox.redact import redact
+from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten, whose
 from onbox.system.lock import LockUnsupported
 
@@ -83,7 +83,7 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
 
 def say(program: str, code: int, text: str) -> int:
     """One line for people on stderr; the exit code."""
-    print(f"{program}: {redact(text)}", file=sys.stderr)
+    print(f"{program}: {safe_text(text)}", file=sys.stderr)
     return int(code)
 
 
@@ -91,7 +91,7 @@ def _report_defect(program: str, error: Exception) -> int:
     import tempfile  # noqa: PLC0415 - only when something is wrong
     import traceback  # noqa: PLC0415
 
-    text = redact("".join(traceback.format_exception(error)))
+    text = safe_text("".join(traceback.format_exception(error)))
     try:
         fd, path = tempfile.mkstemp(prefix=f"{program}-report-", suffix=".txt")
         with open(fd, "w", encoding="utf-8", errors="replace") as file:

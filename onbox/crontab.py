@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.exits import Exit
 from onbox.crontab_text import means_no_crontab
 from onbox.errors import Trouble
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from onbox.system.files import make_folders
 from onbox.system.lock import try_lock
 
@@ -75,4 +75,4 @@ def _run(argv: list[str], stdin: bytes) -> tuple[int, bytes, str]:
         done = subprocess.run(argv, input=stdin, capture_output=True, check=False, timeout=PROGRAM_SECONDS, env=env)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"`{' '.join(argv)}` did not work: {error}") from error
-    return done.returncode, done.stdout, one_line(os.fsdecode(done.stderr).strip())
+    return done.returncode, done.stdout, safe_line(os.fsdecode(done.stderr).strip())

@@ -11,7 +11,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import read_file
-from onbox.triage.classes import RETRYABLE
+from onbox.triage.classes import NEVER
 
 if TYPE_CHECKING:
     import argparse
@@ -62,7 +62,7 @@ def load_project(config_option: str | None) -> Project:
         config = parse_config(
             read_toml(path),
             default_name=run_name_from(os.path.basename(folder)),
-            known_classes=RETRYABLE,
+            known_classes=NEVER,
         )
     except ConfigErrors as errors:
         lines = "\n".join(error_lines(path, errors))

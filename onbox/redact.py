@@ -1,4 +1,5 @@
-"""Secrets out of any text that leaves a process. Pure, standard library only.
+"""Secrets out of any text that leaves a process. Pure, standard library only. Text from outside goes through
+`onbox.outside`, which asks this.
 
 Rows of one table, each a pattern for one way in which a secret stands in a text: by the name before it, by its own
 form, by the URL or the header that carries it. What only looks random (commits, checksums, ids) is left as it is: a
@@ -219,16 +220,3 @@ def _mask(found: re.Match[str], replacement: str) -> str:
     if found.lastindex == 3 and re.match(_NUMERIC, found[3]):
         return found[0]
     return found.expand(replacement)
-
-
-_CONTROL = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-
-
-def printable(text: str) -> str:
-    """`text` without terminal control sequences and control characters: for text that comes out of logs and boxes."""
-    return re.sub(_CONTROL, "", text)
-
-
-def one_line(text: str) -> str:
-    """`printable`, with line breaks and tabs shown as signs: for text that must stay on its line."""
-    return printable(text.replace("\r\n", "\n").replace("\n", "⏎").replace("\t", " "))

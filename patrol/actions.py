@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
-from onbox.redact import one_line, redact
+from onbox.outside import LINE_LIMIT, safe_line
 from patrol.ssh import NoAnswer, script_with_values
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def read_resume(answer: Answer | NoAnswer) -> Done:
     if isinstance(answer, NoAnswer):
         return Done("unknown", f"no answer ({answer.reason}: {answer.detail}); the next look tells")
     text, _, last = answer.output.decode("utf-8", "replace").strip().rpartition("\n")
-    words = one_line(redact(text.strip()))[-SAID_LIMIT:]
+    words = safe_line(text.strip()[-LINE_LIMIT:])[-SAID_LIMIT:]
     if not (last.isascii() and last.isdigit()):
         return Done("unknown", f"no exit code came: {words}")
     code = int(last)

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import run_name_from
-from onbox.redact import printable
+from onbox.outside import safe_line
 from patrol.ssh import NoAnswer, script_with_values
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
             if re.fullmatch(_PLACE, place):
                 runs[kind].append((int(at) if at.isascii() and at.isdigit() else 0, place, state_dir))
         elif kind == "S":
-            sessions.append(printable(rest))
+            sessions.append(safe_line(rest))
         elif kind == "P":
             who, *words = rest.split("\t", 3)
             if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):
@@ -170,7 +170,7 @@ def _trainings(processes: list[tuple[str, str, str, str, str]], home: str) -> tu
         pattern = _pattern_of(words)
         is_file = re.fullmatch(_PLACE, output) and not output.startswith("/dev/") and not output.endswith(" (deleted)")
         log = output.removeprefix(folder.rstrip("/") + "/") if is_file else None
-        found.setdefault((folder, pattern), Training(folder, log, pattern, printable(words.strip())))
+        found.setdefault((folder, pattern), Training(folder, log, pattern, safe_line(words.strip())))
     # The account's own work first, and what writes a log before what does not: a tool is not a training.
     return tuple(sorted(found.values(), key=lambda one: (not _is_at(home, one), one.log is None)))
 

@@ -17,7 +17,6 @@ from patrol.recall import acknowledgement, fold, fold_box
 from patrol.report import line
 from patrol.report_forms import Entry
 from patrol.snapshot import BoxLook
-from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -152,12 +151,6 @@ def _judge_box(box: BoxSettings, snapshot: Snapshot, before: BoxBefore, frame: F
 
 
 # -- what follows from all of it
-
-
-def worst(verdicts: Iterable[Verdict], now: float) -> Severity:
-    """The worst of what a person has not acknowledged or silenced; OK where nothing is left."""
-    loud = (one.severity for one in verdicts if not one.acknowledged and (one.silenced_until or 0.0) <= now)
-    return max(loud, key=lambda severity: severity.rank, default=Severity.OK)
 
 
 def all_over(boxes: Sequence[BoxJudged]) -> bool:

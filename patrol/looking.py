@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.boxes import CLUSTERS
 from onbox.contract.tracker import Intent
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
 from patrol.fleet import LONGEST_BACKOFF_SECONDS, Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.snapshot import BoxLook, Unreachable
@@ -174,7 +174,7 @@ def _seen(visit: Visit[BoxSettings, Seen]) -> Seen:
         reason, words = "late", f"the look did not end within {visit.seconds:.0f} s and was left behind"
     else:
         reason, words = "unknown", f"a defect in the patrol: {type(visit.error).__name__}: {visit.error}"
-    return Seen(visit.item, Unreachable(visit.item.name, wall(), reason, redact(one_line(words))), None)
+    return Seen(visit.item, Unreachable(visit.item.name, wall(), reason, safe_line(words)), None)
 
 
 def back_off(after: BoxBefore, snapshot: Snapshot, cadence_seconds: float) -> BoxBefore:

@@ -74,8 +74,7 @@ def tick_data(ticked: Ticked) -> dict[str, Any]:
     from patrol.report_forms import document  # noqa: PLC0415 - loaded by now
 
     entries = [entry for box in ticked.judged for entry in box.entries()]
-    data = document(entries, ticked.now)
+    data = document(entries, ticked.now, ticked.severity)
     for told, run in zip(data["runs"], (run for box in ticked.judged for run in box.runs), strict=True):
         told["line"] = run.line
-    data |= {"severity": ticked.severity.name.lower(), "exit_code": int(ticked.severity)}
     return {**data, "notes": list(ticked.notes), "troubles": list(ticked.troubles)}

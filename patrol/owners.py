@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.crontab import read_crontab
 from onbox.errors import Trouble
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
 from patrol.cron import ids_in
 from patrol.heartbeat import CADENCES
@@ -95,10 +95,10 @@ def _overlaps(settings: Settings) -> list[tuple[BoxSettings, Claim]]:
 
 def _line(box: BoxSettings, claim: Claim) -> str:
     owner = claim.places[place_of(box)]
-    whose = f", owner {one_line(owner)}" if owner else ""
-    where = one_line(claim.config)
+    whose = f", owner {safe_line(owner)}" if owner else ""
+    where = safe_line(claim.config)
     return (
-        f"{box.name} ({one_line(place_of(box))}) is patrolled already by {one_line(claim.id)} ({where}{whose});"
+        f"{box.name} ({safe_line(place_of(box))}) is patrolled already by {safe_line(claim.id)} ({where}{whose});"
         f" to hand it over: patrol uninstall -c {shlex.quote(where)}"
     )
 

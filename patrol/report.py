@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line, safe_text
 from patrol.decide.scene import gpu_percent, share
 from patrol.decide.words import ago, clean, sound
 from patrol.snapshot import BoxLook
@@ -214,7 +214,7 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
 
 def _result_lines(file: ResultFile) -> list[str]:
     """As it is: nothing is rounded or lined up, and of a file that is cut no line that is not whole."""
-    lines = redact(file.text).splitlines()
+    lines = safe_text(file.text).splitlines()
     one_long = len(lines) == 1
     if not (file.whole or one_long or file.text.endswith("\n")):
         lines.pop()
@@ -222,12 +222,12 @@ def _result_lines(file: ResultFile) -> list[str]:
     cut = not file.whole or len(shown) < len(lines)
     part = " (its first 4 KiB)" if one_long else f" (its first {len(shown)} lines)"
     head = f"  result  {clean(file.path, 120)}{part if cut else ''}"
-    return [head, *(f"    {printable(line)}" for line in shown)]
+    return [head, *(f"    | {line}" for line in shown)]
 
 
 def _command(command: str) -> str:
     """As it is, or not at all: a command that was cleaned is another one."""
-    return command if one_line(redact(command)) == command else "(it holds what is not shown on a terminal; see --json)"
+    return command if safe_line(command) == command else "(it holds what is not shown on a terminal; see --json)"
 
 
 def _since(verdict: Verdict, now: float) -> str:
@@ -246,7 +246,7 @@ def _proof(look: RunLook | None) -> str:
 
 def _traceback(look: RunLook | None) -> tuple[str, ...]:
     failure = observed(look.failure) if look else None
-    return tuple(map(printable, failure.traceback)) if failure is not None else ()
+    return tuple(map(safe_line, failure.traceback)) if failure is not None else ()
 
 
 def explanation(explained: Explained) -> list[str]:

@@ -29,15 +29,8 @@ class Entry(NamedTuple):
     snapshot: Snapshot | None
 
 
-def worst(verdicts: Sequence[Verdict]) -> Severity:
-    """The worst of all by rank; UNKNOWN where there is nothing to speak of."""
-    severities = [verdict.severity for verdict in verdicts]
-    return max(severities, key=lambda severity: severity.rank, default=Severity.UNKNOWN)
-
-
-def document(entries: Sequence[Entry], now: float) -> dict[str, Any]:
-    """Everything of one tick, ready for JSON; fields are only ever added within a schema."""
-    severity = worst([entry.verdict for entry in entries])
+def document(entries: Sequence[Entry], now: float, severity: Severity) -> dict[str, Any]:
+    """Everything of one tick, ready for JSON; fields are only ever added within a schema. severity: of the whole."""
     return {
         "schema": SCHEMA,
         "at": utc(now),
@@ -55,6 +48,7 @@ def _run(entry: Entry, now: float) -> dict[str, Any]:
         "run": verdict.run or None,
         "state": verdict.state.value,
         "severity": verdict.severity.name.lower(),
+        "severity_told": verdict.severity_told(now).name.lower(),
         **_finding(verdict.finding),
         "further": [{**_finding(one), "severity": one.severity.name.lower()} for one in verdict.further],
         "since": utc(verdict.since),
@@ -108,14 +102,14 @@ def utc(at: float) -> str:
         return "unknown"
 
 
-def nagios(entries: Sequence[Entry], now: float) -> list[str]:
+def nagios(entries: Sequence[Entry], now: float, severity: Severity) -> list[str]:
     """Status line with performance data, then long text, as the Monitoring Plugins guidelines have it.
 
-    `|` separates the data from the text, so none may stand in the text.
+    `|` separates the data from the text, so none may stand in the text. severity: of the whole; what a person has
+    acknowledged or silenced counts as ok.
     """
     verdicts = [entry.verdict for entry in entries]
-    severity = worst(verdicts)
-    bad = [verdict for verdict in verdicts if verdict.severity is not Severity.OK]
+    bad = [verdict for verdict in verdicts if verdict.severity_told(now) is not Severity.OK]
     shown = sorted(bad, key=lambda verdict: -verdict.severity.rank)[:3]
     parts = [f"{name_of(verdict, 24)} {_worst_rule(verdict)}" for verdict in shown]
     summary = f"{len(verdicts) - len(bad)} of {len(verdicts)} ok"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onbox.logs.cursor import Cursor
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
+    from onbox.triage.repeats import AttemptEnd
 
 NOT_ASKED = Absent("not asked for")
 
@@ -117,7 +118,7 @@ class LogLook(NamedTuple):
 class Failure(NamedTuple):
     """Why a run failed, as its FAILED marker tells (source "marker") or as triage reads its log ("log").
 
-    retry_allowed: whether the same configuration may run again at all; None: the marker does not say. traceback: the
+    retry_allowed: whether the same configuration may run again by itself; None: not known. traceback: the
     attempt's last one, whole and redacted, at most 50 lines; () where its log holds none.
     """
 
@@ -162,7 +163,7 @@ class Scheduler(NamedTuple):
     """What an engine's scheduler says of a run, by the job that makes the run's state.
 
     job_state: a word of `onbox.backends.base.JobState`; "forgotten" where the engine does not know the job any more.
-    native_state, reason: the engine's own words. rule, run_state: what `onbox.backends.judge` makes of it and of the
+    native_state, reason: the engine's own words. rule, run_state: what `onbox.runs.engine_word` makes of it and of the
     stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
     engine's word proves one. says: all of it in words. troubles: what speaks against a job that it runs (a dead node, a
     demand that cannot be met), in its own words.
@@ -216,6 +217,7 @@ class RunLook(NamedTuple):
     this attempt's log that matches done_regex; the value says which. reason: of the end, in words.
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
+    ends: bad ends of its attempts, as its journal tells, oldest first.
     python: the interpreter on the box that has onbox, as recorded at its start.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
@@ -250,6 +252,7 @@ class RunLook(NamedTuple):
     min_duration_seconds: Maybe[float] = NOT_ASKED
     waiting_for: Maybe[str] = Absent("waits for nothing")
     retries: int = 0
+    ends: tuple[AttemptEnd, ...] = ()
     failure: Maybe[Failure] = Absent("no failure")
     progress: Maybe[Progress] = Absent("no progress shown")
     log: Maybe[LogLook] = NOT_ASKED

@@ -12,7 +12,7 @@ import shlex
 from enum import IntEnum
 from typing import NamedTuple
 
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 SSH_FAILED = 255
 DETAIL_CHARACTERS = 200
@@ -227,4 +227,4 @@ def _shell_words(stderr: str, exit_code: int, output: bytes) -> str:
 
 
 def _shown(line: str) -> str:
-    return redact(one_line(line))[:DETAIL_CHARACTERS]
+    return safe_line(line, DETAIL_CHARACTERS)

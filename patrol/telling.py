@@ -27,7 +27,7 @@ def write_metrics(settings: Settings, judged: Sequence[BoxJudged], began: float,
     for box in judged:
         samples += textfile.box_samples(box.box.name, box.snapshot, box.after)
         for run in box.runs:
-            samples += textfile.run_samples(run.verdict, run.look)
+            samples += textfile.run_samples(run.verdict, run.look, now)
     try:
         textfile.write(path, textfile.render(samples))
     except StateNotWritten as error:

@@ -25,7 +25,7 @@ HELP = {
     "patrol_tick_duration_seconds": "How long it took.",
     "patrol_box_reached": "1: the box answered at the last tick.",
     "patrol_box_last_reached_timestamp_seconds": "When the box last answered.",
-    "patrol_run_severity": "0 OK, 1 warning, 2 critical, 3 unknown; state and rule in the labels.",
+    "patrol_run_severity": "0 OK (also once acknowledged or silenced), 1 warning, 2 critical, 3 unknown.",
     "patrol_run_since_timestamp_seconds": "Since when the rule holds without a break.",
     "patrol_run_progress": "Current value of the run's outermost counter.",
     "patrol_run_progress_max": "Its maximum, where it is known exactly.",
@@ -49,11 +49,11 @@ def box_samples(box: str, snapshot: Snapshot, before: BoxBefore) -> Iterator[Sam
         yield Sample("patrol_box_last_reached_timestamp_seconds", labels, before.last_reached_at)
 
 
-def run_samples(verdict: Verdict, look: RunLook | None) -> Iterator[Sample]:
+def run_samples(verdict: Verdict, look: RunLook | None, now: float) -> Iterator[Sample]:
     """look: None where the run could not be seen."""
     labels = (("box", verdict.box), ("run", verdict.run))
     judged = (*labels, ("state", verdict.state.value), ("rule", verdict.finding.rule))
-    yield Sample("patrol_run_severity", judged, float(verdict.severity))
+    yield Sample("patrol_run_severity", judged, float(verdict.severity_told(now)))
     yield Sample("patrol_run_since_timestamp_seconds", labels, verdict.since)
     for name, value in _numbers(look).items() if look is not None else ():
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.config_fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
-from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders
 from onbox.system.lock import try_lock
@@ -26,7 +26,7 @@ from patrol.kept import MemoryTrouble, Past, TickNote
 from patrol.looking import back_off, look_at_all
 from patrol.memory import Memory
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
-from patrol.verdict import Severity
+from patrol.verdict import Severity, worst_severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +148,7 @@ def _keep_from_children(lock: int) -> set[int]:
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
-    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=redact(trouble)[:500])
+    beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=safe_line(trouble, 500))
     with suppress(StateNotWritten):  # nothing is left to tell it to but the output, which has told it
         write_heartbeat(settings.state, beat)
 
@@ -190,9 +190,7 @@ class _Tick:
         now = wall()
         if self.wishes.act:
             self.notes += self._relay(judged)
-        from patrol.judge import worst  # noqa: PLC0415 - loaded by now
-
-        severity = worst((run.verdict for box in judged for run in box.runs), now)
+        severity = worst_severity((run.verdict for box in judged for run in box.runs), now)
         self._remember(judged, began, now, severity)
         if self.wishes.act:
             self._tell(judged, began, now, severity)
@@ -271,4 +269,4 @@ class _Tick:
 
 def warn(text: str) -> None:
     """One line about the patrol itself."""
-    print(f"patrol: {redact(text)}", file=sys.stderr, flush=True)
+    print(f"patrol: {safe_text(text)}", file=sys.stderr, flush=True)

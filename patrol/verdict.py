@@ -6,6 +6,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onbox.contract.states import RunState
 
 
@@ -70,3 +72,15 @@ class Verdict(NamedTuple):
     def severity(self) -> Severity:
         """The worst of all findings."""
         return max((finding.severity for finding in (self.finding, *self.further)), key=lambda severity: severity.rank)
+
+    def severity_told(self, now: float) -> Severity:
+        """As `severity`, but OK once a person has acknowledged or silenced it: for exit codes, Nagios and metrics."""
+        quiet = self.acknowledged or (self.silenced_until or 0.0) > now
+        return Severity.OK if quiet else self.severity
+
+
+def worst_severity(verdicts: Iterable[Verdict], now: float) -> Severity:
+    """The worst that is told, by rank; UNKNOWN where there is no verdict at all."""
+    return max(
+        (one.severity_told(now) for one in verdicts), key=lambda severity: severity.rank, default=Severity.UNKNOWN
+    )

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onbox.contract.notices import Notice
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from sentinels.outcome import Finding, Outcome
 
@@ -48,7 +48,7 @@ def run_command(command: str, finding: Finding) -> None:
     """Run the shell line to its end. Its exit code is told, and does not change that of the wait."""
     code = subprocess.call(["/bin/sh", "-c", command], env={**os.environ, **environment_of(finding)})
     if code:
-        print(f"sentinel: --exec ended with exit code {code}: {redact(one_line(command))[:200]}", file=sys.stderr)
+        print(f"sentinel: --exec ended with exit code {code}: {safe_line(command, 200)}", file=sys.stderr)
 
 
 def notice_of(finding: Finding, folder: str) -> Notice:
@@ -91,4 +91,4 @@ def tell(project: Project, finding: Finding) -> None:
         except (NotSet, Unusable, BadSecret) as problem:
             trouble = str(problem)
         if trouble:
-            print(f"sentinel: {target.name} was not told: {redact(one_line(trouble))}", file=sys.stderr)
+            print(f"sentinel: {target.name} was not told: {safe_line(trouble)}", file=sys.stderr)

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
 from patrol.reach import BY_KEY
 from patrol.ssh import NO_MASTER, Connection, NoAnswer, Target, script_with_values
@@ -237,7 +237,7 @@ class Channel:
     @staticmethod
     def _why(end: NoAnswer | int) -> tuple[str, str]:
         if isinstance(end, NoAnswer):
-            return end.reason, one_line(redact(end.detail))[:300]
+            return end.reason, safe_line(end.detail, 300)
         return "shell", f"the remote shell ended with exit code {end}"
 
     def _lose(self, reason: str, detail: str, *, held: bool = False) -> None:

@@ -1,26 +1,22 @@
 """What an engine says of a run's jobs, weighed with the stages' markers: text of the box to one word. Pure.
 
-`sentinels/engine_sh.py` prints the text. The rules are those of `onbox status` (onbox/backends/judge.py).
+`sentinels/engine_sh.py` prints the text. The rules are those of `onbox status` (onbox/runs/engine_word.py).
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from onbox.backends.base import Job
-from onbox.backends.judge import Seen, Verdict, judge_run, judge_stage
 from onbox.backends.probe_slurm import parse_probe, parse_sections
-from onbox.chain.job_view import word_of as job_word
-from onbox.chain.jobs import replay_jobs
 from onbox.contract.events import parse_events
 from onbox.contract.readings import Unseen
-from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from onbox.contract.states import RunState
+from onbox.outside import safe_line
+from onbox.runs.engine_word import FORGOTTEN, judge_jobs, state_on_disk, weigh
+from onbox.runs.engine_word import word_of as job_word
+from onbox.runs.jobs import replay_jobs
 
 ASKED = frozenset({"slurm"})  # the engines that are asked on the box; of a run with another one its records speak
 SAYS_LIMIT = 300
@@ -49,7 +45,7 @@ class EngineWord(NamedTuple):
     @property
     def is_forgotten(self) -> bool:
         """Whether the engine answered, and neither knows the job that decides nor has another that lives."""
-        return self.state is RunState.UNKNOWN and self.rule == "forgotten" and not self.live
+        return self.state is RunState.UNKNOWN and self.rule == FORGOTTEN and not self.live
 
 
 def word_of(answer: str, at: float) -> EngineWord:
@@ -65,15 +61,20 @@ def word_of(answer: str, at: float) -> EngineWord:
     for stage, known in jobs.of.items():
         word = job_word(known, answers) if whole else Unseen("the answer is cut off")
         live = live or (isinstance(word, Job) and word.is_live)
-        verdicts[stage] = judge_stage(Seen(known.backend, known.job_id or known.name, _disk(stage, markers), word))
-    state, stage = _deciding(verdicts, live=live)
+        disk = state_on_disk(  # whether anybody lives is not asked here
+            done=f"{stage}_DONE" in markers, alive=False, failed=f"{stage}_FAILED" in markers
+        )
+        verdicts[stage] = weigh(known, word, disk)
+    state, stage, verdict = judge_jobs(verdicts, RunState.RUNNING)
+    if state is RunState.PENDING and not live:
+        state = RunState.INTERRUPTED  # all that is left can never run
     queue = parse_sections(answer).get("squeue")
     return EngineWord(
         state,
-        verdicts[stage].rule,
-        one_line(stage)[:80],
-        redact(one_line(verdicts[stage].text))[:SAYS_LIMIT],
-        verdicts[stage].failure_class,
+        verdict.rule,
+        safe_line(stage, 80),
+        safe_line(verdict.text, SAYS_LIMIT),
+        verdict.failure_class,
         at,
         live=live,
         no_commands=queue is not None and queue.code == NO_COMMAND,
@@ -83,20 +84,3 @@ def word_of(answer: str, at: float) -> EngineWord:
 def _block(answer: str, name: str) -> str:
     match = re.search(rf"^<{name}>\n(.*?)^</{name}>$", answer, re.DOTALL | re.MULTILINE)
     return match[1] if match else ""
-
-
-def _disk(stage: str, markers: frozenset[str]) -> StageState:
-    """What the markers alone say of a stage; whether anybody lives is not asked here."""
-    if f"{stage}_DONE" in markers:
-        return StageState.DONE
-    return StageState.FAILED if f"{stage}_FAILED" in markers else StageState.PENDING
-
-
-def _deciding(verdicts: Mapping[str, Verdict], *, live: bool) -> tuple[RunState, str]:
-    """The run's state by its jobs, and the stage that makes it: the first of that state, of a run that is done the
-    last. Where all that is left can never run, the run is over.
-    """
-    state = judge_run([one.state for one in verdicts.values()], RunState.RUNNING)
-    same = [stage for stage, one in verdicts.items() if judge_run([one.state], RunState.RUNNING) is state]
-    stage = same[-1] if state is RunState.DONE else same[0]
-    return (RunState.INTERRUPTED if state is RunState.PENDING and not live else state), stage

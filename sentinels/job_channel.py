@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
 from onbox.backends.cluster import BY_KEY, ClusterLook, NoLook, look
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from sentinels.channel import Contact
 from sentinels.jobs import HandedCondition, JobCondition
@@ -174,7 +174,7 @@ class JobChannel:
         self._heard.add(ident)
         if isinstance(found, NoLook):
             self.drops += not self.reason
-            self.reason, self.detail = found.reason, redact(one_line(found.detail))[:300]
+            self.reason, self.detail = found.reason, safe_line(found.detail, 300)
         else:
             self.last_heard_at, self.reason, self.detail = wall(), "", ""
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
-from onbox.backends.judge import Seen, judge_stage, words_of
-from onbox.chain.job_view import word_of
-from onbox.chain.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.chain.orders import is_apart
 from onbox.contract.boxes import CLUSTERS
-from onbox.contract.events import parse_events
+from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import StageState
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
+from onbox.runs.engine_word import state_on_disk, weigh, word_of, words_of
+from onbox.runs.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.triage.classes import REMEDIES
 from patrol.engines.evidence import read_evidence
 from sentinels.outcome import Finding, Outcome
@@ -72,12 +71,12 @@ class JobCondition:
         told = found.jobs[self.asked.job_id]
         word = told.word
         if isinstance(word, Unseen):
-            self.note = f"cannot be looked at: {one_line(word.why)[:200]}"
+            self.note = f"cannot be looked at: {safe_line(word.why, 200)}"
             return None
         if isinstance(word, Absent):
             return self._not_known(word, found.session, now)
         self.seen, self.session, self.lost_looks = True, found.session, 0
-        self.note = redact(one_line(words_of(word)))[:200]
+        self.note = safe_line(words_of(word), 200)
         return self._ended(word, told) or self._stalled(word, told, now)
 
     def _ended(self, word: Job, told: Told) -> Finding | None:
@@ -121,7 +120,7 @@ class JobCondition:
 
     def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:
         kept = {key: value for key, value in detail.items() if value not in (None, "")}
-        return Finding(outcome, self.target.text, redact(one_line(say))[:1000], since, kept)
+        return Finding(outcome, self.target.text, safe_line(say, 1000), since, kept)
 
     def memory(self) -> dict[str, Any]:
         return {"seen": self.seen, "session": self.session}
@@ -142,7 +141,7 @@ _OUTCOMES = {
 
 def could_not_look(engine: str, found: NoLook) -> str:
     """Why an engine told nothing; its own words kept."""
-    return f"cannot be looked at: {engine}: {BY_KEY[found.reason].says} ({redact(one_line(found.detail))[:200]})"
+    return f"cannot be looked at: {engine}: {BY_KEY[found.reason].says} ({safe_line(found.detail, 200)})"
 
 
 def failure_facts(engine: str, told: Told) -> dict[str, Any]:
@@ -212,9 +211,8 @@ class HandedCondition(JobCondition):
         told = found.jobs.get(self.asked.job_id)
         if told is None or self._job is None or self.run.parts is None:
             return None
-        word = word_of(self._job, {self.asked.job_id: told.word})
-        verdict = judge_stage(Seen(self.asked.endpoint.engine, self.asked.job_id, self._disk(), word, self._apart))
-        self.note = redact(one_line(verdict.text))[:200]
+        verdict = weigh(self._job, word_of(self._job, {self.asked.job_id: told.word}), self._disk(), apart=self._apart)
+        self.note = safe_line(verdict.text, 200)
         outcome = _OF_VERDICT.get(verdict.state)
         if outcome is None or (outcome is Outcome.LANDED and verdict.rule != "done-elsewhere"):
             self._against = ("", 0)
@@ -229,11 +227,12 @@ class HandedCondition(JobCondition):
 
     def _disk(self) -> StageState:
         facts = facts_of(self.run.parts or {})
-        if facts.done is not None:
-            return StageState.DONE
-        if "alive" in (facts.runner, facts.stage):
-            return StageState.RUNNING
-        return StageState.FAILED if facts.ended is not None else StageState.PENDING
+        return state_on_disk(
+            done=facts.done is not None,
+            alive="alive" in (facts.runner, facts.stage),
+            failed=facts.ended is not None,
+            interrupted=facts.last is not None and facts.last["event"] == Event.CHAIN_INTERRUPTED,
+        )
 
 
 _OF_VERDICT = {

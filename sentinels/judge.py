@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.units import format_duration, format_size
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
 from sentinels.engine_look import EngineWord, word_of
 from sentinels.engine_sh import ASK
@@ -76,10 +76,10 @@ class Condition(ABC):
 
     def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:
         kept = {key: value for key, value in detail.items() if value is not None}
-        return Finding(outcome, self.target.text, redact(one_line(say))[:1000], since, kept)
+        return Finding(outcome, self.target.text, safe_line(say, 1000), since, kept)
 
     def _cannot_look(self, message: CouldNotLook) -> None:
-        self.note = f"cannot be looked at: {one_line(message.why)[:200]}"
+        self.note = f"cannot be looked at: {safe_line(message.why, 200)}"
 
 
 class MarkerCondition(Condition):
@@ -158,7 +158,7 @@ def failure_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a FAILED marker adds to the JSON."""
     keys = ("run_id", "stage", "attempt", "exit_code", "failure_class", "remedy", "signature", "proof", "log")
     return {
-        key: redact(one_line(value)) if isinstance(value := data.get(key), str) else value
+        key: safe_line(value) if isinstance(value := data.get(key), str) else value
         for key in keys
         if data.get(key) is not None
     }
@@ -166,7 +166,7 @@ def failure_facts(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def first_line(content: bytes) -> str:
     text = content.decode("utf-8", "replace").strip()
-    return redact(one_line(text.partition("\n")[0]))[:200]
+    return safe_line(text.partition("\n")[0], 200)
 
 
 class LogCondition(Condition):
@@ -191,7 +191,7 @@ class LogCondition(Condition):
         elif isinstance(message, Remember):
             self.cursor = message.known
         elif isinstance(message, LineSeen):
-            line = redact(one_line(message.line))[:400]
+            line = safe_line(message.line, 400)
             outcome = Outcome.FAILED if message.failed else Outcome.LANDED
             word = "fail line" if message.failed else "line"
             return self._found(outcome, f"{word} in {self.path}: {line}", clock, log=self.path, line=line)
@@ -242,7 +242,7 @@ class ArtifactCondition(Condition):
         elif isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, ArtifactSeen) and message.ready:
-            path = redact(one_line(message.path))
+            path = safe_line(message.path)
             stable = format_duration(self.target.stable_seconds)
             say = f"artifact {path}, {format_size(message.size)}, unchanged for {stable}"
             return self._found(Outcome.LANDED, say, clock, artifact=path, bytes=message.size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text
 from sentinels.channel import last_contact
 from sentinels.outcome import Outcome
@@ -27,7 +27,7 @@ def final_line(finding: Finding, waited_seconds: float) -> str:
     look = LOOK_YOURSELF if finding.outcome in (Outcome.TIMED_OUT, Outcome.UNREACHABLE) else ""
     since = f"since {utc_text(finding.since)}, " if finding.since is not None else ""
     waited = f"waited {format_duration(waited_seconds)}"
-    return f"{finding.outcome.value} {one_line(finding.target)}: {finding.say}{look} ({since}{waited})"
+    return f"{finding.outcome.value} {safe_line(finding.target)}: {finding.say}{look} ({since}{waited})"
 
 
 def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def progress_line(wait: Wait, now: float) -> str:
             ]
         parts += dict.fromkeys(notes)
     left = format_duration(max(0.0, wait.began_at + wait.plan.limit_seconds - now))
-    text = redact(one_line(" · ".join(parts) or "connecting"))
+    text = safe_line(" · ".join(parts) or "connecting")
     return f"waiting {format_duration(now - wait.began_at)} (limit in {left}) · {text}"[:PROGRESS_LIMIT]
 
 
@@ -97,4 +97,4 @@ def warnings(conditions: Sequence[Any]) -> list[str]:
         "lines of the first",
         "the run cannot",
     )
-    return [f"{one_line(c.target.text)}: {c.note}" for c in conditions if c.note.startswith(shown)]
+    return [f"{safe_line(c.target.text)}: {c.note}" for c in conditions if c.note.startswith(shown)]

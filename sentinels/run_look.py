@@ -13,14 +13,16 @@ from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import RunState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
+from onbox.runs.engine_word import is_overtaken
+from onbox.runs.jobs import replay_jobs
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
 from sentinels.engine_look import ASKED
 from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from onbox.contract.events import Record
     from sentinels.engine_look import EngineWord
@@ -82,7 +84,8 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         (one for one in reversed(records) if one["event"] in CHAIN_ENDS or one["event"] == Event.CHAIN_STARTED), None
     )
     launch = _launch(last)
-    if engine and last is not None and _handed_over_since(records, last):
+    ended_at = last.get("at") if last is not None and last["event"] in CHAIN_ENDS else None
+    if engine and is_overtaken(ended_at, replay_jobs(records).of.values()):
         launch, last = None if launch is None else launch + 1, None
     lock = parse_object(parts.get("lock")) or {}
     return RunFacts(
@@ -102,15 +105,7 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
 
 
 def _engine(settings: object) -> str:
-    return one_line(str(settings.get("name") or ""))[:40] if isinstance(settings, dict) else ""
-
-
-def _handed_over_since(records: Sequence[Record], last: Record) -> bool:
-    """Whether a job was submitted after the chain's end: that end is then history."""
-    if last["event"] not in CHAIN_ENDS:
-        return False
-    newest = next((one for one in reversed(records) if one is last or one["event"] == Event.JOB_SUBMITTED), last)
-    return newest is not last
+    return safe_line(settings.get("name") or "", 40) if isinstance(settings, dict) else ""
 
 
 def _number(text: str) -> float:
@@ -192,9 +187,9 @@ def why_failed(data: Mapping[str, Any]) -> str:
         "; ".join(findings),
         data.get("proof") or data.get("last_line"),
     ]
-    text = " · ".join(dict.fromkeys(one_line(str(part))[:300] for part in parts if part))  # the reason may be a finding
-    remedy = f" · remedy: {one_line(str(data['remedy']))[:300]}" if data.get("remedy") else ""
-    return redact(text + remedy)
+    text = " · ".join(dict.fromkeys(safe_line(part, 300) for part in parts if part))  # the reason may be a finding
+    remedy = f" · remedy: {safe_line(data['remedy'], 300)}" if data.get("remedy") else ""
+    return safe_line(text + remedy)
 
 
 def _failed(facts: RunFacts) -> Judged:
@@ -210,7 +205,7 @@ def _failed(facts: RunFacts) -> Judged:
 def _stopped(facts: RunFacts) -> Judged:
     last = facts.last or {}
     word = "was interrupted" if last.get("event") == Event.CHAIN_INTERRUPTED else "was stopped"
-    why = f" ({one_line(str(last['reason']))[:200]})" if last.get("reason") else ""
+    why = f" ({safe_line(last['reason'], 200)})" if last.get("reason") else ""
     return Judged(Outcome.STOPPED, f"the run {word}{why}; `onbox resume` continues it", _since(last))
 
 
@@ -222,8 +217,8 @@ def _gone(facts: RunFacts) -> Judged:
 
 
 def _stalled(facts: RunFacts) -> Judged:
-    stage, line = facts.status.get("stage", "?"), one_line(str(facts.status.get("last_line", "")))[:200]
-    say = f"stage {stage} shows no sign of life" + (f"; last line: {redact(line)}" if line else "")
+    stage, line = facts.status.get("stage", "?"), safe_line(facts.status.get("last_line", ""), 200)
+    say = f"stage {stage} shows no sign of life" + (f"; last line: {line}" if line else "")
     return Judged(Outcome.STALLED, say, _since(facts.newest))
 
 
@@ -237,7 +232,7 @@ def _running(facts: RunFacts) -> Judged:
     progress = status.get("progress")
     shown = progress.get("text") if isinstance(progress, dict) else progress
     words = [str(status.get("stage") or ""), str(status.get("stage_state") or status.get("state") or "running")]
-    return Judged(None, redact(one_line(" ".join([*words, str(shown or "")]).strip()))[:200])
+    return Judged(None, safe_line(" ".join([*words, str(shown or "")]).strip(), 200))
 
 
 def _is_asked(facts: RunFacts) -> bool:
@@ -321,7 +316,7 @@ def _over(facts: RunFacts, *events: str) -> bool:
 
 ROWS: tuple[Row, ...] = (
     Row("unseen", lambda f, t: bool(f.trouble),
-        lambda f, t: Judged(None, f"the run cannot be looked at: {one_line(f.trouble)}"),
+        lambda f, t: Judged(None, f"the run cannot be looked at: {safe_line(f.trouble)}"),
         "what could not be looked at proves nothing"),
     Row("vanished", lambda f, t: f.run_id is None and t.bound is not None,
         lambda f, t: Judged(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away"),
@@ -363,7 +358,7 @@ ROWS: tuple[Row, ...] = (
     Row("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
         "on an engine no process is visible from here, and a job may still wait; an engine that gives no answer says nothing"),
     Row("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
-        lambda f, t: Judged(None, f"whether it lives cannot be told ({one_line(f.runner + ' ' + f.stage)})"),
+        lambda f, t: Judged(None, f"whether it lives cannot be told ({safe_line(f.runner + ' ' + f.stage)})"),
         "no verdict without the kernel's word"),
     Row("gone", lambda f, t: True, lambda f, t: _gone(f), "nobody lives and nothing was proved: said after a second look"),
 )  # fmt: skip

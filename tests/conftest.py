@@ -9,6 +9,7 @@ import pytest
 
 from tests.box import Box
 from tests.fault_server import FaultServer
+from tests.hostile_box import Hostile, honest_project, hostile
 from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
@@ -50,3 +51,15 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
     made = Sshd(tmp_path / "ssh")
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose run `digits` is done; not to be changed."""
+    return honest_project(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture
+def place_of_liars(tmp_path: Path, finished_project: Path) -> Iterator[Hostile]:
+    """A local folder that patrols boxes which answer what the test wants."""
+    yield from hostile(tmp_path, finished_project)

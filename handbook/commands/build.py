@@ -15,7 +15,7 @@ from handbook.render import title_line
 from handbook.render_json import render_json
 from onbox.contract.exits import Exit
 from onbox.contract.units import counted
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
@@ -76,5 +76,5 @@ def _build(args: argparse.Namespace, place: Place) -> int:
     if args.json:
         print(render_json(facts), end="")
     elif not args.from_memory:
-        print(redact(f"{done.page}: {counted(len(facts.runs), 'run')}, {title_line(facts).partition(' · ')[2]}"))
+        print(safe_line(f"{done.page}: {counted(len(facts.runs), 'run')}, {title_line(facts).partition(' · ')[2]}"))
     return Exit.DONE

@@ -10,7 +10,7 @@ from handbook.commands.options import add_options
 from handbook.promises import BLOCKS, World, named_files, promises
 from onbox.chain.identity import look_at_git
 from onbox.contract.exits import Exit
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.system.command import Finished, run_command
 from patrol.configured import load_settings
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"schema": 1, "open": len(open_ones), "items": items}, indent=1))
     else:
         for one in found:
-            print(redact(f"{one.standing:<9} {one.name:<17} {one.says}"))
+            print(safe_line(f"{one.standing:<9} {one.name:<17} {one.says}"))
         print("nothing is open" if not open_ones else f"{len(open_ones)} open: do not launch before they are answered")
     return Exit.FAILED if open_ones else Exit.DONE
 

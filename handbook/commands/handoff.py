@@ -12,7 +12,7 @@ from handbook.place import find_place
 from handbook.render import handoff, title_line
 from handbook.render_json import run_data
 from onbox.contract.exits import Exit
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "runs": [run_data(facts, one) for one in facts.runs]}, indent=1))
         return Exit.DONE
-    print(redact(title_line(facts)))
+    print(safe_line(title_line(facts)))
     for line in handoff(facts):
-        print(redact(line))
+        print(safe_line(line))
     return Exit.DONE

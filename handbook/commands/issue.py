@@ -13,7 +13,7 @@ from handbook.issue import body, command, update
 from handbook.logbook import FOLDER, Book
 from handbook.place import find_place
 from onbox.contract.exits import Exit
-from onbox.redact import redact
+from onbox.outside import safe_line, safe_text
 from onbox.system.clock import wall
 from onbox.system.files import replace_file
 
@@ -48,9 +48,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         text = body(about, contract_of(about, facts, contract), f"{FOLDER}/{about.run}.md")
     path = os.path.join(place.settings.state, f"issue-{about.run}.md")
-    replace_file(path, redact(text).encode())
-    print(redact(text))
-    print(f"send it, if you may: {redact(command(about.run, contract.issue, path))}")
+    replace_file(path, safe_text(text).encode())
+    print(safe_text(text))
+    print(f"send it, if you may: {safe_line(command(about.run, contract.issue, path))}")
     if not contract.issue:
         print("then name its address in onbox.toml: [contract] issue")
     return Exit.DONE

@@ -21,7 +21,7 @@ from onbox.contract.names import name_problem
 from onbox.contract.readings import observed
 from onbox.contract.units import counted
 from onbox.errors import Trouble
-from onbox.redact import printable, redact
+from onbox.outside import safe_line, safe_text
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _write(args: argparse.Namespace, place: Place) -> int:
         )
     facts = gather(place, wall())
     about = about_run(args.run, facts)
-    text = redact(printable(" ".join(args.words).replace("\r\n", "\n"))).strip()
+    text = safe_text(" ".join(args.words).replace("\r\n", "\n")).strip()
     if not text:
         raise Trouble(Exit.USAGE, "an entry needs a text")
     first, _, rest = text.partition("\n")
@@ -152,11 +152,11 @@ def _tell_git(books: Sequence[Book], *, push: bool, out: TextIO | None = None) -
         if kept.trouble:
             refused = True
             what = f"committed as {kept.commit}, but not pushed" if kept.commit else "not in git"
-            print(redact(f"handbook: {book.path}: {what}: {kept.trouble}"), file=sys.stderr)
+            print(safe_line(f"handbook: {book.path}: {what}: {kept.trouble}"), file=sys.stderr)
             continue
         said = [f"committed as {kept.commit}" if kept.commit else "nothing new to commit"]
         said += [f"pushed to {kept.pushed}"] if kept.pushed else []
-        print(redact(f"{book.path}: {', '.join(said)}"), file=out)
+        print(safe_line(f"{book.path}: {', '.join(said)}"), file=out)
     return Exit.FAILED if refused else Exit.DONE
 
 
@@ -209,7 +209,7 @@ def _show(args: argparse.Namespace, place: Place) -> int:
         )
         return Exit.DONE
     for run, entry in shown:
-        print(redact(printable(_line(run, entry, many=len(books) > 1))))
+        print(safe_line(_line(run, entry, many=len(books) > 1)))
     if not shown:
         print("nothing is recorded yet")
     return Exit.DONE

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.errors import Trouble
-from onbox.redact import redact
+from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten
 from patrol.configured import add_common_options
 
@@ -37,7 +37,7 @@ def look_now(place: Place) -> str:
     except Busy:
         return "a tick of the patrol is at work just now; these are the facts of the one before"
     except (Trouble, StateNotWritten) as error:
-        return redact(str(error))
+        return safe_text(error)
     return "; ".join(ticked.troubles)
 
 

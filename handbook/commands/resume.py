@@ -17,7 +17,7 @@ from handbook.situation import differences, overdue, situation
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, read_file
 from patrol.verdict import Severity
@@ -57,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({**as_data(facts), **now}, indent=1))
     else:
         for line in situation(facts, changed, trouble):
-            print(redact(line))
+            print(safe_line(line))
         for one in said:
-            print(redact(f"note: {one}"))
+            print(safe_line(f"note: {one}"))
     return int(_severity(facts, trouble))
 
 

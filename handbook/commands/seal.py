@@ -22,7 +22,7 @@ from handbook.words import safe
 from onbox.chain.identity import patch_identity
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"schema": 1, "run": about.name, "checks": [one._asdict() for one in found]}, indent=1))
     else:
         for one in found:
-            print(redact(f"{_WORDS[one.holds]:<12} {one.name:<17} {safe(one.says, 300)}"))
+            print(safe_line(f"{_WORDS[one.holds]:<12} {one.name:<17} {safe(one.says, 300)}"))
     false = [one for one in found if one.holds is False]
     if trouble or false or args.check:
-        print(redact(trouble), file=sys.stderr) if trouble else None
+        print(safe_line(trouble), file=sys.stderr) if trouble else None
         return Exit.FAILED if false or trouble else Exit.DONE
     caveats = [f"{one.name}: {safe(one.says, 160)}" for one in found if one.holds is None]
     entry = make_entry(
@@ -94,7 +94,7 @@ def _into_git(args: argparse.Namespace, place: Place, book: Book, found: list[Ch
     code = next((one.says for one in found if one.name == "code" and one.holds), "")
     tag, trouble = _tag(args, place, book.run, code)
     for what in filter(None, (f"logbook not in git: {kept.trouble}" if kept.trouble else "", trouble)):
-        print(redact(f"handbook: {what}"), file=sys.stderr)
+        print(safe_line(f"handbook: {what}"), file=sys.stderr)
     if kept.commit or tag:
         pushed = f", pushed to {kept.pushed}" if kept.pushed else ""
         print(f"committed as {kept.commit or 'before'}{pushed}; tag {tag or 'none'}")

@@ -18,6 +18,7 @@ from handbook.statements import PATHS_END, PATHS_SCRIPT, Verdict, check_page, co
 from handbook.words import safe
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 from onbox.redact import redact
 from onbox.system.clock import parse_utc, wall
 from onbox.system.files import read_file
@@ -129,9 +130,9 @@ def _tell(args: argparse.Namespace, found: list[Verdict]) -> int:
         print(json.dumps({"schema": 1, **counts, "statements": [one._asdict() for one in found]}, indent=1))
     else:
         for one in false:
-            print(redact(f"FALSE      {one.about}: {one.says}"))
+            print(safe_line(f"FALSE      {one.about}: {one.says}"))
         for one in unchecked:
-            print(redact(f"UNCHECKED  {one.about}: {safe(one.says, 200)}"))
+            print(safe_line(f"UNCHECKED  {one.about}: {safe(one.says, 200)}"))
         print(
             f"{len(found) - len(unchecked)} statements checked, {len(false)} false, {len(unchecked)} not checkable now"
         )

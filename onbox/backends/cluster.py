@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from onbox.backends.secrets import NoToken, bearer, find_token
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system import http
 from onbox.system.clock import monotonic
 from onbox.system.http import LOOPBACK, NoReply, Question, Reply
@@ -173,7 +173,7 @@ def bad_answer(address: str, answer: Reply, what: str) -> NoLook:
 
 def last_line(text: str) -> str:
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return redact(one_line(lines[-1]))[:DETAIL_LIMIT] if lines else "no words"
+    return safe_line(lines[-1], DETAIL_LIMIT) if lines else "no words"
 
 
 def look(

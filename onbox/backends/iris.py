@@ -9,7 +9,7 @@ from onbox.backends import iris_text as text
 from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, Job, JobState, Order, Refused, Submitted
 from onbox.backends.secrets import bearer, find_token
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.system.command import CANNOT_START, Finished, NotRun, run_command
+from onbox.system.command import Finished, NotRun, run_command
 from onbox.system.http import NoReply, Question, Reply, ask
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class Iris:
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
         answer = self._run(text.run_argv(order, self._settings), SUBMIT_SECONDS, order.folder)
         if isinstance(answer, NotRun):
-            absent = CANNOT_START in answer.why
-            return Refused(answer.why, "not_started") if absent else Unseen(answer.why)
+            return Unseen(answer.why) if answer.started else Refused(answer.why, "not_started")
         return text.read_submission(*answer)
 
     def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:

@@ -13,7 +13,7 @@ from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told,
 from onbox.backends.log_signs import signs_in
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ def read_told(job_id: str, status: int, body: str) -> Told:
         _seconds(job.get("submittedAt")),
         _seconds(job.get("startedAt")),
         _seconds(job.get("finishedAt")),
-        redact(one_line(command))[:500],
+        safe_line(command, 500),
         troubles=_waiting_tasks(job) if word.state is JobState.RUNNING else (),
     )
 
@@ -106,7 +106,7 @@ def _waiting_tasks(job: Mapping[str, Any]) -> tuple[str, ...]:
     waits = counts.get("pending") if isinstance(counts, dict) else None
     if not isinstance(waits, int) or isinstance(waits, bool) or waits < 1:
         return ()
-    why = redact(one_line(str(job.get("pendingReason") or "no reason told")))[:160]
+    why = safe_line(job.get("pendingReason") or "no reason told", 160)
     return (f"{waits} of {job.get('taskCount')} tasks wait: {why}",)
 
 

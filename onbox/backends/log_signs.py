@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 RAY_WORDS = (
     "loss|error|Error|Traceback|RESOURCE_EXHAUSTED|compiler_base.cc:2587|Program hbm requirement|"
@@ -51,7 +51,7 @@ def signs_in(text: str) -> tuple[str, ...]:
     for line in text.splitlines()[-LINES:]:
         for name, regex in _SIGNS:
             if regex.search(line[:2000]):
-                found[name] = f"{name}: {redact(one_line(line).strip())[:SAYS_LIMIT]}"
+                found[name] = f"{name}: {safe_line(line.strip(), SAYS_LIMIT)}"
     return tuple(found[name] for name, _ in _SIGNS if name in found)
 
 
@@ -59,4 +59,4 @@ def line_worth_reading(engine: str, text: str) -> str:
     """The newest of the last lines that a person should see first; "" for none."""
     regex = WORTH_READING[engine]
     lines = [line for line in text.splitlines()[-LINES:] if regex.search(line[:2000])]
-    return redact(one_line(lines[-1]).strip())[:300] if lines else ""
+    return safe_line(lines[-1].strip(), 300) if lines else ""

@@ -15,7 +15,7 @@ from onbox.backends.log_signs import signs_in
 from onbox.backends.ray import default_token
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,9 +71,9 @@ def read_told(job_id: str, status: int, body: str, session: str) -> Told:
     if not isinstance(word, Job) or not data:
         return Told(word)
     if word.state is JobState.PENDING and isinstance(data.get("message"), str):
-        word = word._replace(reason=redact(one_line(data["message"]))[: text.NOTE_LIMIT], note="")
+        word = word._replace(reason=safe_line(data["message"], text.NOTE_LIMIT), note="")
     began, ended = _seconds(data.get("start_time")), _seconds(data.get("end_time"))
-    command = redact(one_line(str(data.get("entrypoint") or "")))[:500]
+    command = safe_line(data.get("entrypoint") or "", 500)
     waits = word.state is JobState.PENDING  # its start_time is that of its submission until it starts
     return Told(word, began, None if waits else began, ended, command)
 
@@ -99,7 +99,7 @@ def read_dead_nodes(status: int, body: str) -> tuple[tuple[str, float], ...]:
     found = []
     for node in data if status == 200 and isinstance(data, list) else ():
         if isinstance(node, dict) and node.get("state") == "DEAD":
-            why = redact(one_line(str(node.get("state_message") or "no reason told")))[:120]
+            why = safe_line(node.get("state_message") or "no reason told", 120)
             found.append(
                 (f"node {str(node.get('node_ip'))[:40]} is dead: {why}", _seconds(node.get("end_time_ms")) or 0.0)
             )

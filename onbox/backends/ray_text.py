@@ -94,7 +94,7 @@ def read_submission(status: int, text: str, session: str) -> Submitted | Refused
 def read_job(submission_id: str, status: int, text: str, session: str) -> Maybe[Job]:
     """The answer to `GET /api/jobs/ID`. session: which life of the head answers, "" if that is not known."""
     if status == 404:
-        return Absent(f"the head (session {session or 'not known'}) does not know this job")
+        return Absent(f"the head (session {session or 'not known'}) does not know this job", session)
     data = parse_object(text)
     if status != 200 or data is None:
         return Unseen(explain_status(status, text) if status != 200 else "the head's answer is no job")

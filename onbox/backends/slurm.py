@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.backends import slurm_text as text
 from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, Job, Order, Refused, Submitted
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.system.command import CANNOT_START, Finished, NotRun, run_command
+from onbox.system.command import Finished, NotRun, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,8 +50,7 @@ class Slurm:
         env = text.submission_environment(self._environ, dict(order.env))
         answer = self._run(text.sbatch_argv(order, self._script), SUBMIT_SECONDS, env)
         if isinstance(answer, NotRun):
-            absent = CANNOT_START in answer.why
-            return Refused(answer.why, "not_started") if absent else Unseen(answer.why)
+            return Unseen(answer.why) if answer.started else Refused(answer.why, "not_started")
         return text.parse_submission(_answer(answer))
 
     def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
@@ -93,7 +92,7 @@ class Slurm:
             return Unseen(answer.why)
         if answer.code == 0 and "error" not in answer.err:
             return Done()
-        why = text.one_line(answer.err)
+        why = text.said(answer.err)
         return Unseen(why) if text.is_unreachable(answer.err) else Refused(why)
 
     def _history(self, job_ids: Sequence[str]) -> Maybe[Mapping[str, Job]]:
@@ -103,7 +102,7 @@ class Slurm:
             if isinstance(answer, NotRun) or not text.knows_no_field(_answer(answer)):
                 break
         if isinstance(answer, NotRun):
-            return Absent(answer.why) if CANNOT_START in answer.why else Unseen(answer.why)
+            return Unseen(answer.why) if answer.started else Absent(answer.why)
         return text.read_history(_answer(answer))
 
     def _ask(

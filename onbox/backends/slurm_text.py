@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.backends.base import Job, Order, Refused, Submitted
 from onbox.backends.slurm_states import job_from, shell_code, wait_code
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.outside import safe_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ SACCT_FIELDS = (f"{SACCT_OLD_FIELDS},Reason,Restarts", f"{SACCT_OLD_FIELDS},Reas
 
 FORGOTTEN = "Invalid job id specified"
 NO_ACCOUNTING = "accounting storage is disabled"
+SAID_LIMIT = 300
 JOB_ID = r"[0-9]+(?:_[0-9]+)?"
 
 
@@ -276,23 +278,23 @@ def read_queue(answer: Answer) -> Maybe[Mapping[str, Job]]:
     them is passed over, if there is a row.
     """
     if answer.code != 0 and FORGOTTEN not in answer.err:
-        return Unseen(one_line(answer.err) or f"squeue ended with {answer.code}")
+        return Unseen(said(answer.err) or f"squeue ended with {answer.code}")
     jobs = parse_squeue(answer.out)
     lines = [line for line in answer.out.splitlines() if line.strip()]
     rows = [line for line in lines if re.match(rf"{JOB_ID}(?:\s|$)", line)]
     if len(jobs) == len(rows) and (rows or not lines or answer.code != 0):
         return jobs
-    return Unseen(f"squeue's answer makes no sense: {one_line((rows or lines)[0])[:100]!r}")
+    return Unseen(f"squeue's answer makes no sense: {safe_words((rows or lines)[0], 100)!r}")
 
 
 def read_one(job_id: str, answer: Answer) -> Maybe[Job]:
     """The controller's answer to `scontrol_argv`."""
     if answer.code == 0:
         found = parse_scontrol(answer.out).get(job_id)
-        return found or Unseen(f"scontrol's answer makes no sense: {one_line(answer.out)[:100]!r}")
+        return found or Unseen(f"scontrol's answer makes no sense: {safe_words(answer.out, 100)!r}")
     if FORGOTTEN in answer.err:
         return Absent("Slurm does not know this job any more")
-    return Unseen(one_line(answer.err) or f"scontrol ended with {answer.code}")
+    return Unseen(said(answer.err) or f"scontrol ended with {answer.code}")
 
 
 def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
@@ -301,7 +303,7 @@ def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
         return Absent("Slurm keeps no accounting here")
     if answer.code == 0:
         return parse_sacct(answer.out)
-    return Unseen(one_line(answer.err) or f"sacct ended with {answer.code}")
+    return Unseen(said(answer.err) or f"sacct ended with {answer.code}")
 
 
 def knows_no_field(answer: Answer) -> bool:
@@ -314,9 +316,9 @@ def refusal(err: str) -> str:
     marks = ("sbatch: error:", "allocation failure:", "sbatch: unrecognized", "sbatch: option", "sbatch: invalid")
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     own = [line for line in lines if line.startswith(marks)]
-    return one_line("; ".join(line.removeprefix("sbatch: ").removeprefix("error: ") for line in own or lines))
+    return said("; ".join(line.removeprefix("sbatch: ").removeprefix("error: ") for line in own or lines))
 
 
-def one_line(text: str) -> str:
+def said(text: str) -> str:
     """What a command complained of, in one bounded line."""
-    return " ".join(text.split())[:300]
+    return safe_words(text, SAID_LIMIT)

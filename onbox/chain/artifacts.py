@@ -65,15 +65,18 @@ def _paths(artifact: Artifact, folder: str) -> Iterator[str]:
     yield from sorted(glob.glob(artifact.pattern, root_dir=folder, recursive=True))
 
 
-def picture(artifacts: tuple[Artifact, ...], folder: str) -> dict[str, Any]:
+def picture(artifacts: tuple[Artifact, ...], folder: str, until_ns: int | None = None) -> dict[str, Any]:
     """What the artifacts look like before a stage starts, JSON-ready: {path: [inode, mtime_ns, size]}.
 
     Beyond PICTURE_LIMIT files only the newest change time is kept, under the key "" (no file has an empty name).
+    until_ns: leave out what changed later.
     """
     before: dict[str, Any] = {}
     newest = 0
     for artifact in artifacts:
         for found in find_files(artifact, folder):
+            if until_ns is not None and found.ctime_ns > until_ns:
+                continue
             newest = max(newest, found.ctime_ns)
             if len(before) < PICTURE_LIMIT:
                 before[found.path] = [found.inode, found.mtime_ns, found.size_bytes]

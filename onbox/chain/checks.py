@@ -49,13 +49,19 @@ class Finding(NamedTuple):
 
 
 def judge(
-    stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log_matches: Maybe[bool] | None
+    stage: Stage,
+    ended: Ended,
+    looks: tuple[Look, ...],
+    *,
+    log_matches: Maybe[bool] | None,
+    earlier_seconds: float = 0.0,
 ) -> tuple[Finding, ...]:
     """All conditions of the success gate that do not hold; empty means success.
 
     log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.
+    earlier_seconds: what the earlier attempts of its series took. A resumed training with little left to do is quick.
     """
-    findings = list(_judge_end(stage, ended))
+    findings = list(_judge_end(stage, ended, earlier_seconds))
     if ended.exit_code == 0:
         for look in looks:
             findings.extend(_judge_artifact(look))
@@ -67,7 +73,7 @@ def judge(
     return tuple(findings)
 
 
-def _judge_end(stage: Stage, ended: Ended) -> list[Finding]:
+def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Finding]:
     if ended.cause != "exit":
         return [Finding(ended.cause, ended.detail or "ended by onbox", "an end of its own with exit code 0")]
     if ended.exit_code is None:
@@ -79,7 +85,7 @@ def _judge_end(stage: Stage, ended: Ended) -> list[Finding]:
         return []
     if ended.duration_seconds is None:
         return [Finding("min_duration", "unknown duration", f"at least {format_duration(shortest)}")]
-    if ended.duration_seconds < shortest:
+    if ended.duration_seconds + earlier_seconds < shortest:
         seen = f"ended after {format_duration(ended.duration_seconds)}"
         return [Finding("min_duration", seen, f"at least {format_duration(shortest)}")]
     return []
@@ -97,7 +103,7 @@ def _judge_artifact(look: Look) -> list[Finding]:
         return []
     seen = [f"{len(look.new)} new"]
     if look.old:
-        seen.append(f"{len(look.old)} old (unchanged since before the stage began)")
+        seen.append(f"{len(look.old)} old (from before the stage's first attempt)")
     if look.small:
         smallest = min(found.size_bytes for found in look.small)
         seen.append(f"{len(look.small)} too small (from {format_size(smallest)})")

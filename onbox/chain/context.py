@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.manifest import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,4 +40,4 @@ class Context(NamedTuple):
 
     def folder(self, stage: Stage) -> str:
         """Where a stage works: its cwd below the project."""
-        return os.path.normpath(os.path.join(self.head.project, stage.cwd))
+        return folder_of(self.head.project, stage)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.runfile import parse_head, replace_head
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _refused(stderr: str) -> dict[str, Any]:
     if "unknown revision" in stderr and "HEAD" in stderr:
         return {"absent": "its git work tree holds no commit yet"}
     said = next(filter(None, (line.strip() for line in stderr.splitlines())), "it said nothing")
-    return {"unknown": f"git refused: {one_line(redact(said))[:200]}"}
+    return {"unknown": f"git refused: {safe_line(said, 200)}"}
 
 
 def patch_identity(folder: str, old: str, new: str) -> str | None:

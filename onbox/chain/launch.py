@@ -22,7 +22,7 @@ from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, RunHead, parse_head, parse_stages, render_runfile
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import pause, utc_text, wall
 from onbox.system.files import make_folders, remove_file, replace_file
 from onbox.system.journal import Journal, read_lines
@@ -228,7 +228,7 @@ def _head_with_changes(definition: Definition, history: History) -> dict[str, An
     head["git"] = look_at_git(str(head["project"]))
     found = find_differences(Side(old.data, old_stages), Side(head, [stage for stage, _ in definition.stages]))
     if found:
-        differences = [[redact(one_line(text))[:300] for text in one] for one in found]
+        differences = [[safe_line(text, 300) for text in one] for one in found]
         head["changed"] = {"launch": history.launches + 1, "differences": differences}
     return head
 
@@ -240,7 +240,7 @@ def differences_from_frozen(definition: Definition) -> tuple[Difference, ...]:
     except (OSError, ValueError):
         return ()
     found = find_differences(Side({}, frozen), Side({}, [stage for stage, _ in definition.stages]))
-    return tuple(Difference(*(redact(one_line(text))[:300] for text in one)) for one in found)
+    return tuple(Difference(*(safe_line(text, 300) for text in one)) for one in found)
 
 
 def _refuse_other_live_stages(paths: RunPaths, names: Collection[str]) -> None:

@@ -44,10 +44,15 @@ class StageLedger:
             self.history.apply(record)
 
     def note_interrupted(self, ended: Ended | None, reason: str) -> None:
-        """The attempt is over without a verdict on the stage. ended: None if its end was not seen."""
+        """The attempt is over without a verdict on the stage. ended: None if nobody asked for that, and its end was not
+        seen: then it is told how far it came, so that a second end at the same step is known for what it is.
+        """
         number = self.known.attempts
-        records = [] if ended is None else [self._ended(number, ended)]
-        self.note(*records, self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
+        if ended is None:
+            progress = self.ctx.progress.look() or {}
+            self.note(self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason, progress=progress))
+            return
+        self.note(self._ended(number, ended), self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
 
     def note_retry(self, ended: Ended, cause: Cause, reason: str, delay_seconds: float) -> None:
         """The attempt failed and will be made again, unchanged."""
@@ -69,14 +74,11 @@ class StageLedger:
 
     def succeed(self, ended: Ended, looks: tuple[Look, ...], before_landing: Callable[[], None]) -> None:
         """DONE: journal, then the marker, the last thing that a stage causes. Raises StateNotWritten."""
-        files = [found for look in looks for found in look.new]
         number = self.known.attempts
         data = self._marker(number, ended)
         if self.ctx.progress.has_looked:
             data["progress"] = self.ctx.progress.look()
-        data["artifacts"] = [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]]
-        data["artifact_count"] = len(files)
-        data["artifact_bytes_total"] = sum(found.size_bytes for found in files)
+        data |= about_artifacts(looks)
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
@@ -148,6 +150,16 @@ class StageLedger:
             "resources": {} if ended.cause == "not_started" else self.ctx.sampler.finish(ended),
             **({"tracker": self.ctx.tracker.link} if self.ctx.tracker.link else {}),
         }
+
+
+def about_artifacts(looks: tuple[Look, ...]) -> dict[str, Any]:
+    """What a DONE says of the stage's files, for journal and marker."""
+    files = [found for look in looks for found in look.new]
+    return {
+        "artifacts": [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]],
+        "artifact_count": len(files),
+        "artifact_bytes_total": sum(found.size_bytes for found in files),
+    }
 
 
 def about_cause(cause: Cause) -> dict[str, Any]:

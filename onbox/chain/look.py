@@ -18,6 +18,7 @@ from onbox.logs.tail import look_at_log
 from onbox.system.clock import parse_utc, wall
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
+from onbox.triage.repeats import Repeated
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
@@ -41,7 +42,7 @@ class RunView(NamedTuple):
     keeper_alive: whether the live stage has a keeper, which will record its end and continue the chain.
     heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
     ended. `unreadable_lines`: damaged journal lines, which were passed over. tracker_runs: the newest records of runs
-    at experiment trackers, oldest first.
+    at experiment trackers, oldest first. repeated: how often its newest bad end came.
     """
 
     head: RunHead
@@ -56,6 +57,7 @@ class RunView(NamedTuple):
     heartbeat_age_seconds: float | None
     unreadable_lines: int
     tracker_runs: tuple[Record, ...] = ()
+    repeated: Repeated = Repeated(0)
 
     @property
     def current(self) -> str | None:
@@ -88,6 +90,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         None if written is None else max(0.0, wall() - written),
         len(history.unreadable),
         tuple(history.tracker_runs),
+        history.repeated,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import Event
 from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ def narrate(record: Record) -> str | None:
     state, text = teller(record)
     name = record.get("stage") or "chain"
     name = "chain" if name == "CHAIN" else name
-    return redact(one_line(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip()))
+    return safe_line(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip())
 
 
 def _number(record: Record, field: str) -> float:
@@ -140,5 +140,5 @@ def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
         parts.append(str(status["progress"].get("text")))
     if status.get("last_line"):
         parts.append(str(status["last_line"]))
-    text = redact(one_line(" · ".join(parts)))
+    text = safe_line(" · ".join(parts))
     return text if len(text) < width else text[: max(0, width - 2)] + "…"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Order
 from onbox.backends.slurm_options import with_warning
-from onbox.chain.jobs import WHOLE
 from onbox.chain.submit import Planned
+from onbox.runs.jobs import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
+from onbox.triage import repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from onbox.contract.events import Record
 
@@ -20,9 +21,10 @@ class StageHistory(NamedTuple):
 
     attempts: number of the newest attempt. last: the last event that decides, one of Event.ATTEMPT_STARTED,
     STAGE_DONE, STAGE_FAILED, STAGE_INTERRUPTED, STAGE_RETRYING, STAGE_REDO. started: the newest attempt's start record.
-    A *series* are the attempts of one command since the stage was last done, given up or redone: `retries` of it are
-    used up, and `before` is what the artifacts looked like when it began ({} = none existed). pictured: the patterns of
-    the artifacts that `before` tells of; None: not known (of an earlier writer).
+    A *series* are the attempts of one command since the stage was last done or redone: `before` is what the artifacts
+    looked like when it began ({} = none existed), at `began_at`; its attempts before the newest took `spent_seconds`.
+    pictured: the patterns of the artifacts that `before` tells of; None: not known (of an earlier writer). retries:
+    how many were made since the last verdict.
     """
 
     attempts: int = 0
@@ -32,6 +34,8 @@ class StageHistory(NamedTuple):
     before: dict[str, Any] | None = None
     retries: int = 0
     pictured: tuple[str, ...] | None = None
+    began_at: str = ""
+    spent_seconds: float = 0.0
 
     def continued_by(self, fingerprint: object) -> bool:
         """Whether an attempt of a command with this fingerprint belongs to the same series."""
@@ -50,9 +54,15 @@ class History:
         self.last_end: Record | None = None
         self.unreadable: list[Unreadable] = []
         self.tracker_runs: list[Record] = []
+        self._repeats: Mapping[str, Any] = repeats.NOTHING
 
     def of(self, stage: str) -> StageHistory:
         return self.stages.get(stage, _NOTHING)
+
+    @property
+    def repeated(self) -> repeats.Repeated:
+        """How often the newest bad end came."""
+        return repeats.repeated(repeats.ends_of(self._repeats))
 
     def apply(self, record: Record) -> None:
         """Take in one more record."""
@@ -64,6 +74,7 @@ class History:
             self.open, self.last_end = False, record
         elif event == Event.TRACKER_RUN:
             self.tracker_runs = [*self.tracker_runs[1 - KEPT_TRACKER_RUNS :], record]
+        self._repeats = repeats.take_in(self._repeats, record)
         stage = record.get("stage")
         if isinstance(stage, str) and event in _STEPS:
             self.stages[stage] = _STEPS[event](self.of(stage), record)
@@ -81,15 +92,23 @@ def _attempt(known: StageHistory, record: Record) -> int:
 def _started(known: StageHistory, record: Record) -> StageHistory:
     patterns = record.get("pictured")
     pictured = tuple(patterns) if isinstance(patterns, list) else None
-    if known.continued_by(record.get("fingerprint")):
-        more = record.get("before_more")
-        before, retries = {**(known.before or {}), **(more if isinstance(more, dict) else {})}, known.retries
-        pictured = pictured or known.pictured
-    else:
-        before, retries = record.get("before", {}), 0
-    return StageHistory(
-        _attempt(known, record), Event.ATTEMPT_STARTED, record, None, before, retries=retries, pictured=pictured
+    newest = StageHistory(_attempt(known, record), Event.ATTEMPT_STARTED, record, pictured=pictured)
+    if not known.continued_by(record.get("fingerprint")):
+        return newest._replace(before=record.get("before", {}), began_at=str(record.get("at", "")))
+    more = record.get("before_more")
+    return newest._replace(
+        before={**(known.before or {}), **(more if isinstance(more, dict) else {})},
+        retries=known.retries,
+        pictured=pictured or known.pictured,
+        began_at=known.began_at,
+        spent_seconds=known.spent_seconds + _seconds(known.ended),
     )
+
+
+def _seconds(ended: Record | None) -> float:
+    """How long an attempt took; 0 where that was not seen."""
+    duration = (ended or {}).get("duration_seconds")
+    return float(duration) if isinstance(duration, int | float) else 0.0
 
 
 def _ended(known: StageHistory, record: Record) -> StageHistory:
@@ -102,7 +121,9 @@ def _done(known: StageHistory, record: Record) -> StageHistory:
 
 
 def _failed(known: StageHistory, record: Record) -> StageHistory:
-    return StageHistory(known.attempts, Event.STAGE_FAILED, started=record)
+    failed = known._replace(last=Event.STAGE_FAILED, started=record, retries=0)
+    # One that never got so far as to start may be of another command than the attempts before it.
+    return failed if known.continued_by(record.get("fingerprint")) else failed._replace(before=None)
 
 
 def _interrupted(known: StageHistory, _: Record) -> StageHistory:

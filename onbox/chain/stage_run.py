@@ -7,20 +7,20 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.artifacts import Look, look_at, picture
+from onbox.chain.artifacts import picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
 from onbox.chain.environment import attempt_assignment
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
+from onbox.chain.success import ask_gate, ended_from_record, picture_of_added
 from onbox.chain.tracker_watch import Attempt
 from onbox.chain.waiting import Awaited, Patience
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
-from onbox.contract.readings import Unseen, observed
-from onbox.logs.tail import find_in_log
+from onbox.contract.readings import observed
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.limit import TooLong
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
     from onbox.contract.manifest import WaitFor
-    from onbox.contract.readings import Maybe
     from onbox.contract.runfile import FrozenStage
 
 BACKOFF_LIMIT_SECONDS = 3600.0
@@ -135,6 +134,7 @@ class StageRun:
                 return StageEnd.STOPPED
             rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
             why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
+            self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
             self.ledger.note_interrupted(None, why)
         return Again(self.known.attempts + 1, resume=True)
 
@@ -201,7 +201,7 @@ class StageRun:
 
     def _picture(self, folder: str) -> dict[str, Any]:
         """What the start record tells of the artifacts: all when a series begins; later only those that were configured
-        since, so that a file from before that nobody had looked at is not taken for new.
+        since and are from before it, so that such a file is not taken for new because nobody had looked at it.
         """
         artifacts, known = self.stage.artifacts, self.known
         patterns = [artifact.pattern for artifact in artifacts]
@@ -209,10 +209,8 @@ class StageRun:
             return {"before": picture(artifacts, folder), "pictured": patterns}
         if known.pictured is None or set(patterns) <= set(known.pictured):
             return {}
-        more = picture(tuple(artifact for artifact in artifacts if artifact.pattern not in known.pictured), folder)
-        seen = picture(tuple(artifact for artifact in artifacts if artifact.pattern in known.pictured), folder)
         return {
-            "before_more": {path: entry for path, entry in more.items() if path not in seen},
+            "before_more": picture_of_added(self.stage, folder, known),
             "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
         }
 
@@ -256,13 +254,7 @@ class StageRun:
         """How an attempt ended while no runner lived: from the journal if it got that far, else from its slot."""
         recorded = self.known.ended
         if recorded is not None:
-            return Ended(
-                recorded.get("exit_code"),
-                recorded.get("signal"),
-                str(recorded.get("cause", "exit")),
-                recorded.get("duration_seconds"),
-                str(recorded.get("detail", "")),
-            )
+            return ended_from_record(recorded)
         code = evidence.slot.exit_code if evidence.slot else None
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         duration = None
@@ -279,11 +271,11 @@ class StageRun:
         if ended.cause == "unobserved":
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
-        looks = self._look_at_artifacts(ended)
-        findings = judge(self.stage, ended, looks, log_matches=self._log_matches(number, ended))
-        if findings:
-            return self._fail(number, ended, findings)
-        self.ledger.succeed(ended, looks, self.before_landing)
+        log = self.ctx.paths.log(self.stage.name, number)
+        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended)
+        if verdict.findings:
+            return self._fail(number, ended, verdict.findings)
+        self.ledger.succeed(ended, verdict.looks, self.before_landing)
         return StageEnd.DONE
 
     def _conclude_tracker(self, ended: Ended) -> None:
@@ -293,29 +285,16 @@ class StageRun:
             progress.look()
             self.ctx.tracker.conclude(progress.links)
 
-    def _look_at_artifacts(self, ended: Ended) -> tuple[Look, ...]:
-        if ended.exit_code != 0 or not self.stage.artifacts:
-            return ()
-        folder, before = self.ctx.folder(self.stage), self.known.before or {}
-        return tuple(look_at(artifact, folder, before) for artifact in self.stage.artifacts)
-
-    def _log_matches(self, number: int, ended: Ended) -> Maybe[bool] | None:
-        if not self.stage.done_if_log or ended.exit_code != 0:
-            return None
-        try:
-            return find_in_log(self.ctx.paths.log(self.stage.name, number), self.stage.done_if_log) is not None
-        except OSError as error:
-            return Unseen(error.strerror or str(error))
-        except TooLong:
-            return Unseen("the regular expression takes too long on this log")
-
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
+        from onbox.triage.classes import may_repeat  # noqa: PLC0415 - only after a failure
+
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
         self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
-        if cause.failure_class in retry.classes and self.known.retries < retry.max:
+        may_retry = cause.failure_class in retry.classes and may_repeat(cause.failure_class, own_word=True)
+        if may_retry and self.known.retries < retry.max:
             self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)

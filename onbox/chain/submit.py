@@ -10,10 +10,10 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
-from onbox.chain.job_view import ask, record_of_end
-from onbox.chain.jobs import WHOLE, Jobs, KnownJob
+from onbox.chain.job_view import ask
 from onbox.contract.events import Event, render_event
 from onbox.contract.readings import Absent, Unseen
+from onbox.runs.jobs import WHOLE, Jobs, KnownJob, record_of_end
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import Journal
 

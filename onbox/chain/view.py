@@ -19,7 +19,7 @@ from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.units import format_duration
 from onbox.logs.tail import look_at_log
-from onbox.redact import printable, redact
+from onbox.outside import safe_text
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.journal import read_lines
@@ -191,7 +191,7 @@ class Viewer:
         while self.bell_fd is not None:
             self._hear(self.bell_fd)
         if self.last_words:
-            print(redact(printable(self.last_words.decode("utf-8", "replace").strip())), file=sys.stderr)
+            print(safe_text(self.last_words.decode("utf-8", "replace").strip()), file=sys.stderr)
         if self._status is not None:
             return self._status if self._status >= 0 else self._vanished(signal.Signals(-self._status).name)
         end = self.end or self._end_before_we_came()

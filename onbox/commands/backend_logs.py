@@ -6,17 +6,17 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from onbox.chain.jobs import WHOLE
 from onbox.chain.launch import read_head
 from onbox.commands.backend_view import open_engine
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
-from onbox.redact import printable, redact
+from onbox.outside import safe_line, safe_text
+from onbox.runs.jobs import WHOLE
 
 if TYPE_CHECKING:
-    from onbox.chain.jobs import KnownJob
     from onbox.contract.paths import RunPaths
+    from onbox.runs.jobs import KnownJob
 
 
 def show_job_log(paths: RunPaths, stage: str | None, lines: int) -> int:
@@ -31,9 +31,9 @@ def show_job_log(paths: RunPaths, stage: str | None, lines: int) -> int:
     if text is None:
         answer = engine.backend.logs(job.job_id, lines=lines)
         if isinstance(answer, Unseen):
-            raise Trouble(Exit.UNAVAILABLE, f"{job.backend} job {job.job_id}: could not look: {printable(answer.why)}")
+            raise Trouble(Exit.UNAVAILABLE, f"{job.backend} job {job.job_id}: could not look: {safe_line(answer.why)}")
         text = f"{job.backend} job {job.job_id} has printed nothing yet" if isinstance(answer, Absent) else answer
-    sys.stdout.write("\n".join(redact(printable(line)) for line in text.splitlines()[-lines:]) + "\n")
+    sys.stdout.write(safe_text("\n".join(text.splitlines()[-lines:])) + "\n")
     return int(Exit.DONE)
 
 

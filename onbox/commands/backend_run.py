@@ -13,8 +13,6 @@ from onbox.backends.slurm import JOB_SCRIPT, SCRIPT_NAME
 from onbox.chain.holder import Holder
 from onbox.chain.identity import freeze_git
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.job_view import job_of_record
-from onbox.chain.jobs import WHOLE, Jobs, replay_jobs
 from onbox.chain.launch import Definition, Wishes, all_done, prepare, read_head, read_stages, take_lock
 from onbox.chain.orders import chain_order, is_apart, stage_orders
 from onbox.chain.plan import Action, plan_stage
@@ -25,7 +23,8 @@ from onbox.commands.backend_view import follow, make_engine
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.redact import printable, redact
+from onbox.outside import safe_line, safe_text
+from onbox.runs.jobs import WHOLE, Jobs, job_of_record, replay_jobs
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from onbox.backends.base import Backend
-    from onbox.chain.jobs import KnownJob
     from onbox.chain.submit import Planned
     from onbox.contract.events import Record
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
+    from onbox.runs.jobs import KnownJob
 
 
 class Alive(Exception):
@@ -110,7 +109,7 @@ def _settle(desk: Desk, *, forget: bool) -> dict[str, Job]:
     except Unanswered as unanswered:
         raise Trouble(
             Exit.UNAVAILABLE,
-            f"{printable(str(unanswered))}\n  nothing was started: a job of this run may be alive; try again later",
+            f"{safe_text(unanswered)}\n  nothing was started: a job of this run may be alive; try again later",
         ) from unanswered
 
 
@@ -200,11 +199,11 @@ def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after
         what = f"stage {refusal.stage}" if refusal.stage != WHOLE else "the chain"
         raise Trouble(
             Exit.UNAVAILABLE,
-            f"{desk.backend.name} refused {what}: {printable(str(refusal))}{kept}\n"
+            f"{desk.backend.name} refused {what}: {safe_text(refusal)}{kept}\n"
             "  nothing of this chain was left in its queue; correct its definition, then: onbox chain",
         ) from refusal
     except Unanswered as unanswered:
-        raise Trouble(Exit.UNAVAILABLE, printable(str(unanswered))) from unanswered
+        raise Trouble(Exit.UNAVAILABLE, safe_line(unanswered)) from unanswered
 
 
 def _attach(args: argparse.Namespace, definition: Definition, alive: Alive) -> None:
@@ -252,7 +251,7 @@ def _say_submitted(args: argparse.Namespace, definition: Definition, taken: list
     lines = [f"run {definition.head['run']} ({definition.head['run_id']}) is with {backend}: job {jobs}"]
     lines += [f"  marker  {path}" for path in (paths.done("CHAIN"), paths.failed("CHAIN"))]
     lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
-    print(redact("\n".join(lines)), flush=True)
+    print(safe_text("\n".join(lines)), flush=True)
 
 
 def _submitted_data(definition: Definition, taken: list[KnownJob]) -> Mapping[str, Any]:

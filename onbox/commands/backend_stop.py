@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Done, Job, JobState
 from onbox.chain.job_view import ask
-from onbox.chain.jobs import Jobs, replay_jobs
 from onbox.chain.launch import read_head
 from onbox.chain.replay import History, replay
 from onbox.chain.stopping import StopRequest, write_request
@@ -23,7 +22,8 @@ from onbox.contract.events import Event, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Unseen
 from onbox.errors import Trouble
-from onbox.redact import printable
+from onbox.outside import safe_line
+from onbox.runs.jobs import Jobs, replay_jobs
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import remove_file
 from onbox.system.journal import read_lines
@@ -72,7 +72,7 @@ def _live(paths: RunPaths, backend: Backend) -> list[Job]:
         if isinstance(look.word, Unseen):
             who = f"{backend.name} job {look.known.job_id or look.known.name}"
             raise Trouble(
-                Exit.UNAVAILABLE, f"{who}: could not look: {printable(look.word.why)}; whether it runs is not known"
+                Exit.UNAVAILABLE, f"{who}: could not look: {safe_line(look.word.why)}; whether it runs is not known"
             )
         if isinstance(look.word, Job) and (look.word.is_live or look.word.native_state == "PENDING"):
             found.append(look.word)

@@ -6,10 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job
-from onbox.backends.judge import words_of
 from onbox.backends.table import make_backend
 from onbox.chain.job_view import JobView, ask, refine
-from onbox.chain.jobs import WHOLE, Jobs, replay_jobs
 from onbox.chain.look import look_at_run
 from onbox.chain.orders import is_apart
 from onbox.chain.view import JournalReader
@@ -19,7 +17,9 @@ from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line
+from onbox.runs.engine_word import words_of
+from onbox.runs.jobs import WHOLE, Jobs, replay_jobs
 from onbox.system.clock import monotonic, pause
 from onbox.system.journal import read_lines
 from onbox.triage.classes import REMEDIES
@@ -140,7 +140,7 @@ def engine_failure(found: JobView) -> dict[str, Any] | None:
 
 
 def _safe(text: str) -> str:
-    return redact(printable(one_line(text)))
+    return safe_line(text)
 
 
 # -- following

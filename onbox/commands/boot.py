@@ -18,7 +18,7 @@ from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.crontab_text import BadLine, our_lines, render, with_line, without_line
 from onbox.errors import Trouble
-from onbox.redact import printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from onbox.system.relaunch import program_words
 
@@ -87,7 +87,7 @@ def _continue(project: Project, name: str, config: str | None) -> int:
 
 
 def _say(text: str) -> None:
-    print(f"{utc_text(wall())} {redact(printable(text))}", flush=True)
+    print(f"{utc_text(wall())} {safe_line(text)}", flush=True)
 
 
 # -- the line that asks for it

@@ -27,6 +27,11 @@ from onbox.errors import Trouble
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from onbox.commands.project import Project
+    from onbox.contract.manifest import Stage
+    from onbox.contract.paths import RunPaths
 
 
 CHAIN_EXAMPLES = """\
@@ -36,6 +41,7 @@ examples:
   onbox chain 'train=python train.py' 'eval=python eval.py'    no configuration file needed
   onbox chain -d train eval                     start, check that it runs, return
   onbox chain train eval && ./publish.sh        the exit code is the chain's result
+  onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
@@ -60,6 +66,7 @@ def add(subparsers: Any) -> None:
     chain.add_argument(
         "--frozen", metavar="RUN_DIR", help="with --inline: STAGE (or all) of the run frozen there, as a job does"
     )
+    chain.add_argument("--recheck", metavar="STAGE", help="ask the gate of its failed attempt again, and run nothing")
     chain.set_defaults(function=run_chain_command)
     resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
     resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
@@ -102,16 +109,28 @@ def run_chain_command(args: argparse.Namespace) -> int:
         if args.backend not in (None, "local"):
             raise Trouble(Exit.USAGE, "--inline runs the stages in this process, --backend hands them to another")
         backend = "local"
-    try:
-        stages = stages_from_words(args.stages, project.config)
-    except UsageProblem as problem:
-        raise Trouble(Exit.USAGE, str(problem)) from problem
     if args.run is not None:
         check_run_name(args.run)
     paths = project.paths(args.run)
+    stages = _stages(args, project, paths)
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
-    return start(args, define(project, paths, stages, backend))
+    definition = define(project, paths, stages, backend)
+    if args.recheck is not None:
+        from onbox.commands.recheck import run_recheck  # noqa: PLC0415 - only then
+
+        return run_recheck(args, definition)
+    return start(args, definition)
+
+
+def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequence[Stage]:
+    """What the words mean; where no stage is configured and a frozen one is to be judged again, the frozen ones."""
+    if args.recheck is not None and not args.stages and not project.config.stages and os.path.exists(paths.manifest):
+        return [frozen.stage for frozen in read_stages(paths)]
+    try:
+        return stages_from_words(args.stages, project.config)
+    except UsageProblem as problem:
+        raise Trouble(Exit.USAGE, str(problem)) from problem
 
 
 def run_resume_command(args: argparse.Namespace) -> int:

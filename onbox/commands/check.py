@@ -18,9 +18,9 @@ from onbox.contract.config_backends import ENGINES
 from onbox.contract.exits import Exit
 from onbox.contract.units import counted
 from onbox.errors import Trouble
+from onbox.outside import safe_line, safe_text
 from onbox.preflight.report import Facts, Result, Verdict
 from onbox.preflight.table import run_checks
-from onbox.redact import printable, redact
 
 if TYPE_CHECKING:
     import argparse
@@ -112,10 +112,10 @@ def render(result: Result, *, colour: bool) -> str:
     """One line, and one more for the remedy; a configuration's errors keep their lines."""
     word = result.verdict.value
     word = f"\x1b[{_COLOURS[result.verdict]}m{word}\x1b[0m" if colour else word
-    first, *more = [redact(printable(line)) for line in result.seen.splitlines()] or [""]
+    first, *more = safe_text(result.seen).splitlines() or [""]
     lines = [f"{word}  {result.check:<14} {first}"] + [f"{'':<21}{line}" for line in more]
     if result.remedy:
-        lines.append(f"{'':<21}→ {redact(printable(result.remedy))}")
+        lines.append(f"{'':<21}→ {safe_line(result.remedy)}")
     return "\n".join(lines)
 
 
@@ -127,8 +127,8 @@ def _as_data(results: Sequence[Result]) -> dict[str, Any]:
             {
                 "check": result.check,
                 "verdict": result.verdict.value,
-                "seen": redact(result.seen),
-                "remedy": redact(result.remedy) or None,
+                "seen": safe_text(result.seen),
+                "remedy": safe_text(result.remedy) or None,
                 "looked": result.looked,
             }
             for result in results

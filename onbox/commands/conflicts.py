@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.plan import Action
-from onbox.redact import printable, redact
+from onbox.outside import safe_line, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ def describe_conflicts(paths: RunPaths, conflicts: Conflicts) -> str:
         lines += _describe(paths, conflict)
     if len(conflicts.found) > SHOWN:
         lines.append(f"  … and {len(conflicts.found) - SHOWN} stages more")
-    return redact("\n".join(lines))
+    return safe_text("\n".join(lines))
 
 
 def difference_lines(differences: Iterable[Difference]) -> list[str]:
@@ -72,7 +72,7 @@ def _difference(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return printable(shlex.join(map(str, value)))
+        return safe_line(shlex.join(map(str, value)))
     if isinstance(value, dict):
-        return printable(json.dumps(value, sort_keys=True, ensure_ascii=False))
-    return printable(str(value)).replace("\n", "⏎")
+        return safe_line(json.dumps(value, sort_keys=True, ensure_ascii=False))
+    return safe_line(value)

@@ -13,7 +13,7 @@ from onbox.commands.conflicts import difference_lines
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.lock import LockUnsupported
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _config_changes(stages: Sequence[FrozenStage], configured: Sequence[Stage]) 
     now = {stage.name: stage for stage in configured}
     frozen = [one.stage for one in stages if one.stage.name in now]
     found = find_differences(Side({}, frozen), Side({}, [now[stage.name] for stage in frozen]))
-    return [line.strip() for line in map(redact, map(one_line, difference_lines(found)))][:SHOWN]
+    return [safe_line(line.strip()) for line in difference_lines(found)][:SHOWN]
 
 
 def _words(stage: StageForecast, would: str) -> str:
@@ -71,7 +71,7 @@ def tell_forecast(
     lines += [f"  onbox.toml   differs from what a resume runs: {line}" for line in changed]
     lines.append("  nothing was changed by this look")
     for line in lines:
-        print(redact(one_line(line)))
+        print(safe_line(line))
     return _code(forecast)
 
 
@@ -94,4 +94,4 @@ def refuse_other_lineage(paths: RunPaths, head: RunHead, stages: Sequence[Frozen
     with suppress(OSError, LockUnsupported):
         forecast = foretell(paths, head, stages, contract)
         if forecast.refused:
-            raise Trouble(Exit.GATE_REFUSED, redact(one_line(refusal_words(forecast))))
+            raise Trouble(Exit.GATE_REFUSED, safe_line(refusal_words(forecast)))

@@ -14,7 +14,7 @@ from onbox.errors import Trouble
 from onbox.logs.cursor import look_on
 from onbox.logs.progress import ProgressReader, ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.limit import TooLong, time_limit
 
@@ -107,7 +107,7 @@ def progress_as_json(progress: Progress, line: str | None, age_seconds: float | 
         "loss": progress.loss,
         "eta_seconds": progress.eta_seconds,
         "finished": progress.finished,
-        "tracker_run": redact(progress.tracker_run) if progress.tracker_run else None,
+        "tracker_run": safe_line(progress.tracker_run) if progress.tracker_run else None,
         "percent": progress.percent,
         "last_line": line,
         "log_age_seconds": None if age_seconds is None else round(age_seconds, 1),

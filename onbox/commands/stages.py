@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.commands.project import add_config_option, load_project
 from onbox.contract.exits import Exit
 from onbox.contract.manifest import stage_to_dict
-from onbox.redact import redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     import argparse
@@ -36,5 +36,5 @@ def run(args: argparse.Namespace) -> int:
         return Exit.DONE
     for stage in stages:
         command = shlex.join(stage.cmd) if isinstance(stage.cmd, tuple) else stage.cmd
-        print(stage.name if args.names else f"{stage.name:<20} {redact(command)}")
+        print(stage.name if args.names else f"{stage.name:<20} {safe_line(command)}")
     return Exit.DONE

@@ -42,7 +42,7 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
     if "backend" in definition.head:
         return _start_on_engine(args, definition)
     _refuse_live_jobs(paths)
-    lock = _lock_of(paths)
+    lock = lock_of(paths)
     if isinstance(lock, Holder):
         return attach(args, definition, lock)
     try:
@@ -59,7 +59,7 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
     return follow_launch(args, definition, started, offset)
 
 
-def _lock_of(paths: RunPaths) -> Taken | Holder:
+def lock_of(paths: RunPaths) -> Taken | Holder:
     """The run's lock, or who has it. Raises Trouble where that is not to be known."""
     try:
         return take_lock(paths)

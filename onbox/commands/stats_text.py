@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.units import format_duration, format_size
-from onbox.redact import printable
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def render_picture(picture: Picture) -> str:
 
 
 def printable_lines(lines: list[str]) -> str:
-    return "\n".join(printable(line) for line in lines)
+    return "\n".join(safe_line(line) for line in lines)
 
 
 def _lines(name: str, value: Maybe[Any], texts: Any) -> list[str]:

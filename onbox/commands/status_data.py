@@ -13,8 +13,9 @@ from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
 from onbox.contract.tracker import identity_from_record
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import parse_utc, wall
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 LATE_HEARTBEATS = 4
+REPEATED = 2  # ends in the same way: the next one only repeats it
 
 
 def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "run_id": head.run_id,
         "state": view.state.value,
         "stage": view.current,
-        "reason": redact(printable(str(reason))) if reason else _why_stalled(paths, view),
+        "reason": safe_line(reason) if reason else _why_stalled(paths, view),
         "outcome": (view.end or {}).get("event"),
         "runner_alive": view.runner_alive,
         "runner_pid": view.holder.pid if view.holder else None,
@@ -47,6 +49,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
         "failure": _failure(paths, view),
+        "repeated": _repeated(view),
         "progress": view.status.get("progress") if view.runner_alive else None,
         "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
         "resources": view.status.get("resources") if view.runner_alive else None,
@@ -104,7 +107,15 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
     marker = read_marker(paths.failed(failed)) if failed is not None else None
     if not isinstance(marker, Marker):
         return None
-    return {"stage": failed, **{key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}}
+    known = {key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}
+    return {"stage": failed, **known, "may_resume_by_itself": may_repeat(str(known.get("failure_class", "unknown")))}
+
+
+def _repeated(view: RunView) -> dict[str, Any] | None:
+    """How often the newest bad end came, where that was more than once and the run has not gone on since."""
+    if view.repeated.times < REPEATED or view.state not in (RunState.FAILED, RunState.INTERRUPTED):
+        return None
+    return {"times": view.repeated.times, "step": view.repeated.step, "says": str(view.repeated)}
 
 
 def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,8 +123,8 @@ def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
     identity = identity_from_record(record)
     fields = {} if identity is None else identity._asdict()
     drift = record.get("drift")
-    safe = {key: redact(one_line(value)) if isinstance(value, str) else value for key, value in fields.items()}
-    return {**safe, "drift": [redact(one_line(str(text))) for text in drift] if isinstance(drift, list) else []}
+    safe = {key: safe_line(value) if isinstance(value, str) else value for key, value in fields.items()}
+    return {**safe, "drift": [safe_line(text) for text in drift] if isinstance(drift, list) else []}
 
 
 def is_late(view: RunView) -> bool:
@@ -185,4 +196,6 @@ def next_command(view: RunView) -> str | None:
         return "onbox resume"
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         return "onbox resume"
+    if view.state is RunState.INTERRUPTED and view.repeated.times >= REPEATED:
+        return "onbox logs"
     return _NEXT_COMMANDS[view.state]

@@ -8,7 +8,7 @@ from onbox.commands.status_data import is_late, state_word
 from onbox.contract.states import StageState
 from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
-from onbox.redact import printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import parse_utc, wall
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _failure_lines(failure: Mapping[str, Any]) -> list[str]:
     lines.append(f"  remedy   {failure.get('remedy')}")
     if "triage_trouble" in failure:
         lines.append(f"  triage   {failure['triage_trouble']}")
-    return [redact(printable(line)) for line in lines]
+    return [safe_line(line) for line in lines]
 
 
 def _tracker_lines(runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -57,6 +57,8 @@ def render_status(view: RunView, data: dict[str, Any]) -> str:
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
     lines += _failure_lines(data["failure"]) if data["failure"] else []
+    if data["repeated"]:
+        lines.append(f"  again    {data['repeated']['says']}: change something before you resume it")
     lines += [_stage_line(stage, view) for stage in _shown(view.stages)]
     lines += [f"  job      {line}" for line in data.get("job_lines", ())]
     if view.runner_alive or not data.get("jobs"):
@@ -64,7 +66,7 @@ def render_status(view: RunView, data: dict[str, Any]) -> str:
     if data["waiting_for"]:
         lines.append(f"  waiting  {data['waiting_for']}")
     if data["progress"]:
-        lines.append(f"  progress {printable(str(data['progress'].get('text')))}")
+        lines.append(f"  progress {safe_line(data['progress'].get('text'))}")
     lines += _tracker_lines(data["tracker_runs"])
     if data["log"]:
         log = data["log"]
@@ -102,7 +104,7 @@ def resource_text(sample: Mapping[str, Any]) -> str:
         if len(gpu) > 1 and "utilization_percent" in gpu
     ]
     parts += [f"{name}: could not look ({why})" for name, why in (sample.get("could_not_look") or {}).items()]
-    return redact(printable(" · ".join(parts)))
+    return safe_line(" · ".join(parts))
 
 
 def _shown(stages: tuple[StageView, ...]) -> tuple[StageView, ...]:

@@ -130,22 +130,23 @@ class Config(NamedTuple):
 
 
 def parse_config(
-    data: Mapping[str, object], *, default_name: str, known_classes: frozenset[str] | None = None
+    data: Mapping[str, object], *, default_name: str, known_classes: Mapping[str, str] | None = None
 ) -> Config:
     """What a parsed onbox.toml means.
 
-    default_name: the run's name where [run] gives none. known_classes: the failure classes that `retry.classes` may
-    name, to which those of [[triage]] rows with `retry = true` are added; None: any. Raises ConfigErrors with all
+    default_name: the run's name where [run] gives none. known_classes: for each known failure class why
+    it must never be retried unchanged ("": it may be), to which those of [[triage]] rows with `retry = true` are added;
+    None: any class may be named. Raises ConfigErrors with all
     errors.
     """
     errors: list[ConfigError] = []
     file = Table("", data, KNOWN_KEYS[""], errors)
     run = _sub_table(file, "run")
-    triage = _read_triage(file)
+    triage = _read_triage(file, known_classes or {})
     run_env = read_env(run)
     gates = read_gates(_sub_table(file, "gates"), Gates())
     backends = read_backends(file)
-    shared = Shared(run_env, gates, _retryable(known_classes, triage), _options(backends["slurm"].get("sbatch")))
+    shared = Shared(run_env, gates, _with_own_classes(known_classes, triage), _options(backends["slurm"].get("sbatch")))
     config = Config(
         run_name=run.read("name", values.run_name, default_name),
         state_dir=run.read("state_dir", values.text, DEFAULT_STATE_DIR),
@@ -189,7 +190,7 @@ def _read_settings(run: Table) -> RunSettings:
 # -- triage and progress: checked here, used where logs are read
 
 
-def _read_triage(file: Table) -> tuple[Plain, ...]:
+def _read_triage(file: Table, known_classes: Mapping[str, str]) -> tuple[Plain, ...]:
     rows = file.values.get("triage", ())
     if not isinstance(rows, list | tuple):
         file.fail("triage", rows, "a list of tables; write [[triage]]")
@@ -197,17 +198,20 @@ def _read_triage(file: Table) -> tuple[Plain, ...]:
     for position, row in enumerate(rows):
         table = Table(f"triage[{position}]", row, KNOWN_KEYS["triage[]"], file.errors)
         table.require("regex", values.regex, None, "a regular expression of the line that proves the class")
-        table.require("class", values.failure_class, None, "a failure class, known or your own")
+        name = table.require("class", values.failure_class, None, "a failure class, known or your own")
         table.read("remedy", values.text, None)
-        table.read("retry", values.flag, None)
+        never = known_classes.get(name or "")
+        if table.read("retry", values.flag, None) and never:
+            table.fail("retry", True, f"false for {name}: {never}")
     return tuple(_read_only(row) for row in rows if isinstance(row, Mapping))
 
 
-def _retryable(known: frozenset[str] | None, triage: tuple[Plain, ...]) -> frozenset[str] | None:
+def _with_own_classes(known: Mapping[str, str] | None, triage: tuple[Plain, ...]) -> Mapping[str, str] | None:
     """The known classes and those that the user's own rows allow to retry."""
     if known is None:
         return None
-    return known | {name for row in triage if row.get("retry") is True and isinstance(name := row.get("class"), str)}
+    names = (row.get("class") for row in triage if row.get("retry") is True)
+    return {**{name: "" for name in names if isinstance(name, str)}, **known}
 
 
 def _read_progress(table: Table) -> Plain:

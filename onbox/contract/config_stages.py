@@ -47,13 +47,14 @@ RETRY_MAX = 1  # where there is a retry table without `max`
 
 
 class Shared(NamedTuple):
-    """What every stage gets: the environment of [run], the [gates], the classes that a retry may name (None: any), and
+    """What every stage gets: the environment of [run], the [gates], why each failure class must never be
+    retried ("": it may be; None: any may be), and
     the sbatch options of [slurm].
     """
 
     env: Env
     gates: Gates
-    known_classes: frozenset[str] | None
+    known_classes: Mapping[str, str] | None
     sbatch: Options = ()
 
 
@@ -201,13 +202,13 @@ def _read_wait_for(stage: Table) -> WaitFor | None:
     return wait
 
 
-def _read_retry(stage: Table, known_classes: frozenset[str] | None) -> Retry:
+def _read_retry(stage: Table, known_classes: Mapping[str, str] | None) -> Retry:
     if "retry" not in stage:
         return Retry()
     table = Table(stage.path_of("retry"), stage.values["retry"], RETRY_KEYS, stage.errors)
     parse: Callable[[object], str] = values.failure_class
     if known_classes is not None:
-        parse = values.one_of(known_classes, "a failure class that may be retried")
+        parse = partial(_retried_class, known_classes)
     retry = Retry(
         max=table.read("max", values.count_from(0), RETRY_MAX),
         classes=table.read_list("classes", parse, 'a list such as ["preempted", "network_blip"]'),
@@ -216,6 +217,14 @@ def _read_retry(stage: Table, known_classes: frozenset[str] | None) -> Retry:
     if retry.max and not table.values.get("classes"):
         table.missing("classes", "the failure classes to retry, as no other is retried")
     return retry
+
+
+def _retried_class(known: Mapping[str, str], value: object) -> str:
+    never = known.get(value) if isinstance(value, str) else None
+    if never:
+        raise Unwanted(f"a class that may be retried unchanged ({never})")
+    allowed = [name for name, why in known.items() if not why]
+    return values.one_of(allowed, "a failure class that may be retried")(value)
 
 
 # -- gates

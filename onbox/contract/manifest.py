@@ -6,6 +6,7 @@ would cost it 10 ms and 1.5 MiB (docs/decisions/0002-light-runner.md).
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ class Stage(NamedTuple):
     done_if_log: str | None = None
     gates: Gates = Gates()
     sbatch: tuple[tuple[str, str | None], ...] = ()
+
+
+def folder_of(project: str, stage: Stage) -> str:
+    """Where a stage works: its cwd below the project."""
+    return os.path.normpath(os.path.join(project, stage.cwd))
 
 
 class RunSettings(NamedTuple):

@@ -10,9 +10,13 @@ from typing import Any, NamedTuple, TypeVar, Union
 
 
 class Absent(NamedTuple):
-    """Looked, and there is none (no limit, no GPU, a file system that counts no inodes). why: for people."""
+    """Looked, and there is none (no limit, no GPU, a file system that counts no inodes). why: for people.
+
+    session: which life of an engine answered; "" where that is not known or does not matter.
+    """
 
     why: str
+    session: str = ""
 
 
 class Unseen(NamedTuple):

@@ -53,7 +53,7 @@ cmd = "python train.py"
 # (default "6h") the stage has failed. Default: nothing is waited for
 #wait_for = { file = "data/READY", timeout = "6h" }
 # Start it again unchanged: at most max times (default 1), only after failures of these classes, after backoff (default
-# "60s", twice as long each time). Default: never
+# "60s", twice as long each time). What can only fail again (host_oom, divergence, ...) is refused. Default: never
 #retry = { max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }
 # A regular expression that a line of the attempt's own log must match before the stage counts as done. Default: ""
 #done_if_log = "saved .*best"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.redact import printable
+from onbox.outside import printable
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

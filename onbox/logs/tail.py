@@ -6,7 +6,7 @@ import os
 import re
 from typing import NamedTuple
 
-from onbox.redact import printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from onbox.system.files import read_tail
 from onbox.system.limit import TooLong, time_limit
@@ -41,9 +41,9 @@ def look_at_log(path: str) -> LogLook | None:
 def last_line(tail: bytes) -> str | None:
     """The last printable line of a log's end. A progress bar's carriage returns separate lines too."""
     for raw in reversed(re.split(rb"[\r\n]+", tail)):
-        text = printable(raw.decode("utf-8", "replace")).strip()
+        text = safe_line(raw.decode("utf-8", "replace").strip(), LINE_LIMIT).strip()
         if text:
-            return redact(text[: 4 * LINE_LIMIT])[:LINE_LIMIT]
+            return text
     return None
 
 

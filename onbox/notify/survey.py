@@ -9,7 +9,7 @@ from onbox.contract.targets import notify_from_dict
 from onbox.notify.outbox import Damaged, Message, Name, Outbox
 from onbox.notify.targets import read_standing
 from onbox.notify.words import title
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
@@ -93,7 +93,7 @@ def _message(outbox: Outbox, name: Name, folder: str) -> dict[str, Any]:
         "id": found.notice.id,
         "at": found.notice.at,
         "event": found.notice.event,
-        "title": one_line(redact(title(found.notice))),
+        "title": safe_line(title(found.notice)),
         "reason": end.get("reason"),
         "end": found.end,
     }
@@ -109,4 +109,4 @@ def summary(seen: dict[str, Any]) -> str | None:
     text = f"not delivered yet: {', '.join(parts)}" if parts else ""
     if seen["dead_total"]:
         text += (" · " if text else "") + f"{seen['dead_total']} given up (onbox notify list)"
-    return one_line(redact(text)) or None
+    return safe_line(text) or None

@@ -24,7 +24,7 @@ from onbox.notify.table import format_of
 from onbox.notify.targets import NotSet, Resolved, Standing, read_standing, resolve_target, write_standing
 from onbox.notify.turn import nobody_asks
 from onbox.notify.wire import Answer, Ask, NoAnswer, Outcome, Unusable, Verdict
-from onbox.redact import printable, redact
+from onbox.outside import safe_line, safe_text
 from onbox.system.clock import parse_utc, pause, utc_text, wall
 from onbox.system.files import StateNotWritten, read_tail
 
@@ -69,7 +69,7 @@ def hide(text: str, resolved: Resolved) -> str:
     for word in (resolved.url, resolved.secret, *resolved.url.replace("?", "/").replace("&", "/").split("/")[3:]):
         if word and len(word) >= 6:
             text = text.replace(word, "***")
-    return redact(printable(text))[:REASON_LIMIT]
+    return safe_line(text, REASON_LIMIT)
 
 
 def with_log_tail(notice: Notice, target: Target) -> Notice:
@@ -80,9 +80,9 @@ def with_log_tail(notice: Notice, target: Target) -> Notice:
         tail = read_tail(notice.log, target.attach_log_bytes)
     except OSError:
         return notice
-    text = printable((tail or b"").decode("utf-8", "replace").replace("\r", "\n"))
+    text = (tail or b"").decode("utf-8", "replace")
     whole = text.partition("\n")[2] if tail and len(tail) >= target.attach_log_bytes else text
-    return notice._replace(log_tail=redact(whole).strip() or None)
+    return notice._replace(log_tail=safe_text(whole).strip() or None)
 
 
 class Terms(NamedTuple):

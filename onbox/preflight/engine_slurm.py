@@ -63,7 +63,7 @@ def _controller(facts: Facts) -> Result:
     answer = _ask(facts, "scontrol", "ping")
     if isinstance(answer, Unseen):
         return unreached("controller", answer.why, remedy)
-    said = text.one_line(answer.out or answer.err)
+    said = text.said(answer.out or answer.err)
     if " is UP" in answer.out:
         return passed("controller", said)
     if " is DOWN" in answer.out:
@@ -125,7 +125,7 @@ def _partition(facts: Facts, partition: str) -> Iterator[Result]:
     """`--test-only` does not tell that a partition is down: jobs are taken, and wait."""
     answer = _ask(facts, "sinfo", "-h", "-p", partition, "-o", "%a %D %t")
     if isinstance(answer, Unseen) or answer.code != 0:
-        yield unseen(f"partition {partition}", answer.why if isinstance(answer, Unseen) else text.one_line(answer.err))
+        yield unseen(f"partition {partition}", answer.why if isinstance(answer, Unseen) else text.said(answer.err))
         return
     rows = [line.split() for line in answer.out.splitlines() if len(line.split()) == 3]
     counts = ", ".join(f"{count} {state}" for _, count, state in rows)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-CANNOT_START = "cannot be started"  # in the reason of a NotRun that has done nothing at all
 END_SECONDS = 2.0  # what ending a program that was too slow may take
 
 
@@ -24,9 +23,13 @@ class Finished(NamedTuple):
 
 
 class NotRun(NamedTuple):
-    """No answer: the program is not there, cannot be started, or was too slow (and was killed)."""
+    """No answer: the program is not there, cannot be started, or was too slow (and was killed).
+
+    started: whether it may have done something.
+    """
 
     why: str
+    started: bool = True
 
 
 def run_command(
@@ -47,7 +50,7 @@ def run_command(
             start_new_session=True,
         )
     except OSError as error:
-        return NotRun(f"{argv[0]} {CANNOT_START}: {error.strerror or error}")
+        return NotRun(f"{argv[0]} cannot be started: {error.strerror or error}", started=False)
     try:
         out, err = child.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:

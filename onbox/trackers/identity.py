@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from onbox.contract.tracker import TEXT_LIMIT, Intent, TrackerIdentity
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -159,4 +159,4 @@ def known_before(earlier: Sequence[TrackerIdentity], found: TrackerIdentity) -> 
 
 def _safe(text: str) -> str:
     """One printable line without secrets, bounded."""
-    return redact(one_line(text))[:TEXT_LIMIT]
+    return safe_line(text, TEXT_LIMIT)

@@ -6,98 +6,133 @@ from typing import NamedTuple
 
 
 class FailureClass(NamedTuple):
-    """key: stable name, used in `retry.classes` and in markers. retryable: whether the same configuration may run
-    again at all; False means that a retry can only repeat the failure.
+    """key: stable name, used in `retry.classes` and in markers. never: why the same configuration must not be retried
+    or resumed by itself; "" where it may be. The chain's retry, the patrol's `recover`, the handbook and every JSON
+    read this one column.
     """
 
     key: str
     remedy: str
-    retryable: bool
+    never: str = ""
 
+
+_NO_ROOM = "without room its next save fails in the same way"
+_NO_MEMORY = "the same configuration needs the same memory again"
+_SAME_DEFECT = "the same code and settings fail in the same way"
+_SAME_DEVICE = "the same node has the same broken device"
 
 CLASSES: tuple[FailureClass, ...] = (
     FailureClass(
         "disk_full",
-        "Prune old snapshots and scratch, check that the newest checkpoint is whole, resume from the last whole one.",
-        True,
+        "Make room (old checkpoints and scratch, never the best or the newest whole one), then resume from the newest "
+        "whole checkpoint.",
+        _NO_ROOM,
     ),
     FailureClass(
         "inode_exhausted",
         "Delete or pack small files (tar, shards), then resume. Pruning big checkpoints does not help.",
-        True,
+        _NO_ROOM,
     ),
     FailureClass(
-        "quota_exceeded", "Free space under that quota or move caches and outputs elsewhere, then resume.", True
+        "quota_exceeded",
+        "Free space under that quota or move caches and outputs elsewhere, then resume.",
+        _NO_ROOM,
     ),
     FailureClass(
         "host_oom",
-        "Fewer workers, less prefetch or pinning, or more memory (look at the cgroup's limit, not the host's); resume.",
-        True,
+        "Fewer workers, less prefetch or pinning, or more memory (look at the cgroup's limit, not the host's); then "
+        "resume.",
+        _NO_MEMORY,
     ),
     FailureClass(
         "shm_too_small",
         "Raise the container's shared-memory size, use fewer workers, or share through files; then resume.",
-        True,
+        _NO_MEMORY,
     ),
     FailureClass(
         "cuda_oom",
         "Change the configuration (batch, sequence, sharding) or free the card if another holds it. Never unchanged.",
-        False,
+        _NO_MEMORY,
     ),
-    FailureClass("tpu_hbm_oom", "Change the configuration (batch, sharding, remat). Never retry unchanged.", False),
-    FailureClass("code_error", "Stop; hand file and line to somebody who can mend them. Never retry.", False),
-    FailureClass("config_error", "Stop; correct the configuration, then start anew.", False),
+    FailureClass(
+        "tpu_hbm_oom", "Change the configuration (batch, sharding, remat). Never retry unchanged.", _NO_MEMORY
+    ),
+    FailureClass("code_error", "Stop; fix the code at the file and line shown. Never retry unchanged.", _SAME_DEFECT),
+    FailureClass("config_error", "Stop; correct the configuration, then start anew.", _SAME_DEFECT),
     FailureClass(
         "checkpoint_corrupt",
         "Fall back to the last whole checkpoint; if keys differ, see whether code and checkpoint belong together.",
-        False,
+        "it would load the same damaged checkpoint",
     ),
     FailureClass(
-        "data_error", "Repair, fetch again or skip the named file, then resume: a plain retry meets it again.", False
+        "data_error",
+        "Repair, fetch again or skip the named file, then resume: a plain retry meets it again.",
+        "it meets the same data again",
     ),
     FailureClass(
         "divergence",
-        "Stop; go back to a checkpoint before the blow-up. One identical retry with another seed at most.",
-        True,
+        "Stop; a person decides. Go back to a checkpoint before the blow-up and change what caused it (learning rate, "
+        "data, precision).",
+        "the same configuration diverges again, and its newest checkpoints hold the blow-up",
     ),
-    FailureClass("cuda_assert", "Run once with CUDA_LAUNCH_BLOCKING=1 to find the line; treat it as a bug.", False),
     FailureClass(
-        "cuda_env", "Mend the image, the driver or the allocation. Never retry on the same environment.", False
+        "cuda_assert", "Run once with CUDA_LAUNCH_BLOCKING=1 to find the line; treat it as a bug.", _SAME_DEFECT
     ),
-    FailureClass("gpu_hardware", "Exclude the node, report it, resume on another one.", True),
-    FailureClass("tpu_bad_node", "Recycle the node or end the stale holder of the device, then resume.", True),
+    FailureClass(
+        "cuda_env",
+        "Fix the image, the driver or the allocation. Never retry on the same environment.",
+        "the same environment fails in the same way",
+    ),
+    FailureClass("gpu_hardware", "Exclude the node, report it, resume on another one.", _SAME_DEVICE),
+    FailureClass("tpu_bad_node", "Recycle the node or end the stale holder of the device, then resume.", _SAME_DEVICE),
     FailureClass(
         "nccl_or_distributed",
         "Find the first failing rank; if there is none, resume once, then suspect the fabric or a node.",
-        True,
     ),
-    FailureClass("ray_node_died", "Wait for the node or replace it, then resume.", True),
-    FailureClass("preempted", "Resume the same configuration.", True),
+    FailureClass("ray_node_died", "Wait for the node or replace it, then resume."),
+    FailureClass("preempted", "Resume the same configuration."),
+    FailureClass("time_limit", "Resume from the last checkpoint with a new limit; save more often if work was lost."),
+    FailureClass("network_blip", "Resume the same configuration after a back-off; work offline if it happens again."),
+    FailureClass("auth_error", "Stop; a person must give access. Never retry.", "access does not come by itself"),
     FailureClass(
-        "time_limit", "Resume from the last checkpoint with a new limit; save more often if work was lost.", True
+        "permission_error", "Correct owner, mode or path, then resume.", "permissions do not change by themselves"
     ),
+    FailureClass("port_in_use", "Choose another port or end the stale process, then resume."),
     FailureClass(
-        "network_blip", "Resume the same configuration after a back-off; work offline if it happens again.", True
+        "user_interrupt", "Do nothing by yourself; resume only on request.", "a person ended it, so a person resumes it"
     ),
-    FailureClass("auth_error", "Stop; a person must give access. Never retry.", False),
-    FailureClass("permission_error", "Mend owner, mode or path, then resume.", False),
-    FailureClass("port_in_use", "Choose another port or end the stale process, then resume.", True),
-    FailureClass("user_interrupt", "Do nothing by yourself; resume only on request.", False),
     FailureClass(
         "hang_stall",
         "Look at the age of log and checkpoint; if both are old, take a stack dump, then stop and resume.",
-        True,
     ),
-    FailureClass("success_healthy", "Leave it alone.", False),
+    FailureClass("success_healthy", "Leave it alone.", "it has not failed"),
     FailureClass(
-        "false_success", "It exited with 0 but did not leave what it must: look at its log before resuming.", False
+        "false_success",
+        "It exited with 0 but did not leave what it must: look at its log before resuming.",
+        "it would exit with 0 and leave too little again",
     ),
     FailureClass(
-        "not_started", "What the stage needs to start is missing: provide it, then start the chain again.", False
+        "not_started",
+        "What the stage needs to start is missing: provide it, then start the chain again.",
+        "what it needs does not come by itself",
     ),
-    FailureClass("unknown", "Read the end of the attempt's log; resume only when the cause is understood.", False),
+    FailureClass(
+        "unknown",
+        "Read the end of the attempt's log; resume only when the cause is understood.",
+        "nobody knows yet whether it can only repeat",
+    ),
 )
 
 REMEDIES = {row.key: row.remedy for row in CLASSES}
 CLASS_KEYS = frozenset(REMEDIES)
-RETRYABLE = frozenset(row.key for row in CLASSES if row.retryable)
+NEVER = {row.key: row.never for row in CLASSES}
+
+
+def may_repeat(failure_class: str, *, own_word: bool | None = None) -> bool:
+    """Whether the same configuration may run again by itself after such a failure.
+
+    own_word: of a [[triage]] row of the user's own, which decides for a class that the table does not know; None: there
+    is none, and then the answer is no.
+    """
+    never = NEVER.get(failure_class)
+    return bool(own_word) if never is None else not never

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.redact import redact
+from onbox.outside import safe_line
 from onbox.regex import lazy
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
@@ -297,8 +297,8 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         call.confidence,
         call.rule,
         (user.remedy if user else None) or REMEDIES.get(name, REMEDIES["unknown"]),
-        user.retry if user else name in RETRYABLE,
-        signature(name, redact(said) if said and name != "success_healthy" else None),
+        may_repeat(name, own_word=user.retry if user else None),
+        signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),
         secondary,
@@ -323,4 +323,4 @@ def _is_small_fix(call: Call) -> bool:
 
 def clean(text: str) -> str:
     """A line of the log as it may leave the process."""
-    return redact(text.strip()[: 4 * LINE_LIMIT])[:LINE_LIMIT]
+    return safe_line(text.strip(), LINE_LIMIT)

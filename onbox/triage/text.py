@@ -9,7 +9,7 @@ import calendar
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.redact import printable
+from onbox.outside import printable
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

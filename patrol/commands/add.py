@@ -13,8 +13,8 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 from onbox.project import load_project, read_toml
-from onbox.redact import printable
 from onbox.system.files import StateNotWritten
 from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
@@ -168,12 +168,12 @@ def _names(folder: str) -> list[str]:
 def _with_trainings(box: BoxSettings, trainings: Sequence[Training]) -> BoxSettings:
     """What onbox did not start is watched where it works: the first; the others are named."""
     first, *others = trainings
-    print(f"no run of onbox is there; watched is what runs in {printable(first.folder)}: {first.words}")
+    print(f"no run of onbox is there; watched is what runs in {safe_line(first.folder)}: {first.words}")
     if first.log is None:
         warn("its stdout goes to no file: give `log`, so that progress and errors can be seen")
     for number, other in enumerate(others[:OTHERS_SHOWN], 2):
         command = _add_command(box._replace(name=f"{box.name}-{number}", project=other.folder))
-        warn(f"there runs more, in {printable(other.folder)}: {other.words}; to watch it: {printable(command)}")
+        warn(f"there runs more, in {safe_line(other.folder)}: {other.words}; to watch it: {safe_line(command)}")
     watch = Watch(first.name, log=first.log, process=first.pattern)
     return box._replace(project=first.folder, watches=(watch,))
 

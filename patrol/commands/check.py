@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.units import counted
-from onbox.redact import printable, redact
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.configured import add_common_options, choose_boxes, load_settings
 from patrol.engines.look import look_at_cluster
@@ -81,9 +81,9 @@ def run(args: argparse.Namespace) -> int:
     for name, each in items.items():
         print(name)
         for item in each:
-            print(printable(f"  {item.what:<10} {_word(item):<9} {redact(item.says)}"))
+            print(safe_line(f"  {item.what:<10} {_word(item):<9} {item.says}"))
             if item.remedy:
-                print(printable(f"  {'':<20} -> {item.remedy}"))
+                print(safe_line(f"  {'':<20} -> {item.remedy}"))
     return int(severity)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.exits import Exit
 from onbox.contract.units import format_duration
 from onbox.errors import Trouble
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
 from patrol.configured import add_common_options, load_settings, split_run
 from patrol.memory import Memory
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"schema": 1, "at": wall(), "rows": data}, indent=2))
     else:
         for row in rows:
-            print(one_line(render(row)))
+            print(safe_line(render(row)))
         if not rows:
             print("nothing yet")
     return Exit.DONE

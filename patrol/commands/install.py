@@ -14,7 +14,7 @@ from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.crontab_text import BadLine, with_line
 from onbox.errors import Trouble
-from onbox.redact import one_line, printable, redact
+from onbox.outside import LINE_LIMIT, safe_line
 from onbox.system.clock import wall
 from onbox.system.files import make_folders
 from patrol.configured import add_common_options, choose_boxes, load_settings
@@ -126,11 +126,11 @@ def _try_as_cron_would(job: Job) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Trouble(Exit.USAGE, f"this does not run as cron would run it: {error}") from error
     except ValueError as error:
-        said = one_line(redact(done.stderr.strip()))[-500:] or "it said nothing"
+        said = safe_line(done.stderr.strip()[-LINE_LIMIT:])[-500:] or "it said nothing"
         text = f"this does not run as cron would run it (exit code {done.returncode}): {said}"
         raise Trouble(Exit.USAGE, text) from error
     for entry in data["runs"]:
-        print(f"  {printable(entry['line'])}")
+        print(f"  {safe_line(entry['line'])}")
     if os.environ.get("SSH_AUTH_SOCK") and any("auth" in str(entry.get("say")) for entry in data["runs"]):
         print("  cron has no ssh agent: a key that needs one is of no use to it. Name a key without passphrase with")
         print("  IdentityFile in ~/.ssh/config, best one that may do nothing else")

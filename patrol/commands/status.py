@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.exits import Exit
 from onbox.contract.units import counted, format_duration
 from onbox.cron_daemon import cron_runs
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
 from patrol.configured import add_common_options, load_settings
 from patrol.cron import NONE_RUNS, WHAT_TO_DO
@@ -107,7 +107,7 @@ def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
         boxes = "1 box" if heartbeat.boxes == 1 else f"{heartbeat.boxes} boxes"
         text += f", {counted(heartbeat.runs, 'run')} on {boxes} in {took:.1f} s, exit code {heartbeat.exit_code}"
     stale = " · STALE: silent for more than two cadences" if standing.stale else ""
-    return text + stale + (f" · {one_line(heartbeat.trouble)}" if heartbeat.trouble else "")
+    return text + stale + (f" · {safe_line(heartbeat.trouble)}" if heartbeat.trouble else "")
 
 
 def _word_line(word: LastWord, standing: Standing, now: float) -> str:

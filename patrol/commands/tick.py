@@ -118,7 +118,7 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
         from patrol.report_forms import nagios  # noqa: PLC0415 - loaded by now
 
         entries = [entry for box in ticked.judged for entry in box.entries()]
-        for line in nagios(entries, ticked.now):
+        for line in nagios(entries, ticked.now, ticked.severity):
             output.print(line)
     else:
         for note in ticked.notes:

@@ -24,6 +24,7 @@ from patrol.output import Output
 from patrol.report import details
 from patrol.report_forms import document
 from patrol.tick import policy_of
+from patrol.verdict import worst_severity
 
 if TYPE_CHECKING:
     import argparse
@@ -88,7 +89,9 @@ def _look(settings: Settings, boxes: Any) -> list[BoxJudged]:
 def _texts(judged: list[BoxJudged], settings: Settings, *, live: bool, as_json: bool, every: float) -> list[str]:
     if as_json:
         entries = [entry for box in judged for entry in box.entries()]
-        return [json.dumps(document(entries, wall()), default=str)]
+        now = wall()
+        severity = worst_severity((entry.verdict for entry in entries), now)
+        return [json.dumps(document(entries, now, severity), default=str)]
     lines = [run.line for box in judged for run in box.runs]
     if not live:
         return lines

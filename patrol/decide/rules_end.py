@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from onbox.contract.events import Event
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import REMEDIES, may_repeat
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.scene import RunScene
 from patrol.decide.words import (
@@ -17,6 +15,7 @@ from patrol.decide.words import (
     else_known,
     failure_remedy,
     failure_words,
+    foretell_command,
     how_far,
     log_command,
     resume_command,
@@ -26,18 +25,8 @@ from patrol.presence import Presence, is_queued
 from patrol.recall import acknowledgement
 from patrol.verdict import Severity
 
-if TYPE_CHECKING:
-    from patrol.snapshot import Failure
-
 Row = Rule[RunScene]
 If = Condition[RunScene]
-
-
-def retry_allowed(failure: Failure) -> bool:
-    """The marker's own word; else the class table's."""
-    if failure.retry_allowed is not None:
-        return failure.retry_allowed
-    return failure.failure_class in RETRYABLE
 
 
 def _may_resume(scene: RunScene) -> bool:
@@ -45,7 +34,15 @@ def _may_resume(scene: RunScene) -> bool:
     known = scene.look.managed or scene.look.can_resubmit
     if isinstance(scene.look.failure, Unseen) or not known or scene.stop_reached:
         return False
-    return scene.failure is None or (retry_allowed(scene.failure) and scene.same_failures < scene.limits.repeat_count)
+    if scene.repeated.times >= scene.limits.repeat_count:
+        return False
+    failure = scene.failure
+    return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
+
+
+def _resume_or_log(scene: RunScene) -> str:
+    """A resume is offered only where nothing speaks against it."""
+    return resume_command(scene) if _may_resume(scene) else log_command(scene)
 
 
 def _proven_dead(scene: RunScene) -> bool:
@@ -103,8 +100,8 @@ ACKNOWLEDGED = If(
 FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
 QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
 REPEATED = If(
-    "an earlier attempt failed with the same signature",
-    lambda scene: scene.same_failures >= scene.limits.repeat_count,
+    "an earlier attempt failed with the same signature, or ended at the same step",
+    lambda scene: scene.repeated.times >= scene.limits.repeat_count,
 )
 PROVEN = If("seen so twice, or proven by a reboot or a heartbeat that ended", _proven_dead)
 CERTAIN_END = If(
@@ -189,7 +186,7 @@ def _engine_remedy(scene: RunScene) -> str:
 
 def _engine_may_resume(scene: RunScene) -> bool:
     engine = scene.engine
-    return engine is not None and engine.failure_class in RETRYABLE and _may_resume(scene)
+    return engine is not None and may_repeat(engine.failure_class or "") and _may_resume(scene)
 
 
 def _resume_remedy(scene: RunScene) -> str:
@@ -259,9 +256,9 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
-        lambda s: f"the same failure {s.same_failures} times: {failure_words(s)}",
+        lambda s: f"{s.repeated}: {failure_words(s)}",
         "what failed twice in the same way fails a third time; a person must change something",
-        remedy=lambda s: f"Do not retry: {failure_remedy(s)}", command=log_command,
+        remedy=lambda s: f"Do not resume it unchanged. {failure_remedy(s)}", command=log_command,
     ),
     Row(
         "failed", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.CHAIN_FAILED],),
@@ -274,13 +271,13 @@ ENDED: tuple[Row, ...] = (
         "gate-refused", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.GATE_REFUSED],),
         lambda s: f"a gate refused, nothing was started: {clean(s.look.reason) or 'see its status'}",
         "nothing is lost, but nothing runs either, and it does not start by itself",
-        remedy=lambda s: "Make room for what the gate names, then resume; every gate is asked again.", command=resume_command,
+        remedy=lambda s: "Make room for what the gate names, then resume; every gate is asked again.", command=status_command,
     ),
     Row(
         "stopped", Severity.OK, RunState.STOPPED, (ENDED_SO[Event.CHAIN_STOPPED],),
         lambda s: f"stopped by a person: {clean(s.look.reason) or 'on request'}; {how_far(s)}",
         "what a person stopped is left alone",
-        remedy=lambda s: REMEDIES["user_interrupt"], command=resume_command,
+        remedy=lambda s: REMEDIES["user_interrupt"], command=foretell_command,
     ),
     Row(
         "upstream-failed", Severity.CRITICAL, RunState.FAILED, (NEVER_RUNS, NOT_ALIVE, DONE_LOOKED, NOT_DONE),
@@ -294,13 +291,14 @@ ENDED: tuple[Row, ...] = (
         (ENGINE_INTERRUPTED, NOT_ALIVE, OUTCOME_LOOKED, DONE_LOOKED, NOT_DONE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
         "the engine's own word on why it ended: proof enough, no second look is needed",
-        remedy=_engine_remedy, command=resume_command, resume=_engine_may_resume,
+        remedy=_engine_remedy, resume=_engine_may_resume,
+        command=lambda s: resume_command(s) if _engine_may_resume(s) else log_command(s),
     ),
     Row(
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
         lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
-        remedy=_resume_remedy, command=resume_command, resume=_may_resume,
+        remedy=_resume_remedy, command=_resume_or_log, resume=_may_resume,
     ),
     Row(
         "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
@@ -340,11 +338,18 @@ ENDED: tuple[Row, ...] = (
         remedy=lambda s: "Check its results; give `done_regex` so that success can be told.", command=log_command,
     ),
     Row(
+        "interrupted-again", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN, REPEATED),
+        lambda s: f"{s.repeated}: {_say_dead(s)}",
+        "what dies twice at the same step is no accident: it dies there a third time; a person must change something",
+        remedy=lambda s: "Do not resume it unchanged: look at what that step does (data, checkpoint, evaluation, memory).",
+        command=log_command,
+    ),
+    Row(
         "interrupted", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN),
         _say_dead,
         "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
         remedy=lambda s: failure_remedy(s) if s.failure else _resume_remedy(s),
-        command=lambda s: resume_command(s) if _may_resume(s) else log_command(s), resume=_may_resume,
+        command=_resume_or_log, resume=_may_resume,
     ),
     Row(
         "gone", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN),

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Unseen, observed
+from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.decide.thresholds import DEFAULTS, Thresholds
 from patrol.decide.tracker_view import fresh_age
 from patrol.decide.way import Way
@@ -257,13 +258,27 @@ class RunScene(BoxScene):
         return ""
 
     @cached_property
-    def same_failures(self) -> int:
-        """Attempts of this run, this one included, that failed with the same signature."""
+    def repeated(self) -> Repeated:
+        """How often the newest end came, this one included: by the run's own journal, or by what earlier ticks saw."""
+        return max(self._repeated_in_memory, self._repeated_in_journal, key=lambda one: one.times)
+
+    @property
+    def _repeated_in_memory(self) -> Repeated:
         if self.failure is None or not self.failure.signature:
-            return 0
+            return Repeated(0)
         own = attempt_id(self.look)
         others = {attempt for signature, attempt in self.before.signatures if signature == self.failure.signature}
-        return len(others | {own})
+        return Repeated(len(others | {own}))
+
+    @property
+    def _repeated_in_journal(self) -> Repeated:
+        ends, attempt = self.look.ends, observed(self.look.attempt)
+        stage = observed(self.look.stage) or ""
+        told = any((end.stage, end.attempt) == (stage, attempt) for end in ends[-1:])
+        if told or not self.gone or not self.look.managed or self.outcome is not None:
+            return repeated(ends)
+        progress = observed(self.look.progress)  # killed together with its runner: nobody wrote this end down yet
+        return repeated((*ends, AttemptEnd(stage, attempt, step=progress.current if progress else None)))
 
     @cached_property
     def took_seconds(self) -> float | None:

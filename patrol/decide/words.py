@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import observed
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, redact
+from onbox.outside import safe_words
 from onbox.triage.classes import REMEDIES
 from patrol.decide.way import here
 from patrol.snapshot import NOT_ASKED
@@ -24,8 +24,7 @@ NO_PROGRESS = "no progress was seen"
 
 def clean(text: str, limit: int = PROOF_LIMIT) -> str:
     """Text of a box as it may stand in a message: no secrets, no control characters, one line, bounded."""
-    safe = " ".join(one_line(redact(text[: 8 * limit])).split())
-    return safe if len(safe) <= limit else safe[: limit - 1] + "…"
+    return safe_words(text, limit)
 
 
 def ago(seconds: float | None) -> str:
@@ -111,6 +110,11 @@ def onbox_words(scene: RunScene) -> tuple[str, ...]:
 
 def resume_command(scene: RunScene) -> str:
     return _of_run(scene, "resume", "-d", scene.look.run) if scene.look.managed else log_command(scene)
+
+
+def foretell_command(scene: RunScene) -> str:
+    """What a resume would do; it starts nothing."""
+    return _of_run(scene, "resume", "--dry-run", scene.look.run) if scene.look.managed else log_command(scene)
 
 
 def status_command(scene: RunScene) -> str:

@@ -2,5 +2,5 @@
 
 Open `look.py` first: the only file here that asks. `endpoint.py` says where; `watched.py` (a job that somebody
 submitted) and `handed.py` (a run of onbox) make a look out of the answers. What a job's state means is
-`onbox.backends.judge`'s, as everywhere. May import `probe`, `ssh` and below.
+`onbox.runs.engine_word`'s, as everywhere. May import `probe`, `ssh` and below.
 """

@@ -15,8 +15,8 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.logs.cursor import Cursor
 from onbox.logs.progress import read_progress
 from onbox.logs.tail import last_line
-from onbox.redact import one_line, redact
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.outside import safe_line
+from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.evidence import Evidence
 from patrol.probe.log_fault import LINE_LIMIT, fault_of
 from patrol.snapshot import Failure, LogLook
@@ -53,7 +53,7 @@ def read_evidence(job_id: str, engine: str, told: Told, known: dict[str, Any], n
 
 def _look(job_id: str, log: JobLog, age_seconds: float) -> LogLook:
     data = log.text.encode("utf-8", "replace")
-    shown = redact(one_line(last_line(data[-8192:]) or ""))[:LINE_LIMIT]
+    shown = safe_line(last_line(data[-8192:]) or "", LINE_LIMIT)
     return LogLook(f"log of {job_id}", Cursor(0, 0, log.size, ""), "grown", log.size, age_seconds, 0, 0, shown)
 
 
@@ -81,8 +81,8 @@ def _failure(engine: str, told: Told, text: str) -> Maybe[Failure]:
     proof = line_worth_reading(engine, text) or word.reason
     if word.failure_class is not None:
         kind = word.failure_class
-        said = redact(one_line(word.note or proof))[:LINE_LIMIT]
-        return Failure(kind, REMEDIES.get(kind, ""), kind in RETRYABLE, f"{engine}: {kind}", said, "", "engine")
+        said = safe_line(word.note or proof, LINE_LIMIT)
+        return Failure(kind, REMEDIES.get(kind, ""), may_repeat(kind), f"{engine}: {kind}", said, "", "engine")
     from onbox.triage.classify import classify  # noqa: PLC0415 - its table takes 70 ms, and most jobs need none
 
     evidence = Evidence(exit_code=word.exit_code, process_alive=False)
@@ -90,4 +90,4 @@ def _failure(engine: str, told: Told, text: str) -> Maybe[Failure]:
     found = fault_of(verdict)
     if found is None:
         return Absent("its log shows no cause")
-    return found._replace(proof=redact(one_line(verdict.line or proof))[:LINE_LIMIT])
+    return found._replace(proof=safe_line(verdict.line or proof, LINE_LIMIT))

@@ -1,6 +1,6 @@
 """A run of onbox that was handed to Ray or Iris as one job: its records, weighed with the engine's word. Pure.
 
-As `onbox status` weighs them: `onbox.backends.judge`.
+As `onbox status` weighs them: `onbox.runs.engine_word`.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job
-from onbox.backends.judge import Seen, judge_stage
-from onbox.chain.job_view import record_of_end, word_of
-from onbox.chain.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.contract.events import Event
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
+from onbox.runs.engine_word import FORGOTTEN, is_overtaken, state_on_disk, weigh, word_of
+from onbox.runs.jobs import WHOLE, KnownJob, record_of_end, replay_jobs
 from patrol.engines.evidence import OVER, read_evidence
-from patrol.engines.watched import FORGOTTEN, SAYS_LIMIT, log_words, scheduler_of
+from patrol.engines.watched import SAYS_LIMIT, log_words, scheduler_of
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
@@ -77,7 +76,7 @@ def with_told(
 def _since_submission(run: RunLook, known: KnownJob, place: LogPlace) -> RunLook:
     """Without the end of an earlier launch: what was stopped or failed before the newest submission is history."""
     end = (place.reader.get("journal") or {}).get("end") or {}
-    if not end.get("at") or str(end["at"]) >= known.at:
+    if not is_overtaken(end.get("at"), (known,)):
         return run
     later = Absent("it was handed to the engine again since")
     return run._replace(outcome=later, ended_age_seconds=later, reason="")
@@ -101,21 +100,20 @@ def _from_afar(run: RunLook, known: KnownJob, told: Told, endpoint: Endpoint, pl
 
 def _disk(run: RunLook) -> StageState:
     """What the run directory alone says of the chain."""
-    if observed(run.done) is not None:
-        return StageState.DONE
-    if run.runner_alive is True or run.stage_alive is True:
-        return StageState.RUNNING
-    if run.outcome in (Event.CHAIN_FAILED, Event.GATE_REFUSED):
-        return StageState.FAILED
-    return StageState.INTERRUPTED if run.outcome == Event.CHAIN_INTERRUPTED else StageState.PENDING
+    return state_on_disk(
+        done=observed(run.done) is not None,
+        alive=run.runner_alive is True or run.stage_alive is True,
+        failed=run.outcome in (Event.CHAIN_FAILED, Event.GATE_REFUSED),
+        interrupted=run.outcome == Event.CHAIN_INTERRUPTED,
+    )
 
 
 def _weigh(run: RunLook, known: KnownJob, word: Maybe[Job], told: Told | None, *, apart: bool) -> Maybe[Scheduler]:
-    job_id = known.job_id or known.name
-    verdict = judge_stage(Seen(known.backend, job_id, _disk(run), word, apart))
-    says = redact(one_line(verdict.text))[:SAYS_LIMIT]
+    verdict = weigh(known, word, _disk(run), apart=apart)
+    says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
     troubles = told.troubles if told is not None else ()
+    job_id = known.job_id or known.name
     return scheduler_of(known.backend, job_id, word, verdict, says=says, stopped=stopped, troubles=troubles)

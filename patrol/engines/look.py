@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.backends.cluster import BY_KEY, NoLook, Told, look
 from onbox.contract.boxes import CLUSTERS
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from patrol.engines import endpoint as places_of
 from patrol.engines import handed, watched
@@ -15,8 +15,8 @@ from patrol.snapshot import BoxLook, Unreachable
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import ClusterLook, Endpoint
-    from onbox.chain.jobs import KnownJob
     from onbox.contract.boxes import BoxSettings
+    from onbox.runs.jobs import KnownJob
     from patrol.before import LogPlace
     from patrol.settings import Settings
     from patrol.snapshot import RunLook, Snapshot
@@ -40,7 +40,7 @@ def look_at_cluster(box: BoxSettings, settings: Settings, places: Places, now: f
     seconds = min(CLUSTER_SECONDS, box.deadline_seconds or settings.patrol.deadline_seconds)
     found = look(endpoint, list(dict.fromkeys(ids)), seconds)
     if isinstance(found, NoLook):
-        return Unreachable(box.name, now, found.reason, one_line(redact(found.detail))), places
+        return Unreachable(box.name, now, found.reason, safe_line(found.detail)), places
     runs: list[RunLook] = []
     fresh: Places = {}
     for watch, job_id in zip(box.watches, ids, strict=True):
@@ -112,5 +112,5 @@ class _Asker:
         )
         if isinstance(found, NoLook):
             self._mute[endpoint] = found
-            return Unseen(f"{BY_KEY[found.reason].says} ({one_line(redact(found.detail))})")
+            return Unseen(f"{BY_KEY[found.reason].says} ({safe_line(found.detail)})")
         return found.jobs[known.job_id]

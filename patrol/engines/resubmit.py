@@ -14,9 +14,9 @@ from onbox.backends import iris_text
 from onbox.backends.base import SUBMIT_SECONDS, Submitted
 from onbox.backends.cluster import NoLook, look
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, printable, redact
+from onbox.outside import printable, safe_line
 from onbox.system.clock import wall
-from onbox.system.command import CANNOT_START, NotRun, run_command
+from onbox.system.command import NotRun, run_command
 from patrol.engines.endpoint import of_cluster
 from patrol.engines.evidence import OVER
 from patrol.engines.watched import current_job
@@ -41,16 +41,15 @@ def resubmit(settings: Settings, box: BoxSettings, watch: Watch, place: LogPlace
     word = found if isinstance(found, NoLook) else found.jobs[old].word
     if isinstance(word, NoLook | Unseen | Absent):
         why = word.detail if isinstance(word, NoLook) else word.why
-        return "failed", f"nothing was submitted: that {old} is over could not be seen ({redact(one_line(why))[:150]})"
+        return "failed", f"nothing was submitted: that {old} is over could not be seen ({safe_line(why, 150)})"
     if word.state not in OVER:
         return "running", f"nothing was submitted: {old} is {word.native_state}"
     answer = run_command(watch.resubmit, timeout_seconds=SUBMIT_SECONDS, folder=settings.folder)
     if isinstance(answer, NotRun):
-        started = CANNOT_START not in answer.why
-        return ("unknown" if started else "failed"), redact(one_line(answer.why))[:SAID_LIMIT]
+        return ("unknown" if answer.started else "failed"), safe_line(answer.why, SAID_LIMIT)
     new = read_new_id(box.backend, *answer)
     if new is None:
-        said = redact(one_line(f"exit code {answer.code}: {answer.err.strip()[-200:] or answer.out.strip()[-200:]}"))
+        said = safe_line(f"exit code {answer.code}: {answer.err.strip()[-200:] or answer.out.strip()[-200:]}")
         return ("unknown" if answer.code == 0 else "failed"), f"no id was printed; {said}"[:SAID_LIMIT]
     known = place.reader
     known.update(job=new, restarts=int(known.get("restarts") or 0) + 1, submitted_at=wall())

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job
-from onbox.backends.judge import Seen, judge_run, judge_stage
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
+from onbox.runs.engine_word import FORGOTTEN, Seen, judge_run, judge_stage, words_of
 from patrol.before import LogPlace
 from patrol.engines.evidence import OVER, read_evidence
 from patrol.snapshot import RunLook, Scheduler
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
-    from onbox.backends.judge import Verdict
     from onbox.contract.boxes import Watch
     from onbox.contract.readings import Maybe
+    from onbox.runs.engine_word import Verdict
 
 SAYS_LIMIT = 200
-FORGOTTEN = "forgotten"
 NO_SHELL = Absent("its processes are the engine's")
 
 
@@ -88,8 +87,8 @@ def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Sched
     if isinstance(word, Unseen):
         return word
     verdict = judge_stage(Seen(engine, job_id, StageState.PENDING, word, apart=True))
-    text = f"{engine} job {job_id}: {word.why}" if isinstance(word, Absent) else verdict.text
-    says = redact(one_line(text.removesuffix("; its markers are where it ran")))[:SAYS_LIMIT]
+    words = word.why if isinstance(word, Absent) else words_of(word)
+    says = safe_line(f"{engine} job {job_id}: {words}", SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     return scheduler_of(engine, job_id, word, verdict, says=says, troubles=told.troubles)
@@ -123,8 +122,8 @@ def scheduler_of(
         return found
     return found._replace(
         job_state=word.state.value,
-        native_state=one_line(word.native_state)[:40],
-        reason=redact(one_line(word.reason))[:160],
+        native_state=safe_line(word.native_state, 40),
+        reason=safe_line(word.reason, 160),
         note=word.note,
         restarts=word.restarts,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from patrol.snapshot import Gpu
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def parse(part: Part) -> Maybe[tuple[Gpu, ...]]:
         return Absent("no nvidia-smi and no NVIDIA device")
     if part.code == 21:
         return Unseen("an NVIDIA device is here, but nvidia-smi is not")
-    lines = [one_line(line).strip() for line in part.data.decode("utf-8", "replace").split("\n") if line.strip()]
+    lines = [safe_line(line).strip() for line in part.data.decode("utf-8", "replace").split("\n") if line.strip()]
     gpus = [gpu for line in lines if (gpu := _row(line)) is not None]
     lost = [line for line in lines if line.startswith("Unable to determine the device handle")]
     gpus += [_lost(len(gpus) + at, line) for at, line in enumerate(lost)]

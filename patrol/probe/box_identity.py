@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from patrol.snapshot import Identity
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def parse(part: Part, middle: float) -> Maybe[Seen]:
     if clock is None:
         return Unseen("the box told no time")
     uptime = number(lines[2])
-    boot_id = one_line(lines[1])[:64]
+    boot_id = safe_line(lines[1], 64)
     return Seen(
         Identity(
-            hostname=one_line(lines[0])[:253],
+            hostname=safe_line(lines[0], 253),
             boot_id=boot_id or Absent("this kernel tells no boot id"),
             uptime_seconds=Absent("this kernel tells no uptime") if uptime is None else uptime,
             clock_seconds=clock,

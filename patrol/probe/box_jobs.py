@@ -81,7 +81,7 @@ def parse(part: Part) -> Maybe[RawJobs]:
     journals, markers = {}, {}
     for block in part.blocks:
         first, _, rest = block.data.partition(b"\n")
-        name = first.decode("utf-8", "surrogateescape")
+        name = first.decode("utf-8", "replace")
         if block.words[0] == "job_run":
             journals[name] = tuple(line for line in rest.split(b"\n") if line)
         elif block.words[0] == "markers":

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from patrol.snapshot import KernelFault
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def parse(part: Part, since: float | None, uptime: float | None) -> Maybe[tuple[
         at = float(found[1]) if found else None
         if not line.strip() or (at is not None and at <= oldest):
             continue
-        shown = redact(one_line(found[2] if found else line))[:300]
+        shown = safe_line(found[2] if found else line, 300)
         xid = _XID.search(line)
         faults.append(
             KernelFault(

@@ -13,7 +13,7 @@ from onbox.collectors.memory import NO_LIMIT_V1, held
 from onbox.collectors.pressure import Stall, parse_stall
 from onbox.collectors.reading import parse_keys
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from patrol.snapshot import Disk, Memory, Pressure
 
 if TYPE_CHECKING:
@@ -273,13 +273,13 @@ def _rows(part: Part) -> list[_Row]:
     inodes = part.block("inodes")
     if inodes is None:
         found = [match for line in lines if (match := _DF_WITH_INODES.match(line))]
-        return [_Row(int(one[1]), int(one[2]), int(one[3]), [one[4], one[5]], one_line(one[6])) for one in found]
+        return [_Row(int(one[1]), int(one[2]), int(one[3]), [one[4], one[5]], safe_line(one[6])) for one in found]
     found = [match for line in lines if (match := _DF.search(line))]
     pairs = [line.split() for line in inodes.decode("ascii", "replace").split("\n") if line.strip()]
     if len(pairs) != len(found):
         pairs = [[] for _ in found]
     return [
-        _Row(int(one[1]), int(one[2]), int(one[3]), pair, one_line(one[4]))
+        _Row(int(one[1]), int(one[2]), int(one[3]), pair, safe_line(one[4]))
         for one, pair in zip(found, pairs, strict=True)
     ]
 

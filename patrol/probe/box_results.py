@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from patrol.snapshot import ResultFile
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def parse(part: Part) -> tuple[ResultFile, ...]:
     found = []
     for block in part.blocks[:FILES_LIMIT]:
         name, _, data = block.data.partition(b"\n")
-        path = one_line(name.decode("utf-8", "replace"))[:300]
+        path = safe_line(name.decode("utf-8", "replace"), 300)
         text = data[:SHOWN_BYTES].decode("utf-8", "replace")
         found.append(ResultFile(path, text, whole=len(data) <= SHOWN_BYTES and part.code == 0))
     return tuple(found)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.names import name_problem
 from onbox.contract.readings import Unseen
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -207,12 +209,18 @@ class RawRun(NamedTuple):
 
 
 class RawRuns(NamedTuple):
-    """runs: at most 32, of more the newest; there_are: how many there are."""
+    """runs: at most 32, of more the newest; there_are: how many there are. left_out: what came and was not looked at,
+    in words; "": nothing.
+    """
 
     runs: tuple[RawRun, ...]
     there_are: int
+    left_out: str = ""
 
 
+RUNS_LIMIT = 32  # as many as the script sends
+FILES_LIMIT = 16  # of a run
+FILE_LIMIT_BYTES = 16384  # of each file, as the script cuts them
 TROUBLE = {20: "no such project directory on the box, or no permission", 21: "the state directory cannot be entered"}
 _HEADER = re.compile(rb"(?:^|\n)==> ([^\n]{1,300}) <==\n")
 
@@ -222,12 +230,33 @@ def parse(part: Part) -> Maybe[RawRuns]:
         return Unseen(TROUBLE.get(part.code or 0, f"the runs could not be looked at (code {part.code})"))
     starts = [at for at, block in enumerate(part.blocks) if block.words[0] == "run"]
     ends = [*starts, len(part.blocks)][1:]
-    runs = tuple(_run(part.blocks[start:end]) for start, end in zip(starts, ends, strict=True))
+    named: dict[str, RawRun] = {}
+    refused: list[bytes] = []
+    for start, end in list(zip(starts, ends, strict=True))[:RUNS_LIMIT]:
+        raw_name = part.blocks[start].data.removesuffix(b"\n")
+        name = raw_name.decode("ascii", "replace")
+        if name_problem(name) is None:
+            named.setdefault(name, _run(name, part.blocks[start:end]))
+        else:
+            refused.append(raw_name)
     there_are = part.number("count")
-    return RawRuns(runs, len(runs) if there_are is None else there_are)
+    left_out = _left_out(refused, len(starts))
+    runs = tuple(named.values())
+    return RawRuns(runs, len(runs) if there_are is None else there_are - len(refused), left_out)
 
 
-def _run(blocks: tuple[Block, ...]) -> RawRun:
+def _left_out(refused: list[bytes], came: int) -> str:
+    """A directory that is not called as onbox calls its runs was made by somebody else; its name goes nowhere."""
+    words = []
+    if refused:
+        shown = safe_line(refused[0].decode("ascii", "backslashreplace"), 40)
+        words.append(f"{len(refused)} left out, not a run's name: {shown}")
+    if came > RUNS_LIMIT:
+        words.append(f"{came - RUNS_LIMIT} more came than the {RUNS_LIMIT} that are looked at")
+    return "; ".join(words)
+
+
+def _run(name: str, blocks: tuple[Block, ...]) -> RawRun:
     by_word = {block.words[0]: block for block in reversed(blocks)}
     stat = by_word.get("stat")
     facts = (*(stat.words[1:] if stat else ()), *("-" * 7))[:7]
@@ -238,7 +267,7 @@ def _run(blocks: tuple[Block, ...]) -> RawRun:
     order = [block.words[0] for block in blocks]
     log_at = order.index("log") if "log" in order else len(blocks)
     return RawRun(
-        name=blocks[0].data.decode("utf-8", "surrogateescape").removesuffix("\n"),
+        name=name,
         done_count=count(done) or 0,
         waiting_count=count(waiting) or 0,
         stage="" if stage == "-" else stage,
@@ -259,10 +288,10 @@ def _run(blocks: tuple[Block, ...]) -> RawRun:
 
 
 def split_files(text: bytes) -> dict[str, bytes]:
-    """The output of head(1) for several files, by name."""
-    pieces = _HEADER.split(text)
+    """The output of head(1) for several files, by name. Of one that is longer than asked for, as much as was asked."""
+    pieces = _HEADER.split(text, FILES_LIMIT)
     names = (name.decode("utf-8", "replace") for name in pieces[1::2])
-    return dict(zip(names, pieces[2::2], strict=True))
+    return {name: data[:FILE_LIMIT_BYTES] for name, data in zip(names, pieces[2::2], strict=True)}
 
 
 _TRIED = {"flock1": True, "flock0": False}

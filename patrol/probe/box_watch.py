@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line
+from onbox.outside import printable, safe_line
 from patrol.probe.box_runs import count
 from patrol.snapshot import Artifacts
 
@@ -178,7 +178,7 @@ def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
             continue
         pid, ticks = count(words[0]), count(words[2])
         if pid is not None and ticks is not None:
-            found.append(Found(pid, ticks, one_line(words[3]).strip(), folder))
+            found.append(Found(pid, ticks, printable(words[3]).strip(), folder))
     return tuple(found[:PROCESSES_LIMIT])
 
 
@@ -215,7 +215,7 @@ def parse_session(part: Part, name: str) -> Maybe[Session]:
     if screens:
         return Session("screen", any("Dead" not in match[3] for match in screens))
     if trouble and not _ABSENT_TMUX.search(trouble):
-        return Unseen(f"tmux: {one_line(trouble)[:120]}")
+        return Unseen(f"tmux: {safe_line(trouble, 120)}")
     return Absent("no session of that name")
 
 
@@ -250,6 +250,6 @@ def parse_queue(part: Part) -> Maybe[dict[str, tuple[str, str, str]]]:
         return Absent("no squeue on the box's path")
     text = part.data.decode("utf-8", "replace")
     if part.code != 0:
-        return Unseen(f"squeue: {one_line(text.strip())[:120]}")
+        return Unseen(f"squeue: {safe_line(text.strip(), 120)}")
     rows = [line.split("|", 4) for line in text.split("\n")]
-    return {row[4]: (row[0], one_line(row[1]), one_line(row[2])) for row in rows if len(row) == 5}
+    return {row[4]: (row[0], safe_line(row[1]), safe_line(row[2])) for row in rows if len(row) == 5}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onbox.redact import printable, redact
+from onbox.outside import safe_text
 from onbox.triage.tracebacks import CHAIN, HEADER
 
 LINES_LIMIT = 50
@@ -17,7 +17,7 @@ def last_traceback(text: bytes) -> tuple[str, ...]:
     """Its lines from two before the header to the exception, with those that it was raised while handling; of more than
     50 lines the last ones. () where there is none. Redacted, without control characters; each at most 200 characters.
     """
-    lines = [line.rstrip() for line in re.split(r"\r?\n|\r", redact(text.decode("utf-8", "replace")))]
+    lines = [line.rstrip() for line in safe_text(text.decode("utf-8", "replace")).split("\n")]
     headers = [at for at, line in enumerate(lines) if HEADER.search(line)]
     if not headers:
         return ()
@@ -27,5 +27,5 @@ def last_traceback(text: bytes) -> tuple[str, ...]:
         if not any(CHAIN.search(line) for line in lines[header:start]):
             break
         start = header
-    found = [printable(line)[:LINE_LIMIT] for line in lines[max(0, start - LINES_BEFORE) : end + 1]]
-    return tuple(found[-LINES_LIMIT:])
+    found = lines[max(0, start - LINES_BEFORE) : end + 1]
+    return tuple(line[:LINE_LIMIT] for line in found[-LINES_LIMIT:])

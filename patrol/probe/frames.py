@@ -7,6 +7,7 @@ with a line break of its own: what stands before it needs none, and loses exactl
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
 from onbox.contract.readings import Unseen
@@ -105,7 +106,14 @@ p_mark end
 
 LATE = Unseen("late: it took too long on the box")
 CUT = Unseen("cut off: its end did not come")
+TOO_LONG = Unseen("too long: more came than was asked for")
+
+# What an honest box sends is far below. More is not looked at, so that no answer costs more time or memory than this.
+MARKS_LIMIT = 4096
+SECTION_LIMIT_BYTES = 256 << 10
+LARGE_SECTIONS = {"runs": 6 << 20, "jobs": 2 << 20}  # 32 runs, each with a few files and the ends of its logs
 LONGEST_WORDS = 100
+CODE_DIGITS = 3  # of an exit code
 _MARK = re.compile(rb"(?:^|\n)<<<([^ \n]+) ([^\n]{1,%d})>>>(?=\n|$)" % LONGEST_WORDS)
 
 
@@ -137,18 +145,19 @@ class Part(NamedTuple):
 
 class Frames(NamedTuple):
     """An answer taken apart. parts: by section; one without its end mark is not among them. whole: the end mark came.
-    begun: the names of all sections that were begun.
+    begun: the names of all sections that were begun. too_long: those that are not among the parts for their size.
     """
 
     parts: dict[str, Part]
     begun: tuple[str, ...]
     whole: bool
+    too_long: frozenset[str] = frozenset()
 
     def part(self, name: str) -> Part | Unseen:
         """A section that came whole, or why it did not."""
         part = self.parts.get(name)
         if part is None:
-            return CUT
+            return TOO_LONG if name in self.too_long else CUT
         return LATE if part.code is None else part
 
 
@@ -160,27 +169,32 @@ def split(answer: bytes, nonce: str) -> Frames:
     """Take an answer apart. What came before the first mark (a banner, a motd) is nobody's. Never raises."""
     parts: dict[str, Part] = {}
     begun: list[str] = []
-    name, inside = "", list[Block]()
+    too_long: set[str] = set()
+    name, inside, size = "", list[Block](), 0
     for block in _blocks(answer, nonce):
         word = block.words[0]
         if word == "end":
-            return Frames(parts, tuple(begun), True)
+            return Frames(parts, tuple(begun), True, frozenset(too_long))
         if not name and word.startswith("/"):
             continue  # said again
         if not name or (word == name and len(inside) == 1 and not inside[0].data):
-            name, inside = word, [block]
+            name, inside, size = word, [block], len(block.data)
             begun.append(word)
         elif word == "/" + name:
-            parts[name] = Part(inside[0].data, tuple(inside[1:]), _code(block.words))
+            if size > LARGE_SECTIONS.get(name, SECTION_LIMIT_BYTES):
+                too_long.add(name)
+            else:
+                parts[name] = Part(inside[0].data, tuple(inside[1:]), _code(block.words))
             name = ""
         else:
             inside.append(block)
-    return Frames(parts, tuple(begun), False)
+            size += len(block.data)
+    return Frames(parts, tuple(begun), False, frozenset(too_long))
 
 
 def _blocks(answer: bytes, nonce: str) -> list[Block]:
     wanted = nonce.encode("ascii")
-    marks = [mark for mark in _MARK.finditer(answer) if mark[1] == wanted]
+    marks = list(islice((mark for mark in _MARK.finditer(answer) if mark[1] == wanted), MARKS_LIMIT))
     ends = [mark.start() for mark in marks[1:]] + [len(answer)]
     return [
         Block(tuple(mark[2].decode("utf-8", "replace").split()) or ("",), answer[mark.end() + 1 : end])
@@ -189,4 +203,5 @@ def _blocks(answer: bytes, nonce: str) -> list[Block]:
 
 
 def _code(words: tuple[str, ...]) -> int | None:
-    return int(words[1]) if len(words) == 2 and words[1].isdigit() and words[1].isascii() else None
+    plain = len(words) == 2 and words[1].isascii() and words[1].isdigit() and len(words[1]) <= CODE_DIGITS
+    return int(words[1]) if plain else None

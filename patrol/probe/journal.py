@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
 from onbox.contract.json_text import as_whole
 from onbox.contract.tracker import identity_from_record
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
+from onbox.triage import repeats
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
@@ -32,7 +33,7 @@ STAGES = 8
 def new_fold(inode: int) -> dict[str, Any]:
     """Nothing read yet. offset: behind the last whole line that was taken in. gap: whether lines were skipped."""
     return {"inode": inode, "offset": 0, "gap": False, "open": False, "end": None, "stage": None, "attempt": None,
-            "began_at": None, "retries": 0, "jobs": [], "trackers": {}}  # fmt: skip
+            "began_at": None, "retries": 0, "jobs": [], "trackers": {}, "repeats": repeats.NOTHING}  # fmt: skip
 
 
 def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped_bytes: int) -> dict[str, Any]:
@@ -56,6 +57,7 @@ def take_in(fold: dict[str, Any], start: int, pieces: tuple[bytes, ...], skipped
 
 def _apply(fold: dict[str, Any], record: Record) -> None:
     event, stage = record["event"], record.get("stage")
+    fold["repeats"] = repeats.take_in(fold.get("repeats") or repeats.NOTHING, record)
     if event in _OF_JOBS and isinstance(fold.get("jobs"), list):
         kept = {key: str(value)[:REASON_LIMIT] for key in _JOB_FIELDS if (value := record.get(key)) is not None}
         fold["jobs"] = [*fold["jobs"], kept][-JOBS_KEPT:]
@@ -81,14 +83,14 @@ def _with_tracker(known: dict[str, Any], record: Record) -> dict[str, Any]:
     if identity is None or identity.stage is None:
         return known
     drift = record.get("drift")
-    words = [one_line(redact(str(one)))[:REASON_LIMIT] for one in drift[:DRIFTS]] if isinstance(drift, list) else []
+    words = [safe_line(one, REASON_LIMIT) for one in drift[:DRIFTS]] if isinstance(drift, list) else []
     told = {key: _safe(value) for key, value in identity._asdict().items() if value is not None}
     rest = {stage: one for stage, one in known.items() if stage != identity.stage}
     return {**dict(list(rest.items())[1 - STAGES :]), identity.stage: {**told, "drift": words}}
 
 
 def _safe(value: object) -> object:
-    return one_line(redact(value))[:500] if isinstance(value, str) else value
+    return safe_line(value, 500) if isinstance(value, str) else value
 
 
 def _end(record: Record) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.redact import one_line
+from onbox.outside import safe_line
 from patrol.snapshot import Failure
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def fault_of(verdict: Verdict) -> Failure | None:
         remedy=verdict.remedy,
         retry_allowed=verdict.retry,
         signature=verdict.signature,
-        proof=one_line(verdict.line or "")[:LINE_LIMIT],
-        where=one_line(verdict.where or "")[:LINE_LIMIT],
+        proof=safe_line(verdict.line or "", LINE_LIMIT),
+        where=safe_line(verdict.where or "", LINE_LIMIT),
         source="log",
         confidence=verdict.confidence,
     )

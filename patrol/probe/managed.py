@@ -13,9 +13,10 @@ from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
-from onbox.triage.classes import REMEDIES, RETRYABLE
+from onbox.triage.classes import may_repeat
+from onbox.triage.repeats import NOTHING, ends_of
 from patrol.before import LogPlace
 from patrol.probe import journal, log_memory
 from patrol.probe.box_logs import Span, parse_log
@@ -60,9 +61,9 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     stage = fields.get("stage") or fold["stage"] or raw.stage or None
     stage_facts = manifest.get("stages", {}).get(stage) if isinstance(stage, str) else None
     look = RunLook(
-        run=one_line(raw.name)[:TEXT_LIMIT],
+        run=safe_line(raw.name, TEXT_LIMIT),
         managed=True,
-        place=f"{box.state_dir.rstrip('/')}/{one_line(raw.name)}",
+        place=f"{box.state_dir.rstrip('/')}/{safe_line(raw.name)}",
         run_id=manifest["run_id"] if manifest.get("run_id") else Unseen(manifest.get("why", "no run.json")),
         stage=_text(stage, "no stage"),
         attempt=_first_int(raw.attempt, fields.get("attempt"), fold["attempt"]),
@@ -80,12 +81,13 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=int(fold["retries"]),
+        ends=ends_of(fold.get("repeats") or NOTHING),
         failure=_failure(raw, manifest, place),
         keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
         python=manifest.get("python") or Absent("not recorded"),
         log=log,
         undelivered=raw.waiting_count,
-        notify_trouble=one_line(redact(str(fields.get("notify_trouble") or "")))[:TEXT_LIMIT],
+        notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
     )
     return look._replace(progress=_progress(look, fields, status, place)), place
 
@@ -128,7 +130,7 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
             stages[stage["name"][:80]] = kept
     return {
         "id": stat.identity if stat is not None else "0",
-        "run_id": one_line(head["run_id"])[:80],
+        "run_id": safe_line(head["run_id"], 80),
         "python": _program(head.get("python")),
         "host": str(head.get("host", ""))[:253],
         "backend": _engine(head),
@@ -143,7 +145,7 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
 def _engine(head: dict[str, Any]) -> str:
     """The engine that the run was handed to; "" for none."""
     backend = head.get("backend")
-    return one_line(str(backend.get("name") or ""))[:40] if isinstance(backend, dict) else ""
+    return safe_line(backend.get("name") or "", 40) if isinstance(backend, dict) else ""
 
 
 def _engine_settings(head: dict[str, Any]) -> dict[str, str]:
@@ -162,7 +164,7 @@ def _program(path: object) -> str:
     """An absolute path that may stand in a command and be shown as it is; "" for anything else."""
     if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
         return ""
-    return path if path == one_line(redact(path)) else ""
+    return path if path == safe_line(path) else ""
 
 
 def _finite(value: object) -> float | None:
@@ -202,7 +204,7 @@ def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook],
         return news, place if place is not None else LogPlace("", (0, 0, 0, ""), {})
     place = log_memory.follow(known, raw.log_path, news)
     look = log_memory.look(place, news, box.identity.clock_seconds)
-    return look._replace(path=f"{box.state_dir.rstrip('/')}/{one_line(raw.name)}/{raw.log_path}"), place
+    return look._replace(path=f"{box.state_dir.rstrip('/')}/{safe_line(raw.name)}/{raw.log_path}"), place
 
 
 # -- what of it lives
@@ -223,7 +225,7 @@ def _runner_alive(raw: RawRun, identity: Identity) -> Maybe[bool]:
     if lock is not None and lock.held is False:
         return False
     if holder.get("host") not in (None, identity.hostname):
-        return Unseen(f"its runner is on another host, {one_line(str(holder.get('host')))[:80]}")
+        return Unseen(f"its runner is on another host, {safe_line(holder.get('host'), 80)}")
     return False
 
 
@@ -254,7 +256,7 @@ def _end(raw: RawRun, fold: dict[str, Any], manifest: dict[str, Any], clock: flo
     fields: dict[str, Any] = {}
     if isinstance(end, dict):
         fields["outcome"] = end["event"]
-        fields["reason"] = one_line(redact(end["reason"]))
+        fields["reason"] = safe_line(end["reason"])
         fields["ended_age_seconds"] = _age(end["at"], clock, "not ended")
     elif not raw.journal[2]:
         fields["outcome"] = Unseen("the journal could not be read") if raw.done_count else Absent("the run is open")
@@ -266,7 +268,7 @@ def _end(raw: RawRun, fold: dict[str, Any], manifest: dict[str, Any], clock: flo
     elif marker.run_id != manifest.get("run_id"):
         fields["done"] = Absent("CHAIN_DONE is of another run")
     else:
-        fields["done"] = f"CHAIN_DONE of {one_line(marker.run_id)}"
+        fields["done"] = f"CHAIN_DONE of {safe_line(marker.run_id)}"
         fields.setdefault("outcome", "chain_done")
         fields.setdefault("ended_age_seconds", _age(marker.data.get("ended_at"), clock, "not ended"))
     return fields
@@ -278,25 +280,25 @@ def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Fa
         return Absent("no FAILED marker")
     marker = parse_marker(raw.files[names[0]])
     if not isinstance(marker, Marker):
-        return Unseen(f"{one_line(names[0])}: {marker.reason}")
+        return Unseen(f"{safe_line(names[0])}: {marker.reason}")
     if marker.run_id != manifest.get("run_id"):
         return Absent("the FAILED marker is of another run")
     data = marker.data
 
     def said(key: str) -> str:
         value = data.get(key)
-        return one_line(redact(value))[:TEXT_LIMIT] if isinstance(value, str) else ""
+        return safe_line(value, TEXT_LIMIT) if isinstance(value, str) else ""
 
     failure_class = said("failure_class") or "unknown"
     return Failure(
         failure_class=failure_class,
         remedy=said("remedy"),
-        retry_allowed=failure_class in RETRYABLE if failure_class in REMEDIES else None,
+        retry_allowed=may_repeat(failure_class),
         signature=said("signature"),
         proof=said("proof") or said("reason"),
         where=said("where"),
         source="marker",
-        stage=one_line(marker.stage)[:TEXT_LIMIT],
+        stage=safe_line(marker.stage, TEXT_LIMIT),
         confidence=said("confidence"),
         traceback=last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else (),
     )
@@ -337,9 +339,9 @@ def _told_progress(data: object) -> Progress | None:
     for key in ("exact_max", "epoch_max", "inner_max"):
         told[key] = value if isinstance(value := data.get(key), int) and not isinstance(value, bool) else None
     for key in ("unit", "inner_unit", "rule", "tracker_run"):
-        told[key] = one_line(value)[:200] if isinstance(value := data.get(key), str) else None
+        told[key] = safe_line(value, 200) if isinstance(value := data.get(key), str) else None
     loss, finished = data.get("loss"), data.get("finished")
-    told["loss"] = one_line(loss)[:20] if isinstance(loss, str) else _finite(loss)
+    told["loss"] = safe_line(loss, 20) if isinstance(loss, str) else _finite(loss)
     told["finished"] = finished if isinstance(finished, bool) else None
     return Progress(**told, current_rounded=data.get("current_rounded") is True)
 
@@ -348,7 +350,7 @@ def _told_progress(data: object) -> Progress | None:
 
 
 def _text(value: object, why: str) -> Maybe[str]:
-    return one_line(redact(value))[:TEXT_LIMIT] if isinstance(value, str) and value else Absent(why)
+    return safe_line(value, TEXT_LIMIT) if isinstance(value, str) and value else Absent(why)
 
 
 def _first_int(*values: object) -> Maybe[int]:

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.backends.judge import Seen, judge_run, judge_stage, words_of
 from onbox.backends.probe_slurm import parse_probe
 from onbox.backends.slurm_states import job_from
-from onbox.chain.job_view import UNANSWERED, job_of_record
-from onbox.chain.jobs import Jobs, replay_jobs
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
+from onbox.runs.engine_word import FORGOTTEN, is_overtaken, judge_jobs, state_on_disk, weigh, word_of, words_of
+from onbox.runs.jobs import Jobs, replay_jobs
 from patrol.probe.box_jobs import NO_JOB
 from patrol.snapshot import Scheduler
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from onbox.backends.base import Job
-    from onbox.backends.judge import Verdict
-    from onbox.chain.jobs import KnownJob
     from onbox.contract.readings import Maybe
     from patrol.probe.box_jobs import RawJobs
     from patrol.snapshot import RunLook
 
 SAYS_LIMIT = 200
-FORGOTTEN = "forgotten"
-NEVER_RAN = "never-ran"
 
 
 ASKED = "slurm"  # the engine that a look asks; of a run with another one its records speak
@@ -46,7 +38,7 @@ def with_engine(run: RunLook, raw: Maybe[RawJobs], handed_over: str, ended_at: s
     jobs = Jobs() if lines is None else replay_jobs(parse_events(line + b"\n" for line in lines))
     if not jobs.of:
         return run
-    if ended_at and ended_at < max(job.at for job in jobs.of.values()):
+    if is_overtaken(ended_at, jobs.of.values()):
         later = Absent("it was handed to the engine again since")
         run = run._replace(outcome=later, ended_age_seconds=later, reason="")
     return run._replace(scheduler=_weigh(run, jobs, raw))
@@ -64,15 +56,12 @@ def _without_word(run: RunLook, raw: Absent | Unseen, handed_over: str) -> RunLo
 def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
     answers = parse_probe(raw.answer, [job.job_id for job in jobs.open if job.job_id is not None])
     markers = raw.markers.get(run.run, frozenset())
-    words = {stage: _word(known, answers) for stage, known in jobs.of.items()}
-    verdicts = {
-        stage: judge_stage(Seen(known.backend, known.job_id or known.name, _disk(run, stage, markers), words[stage]))
-        for stage, known in jobs.of.items()
-    }
+    words = {stage: word_of(known, answers) for stage, known in jobs.of.items()}
+    verdicts = {stage: weigh(known, words[stage], _disk(run, stage, markers)) for stage, known in jobs.of.items()}
     stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
-    stage = _deciding(verdicts, stopped)
-    verdict, known, word = verdicts[stage], jobs.of[stage], words[stage]
-    says = redact(one_line(verdict.text))[:SAYS_LIMIT]
+    state, stage, verdict = judge_jobs(verdicts, stopped)
+    known, word = jobs.of[stage], words[stage]
+    says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
     found = Scheduler(
@@ -81,8 +70,8 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         job_state=FORGOTTEN,
         native_state="",
         rule=verdict.rule,
-        run_state=judge_run([one.state for one in verdicts.values()], stopped).value,
-        stage=one_line(stage)[:80],
+        run_state=state.value,
+        stage=safe_line(stage, 80),
         failure_class=verdict.failure_class,
         says=says,
     )
@@ -90,44 +79,22 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         return found
     return found._replace(
         job_state=word.state.value,
-        native_state=one_line(word.native_state)[:40],
-        reason=redact(one_line(word.reason))[:80],
+        native_state=safe_line(word.native_state, 40),
+        reason=safe_line(word.reason, 80),
         note=word.note,
         restarts=word.restarts,
     )
 
 
-def _word(known: KnownJob, answers: Mapping[str, Maybe[Job]]) -> Maybe[Job]:
-    """As `onbox status` takes it: an end that is on record is not asked for again."""
-    if known.ended is not None:
-        return job_of_record(known.ended)
-    if known.job_id is None:
-        return Unseen(UNANSWERED)
-    return answers.get(known.job_id, Unseen("it was not asked for"))
-
-
 def _disk(run: RunLook, stage: str, markers: frozenset[str]) -> StageState:
     """What the run directory alone says of a stage."""
-    if f"{stage}_DONE" in markers:
-        return StageState.DONE
-    if f"{stage}_FAILED" in markers:
-        return StageState.FAILED
-    if observed(run.stage) != stage:
-        return StageState.PENDING
-    if run.runner_alive is True or run.stage_alive is True:
-        return StageState.RUNNING
-    return StageState.INTERRUPTED if run.outcome == Event.CHAIN_INTERRUPTED else StageState.PENDING
-
-
-def _deciding(verdicts: Mapping[str, Verdict], disk: RunState) -> str:
-    """The stage that makes the run's state: the first of that state, of a chain that is done its last one. A job that
-    can never run proves a failure before it, also where that one is forgotten.
-    """
-    state = judge_run([one.state for one in verdicts.values()], disk)
-    same = [stage for stage, one in verdicts.items() if judge_run([one.state], disk) is state]
-    stage = same[-1] if state is RunState.DONE else same[0]
-    blocked = next((stage for stage, one in verdicts.items() if one.rule == NEVER_RAN), None)
-    return blocked if blocked is not None and verdicts[stage].rule == FORGOTTEN else stage
+    at_work = observed(run.stage) == stage
+    return state_on_disk(
+        done=f"{stage}_DONE" in markers,
+        alive=at_work and (run.runner_alive is True or run.stage_alive is True),
+        failed=f"{stage}_FAILED" in markers,
+        interrupted=at_work and run.outcome == Event.CHAIN_INTERRUPTED,
+    )
 
 
 def by_name(row: tuple[str, str, str]) -> Scheduler:

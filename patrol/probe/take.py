@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from patrol.before import LogPlace
 from patrol.probe import (
     box_gpus,
@@ -59,7 +59,7 @@ def take(
     script, values = build(asked.calls, nonce, max(LEAST_SECONDS, int(deadline * BOX_SHARE)))
     answer = ask(script_with_values(script, values), end_mark(nonce), deadline)
     if not isinstance(answer, Answer):
-        return Unreachable(box.name, now, answer.reason, one_line(redact(answer.detail))), dict(places)
+        return Unreachable(box.name, now, answer.reason, safe_line(answer.detail)), dict(places)
     middle = now + (answer.login_seconds + answer.seconds) / 2
     frames = split(answer.output + b"\n" + end_mark(nonce) + b"\n", nonce)
     look, fresh = read(box, asked, frames, places, middle)
@@ -178,6 +178,8 @@ def _runs(
         raw = part if isinstance(part, Unseen) else box_runs.parse(part)
         if isinstance(raw, box_runs.RawRuns):
             where = managed.Box(identity, asked.state_dir)
+            if raw.left_out:
+                unseen["runs"] = raw.left_out
             names = set()
             for one in raw.runs:
                 look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)

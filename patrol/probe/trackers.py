@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.contract.tracker import Intent, TrackerIdentity, identity_from_record
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from patrol.probe import box_tracker
 from patrol.probe.script import Call
 from patrol.snapshot import NOT_ASKED, TrackerLook
@@ -233,7 +233,7 @@ def _drift(reader: Mapping[str, Any], stage: str) -> tuple[str, ...]:
 
 
 def _safe(text: str | None) -> str | None:
-    return None if text is None else one_line(redact(text))[:200]
+    return None if text is None else safe_line(text, 200)
 
 
 def _safe_alert(alert: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.triage.evidence import Evidence
 from patrol.before import LogPlace
 from patrol.probe import log_memory
@@ -184,7 +184,7 @@ def _done_line(regex: str, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
     for raw in reversed(re.split(rb"[\r\n]+", text)):
         line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
         if line and pattern.search(line):
-            place.reader["done"] = one_line(redact(line.strip()))[:300]
+            place.reader["done"] = safe_line(line.strip(), 300)
             return str(place.reader["done"])
     return Absent("no line matches done_regex")
 
@@ -200,7 +200,7 @@ def _done_file(path: str, at: int, frames: Frames, log: Maybe[LogLook], clock: f
         return Absent(f"there is no {path}") if isinstance(age, Absent) else age
     if not isinstance(log, Absent | Unseen) and age > log.written_age_seconds + DONE_FILE_SLACK_SECONDS:
         return Absent(f"{path} is older than the log's last words: it is of an earlier run")
-    return one_line(path)[:300]
+    return safe_line(path, 300)
 
 
 def _done_count(wanted: int, artifacts: Maybe[Artifacts]) -> Maybe[str]:

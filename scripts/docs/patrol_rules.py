@@ -33,7 +33,7 @@ What could not be looked at is never evidence against a run: its state is then *
 told. A condition on something that was not seen does not hold.
 
 "Resume" is whether `recover = "resume"` may act on the rule at all; a failure class that forbids a retry, and a
-failure that came twice with the same signature, forbid it in any case.
+failure that came twice (the same error, or the same step), forbid it in any case.
 
 ## Changing them
 

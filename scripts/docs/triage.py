@@ -44,9 +44,17 @@ def render_page() -> str:
 
 
 def _classes() -> list[str]:
-    lines = [f"| `{row.key}` | {row.remedy} | {'yes' if row.retryable else 'no'} |" for row in CLASSES]
-    head = ["## Classes", "", "Retry: whether `retry.classes` may name it.", "", "| class | what to do | retry |"]
+    lines = [f"| `{row.key}` | {row.remedy} | {_unchanged(row.never)} |" for row in CLASSES]
+    said = (
+        "Unchanged: whether the same configuration may run again by itself. What says *never* is refused in "
+        "`retry.classes` and in a `[[triage]]` row with `retry = true`, and no patrol resumes it."
+    )
+    head = ["## Classes", "", said, "", "| class | what to do | unchanged |"]
     return [*head, "|---|---|---|", *lines, ""]
+
+
+def _unchanged(never: str) -> str:
+    return f"never: {never}" if never else "may help"
 
 
 def _rows() -> list[str]:

@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.units import format_duration
-from onbox.redact import one_line, redact
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from sentinels.outcome import Exit
 from sentinels.register import Register, Standing, end_waiter, register_folder, standing_of
@@ -50,7 +50,7 @@ def run_list(args: argparse.Namespace) -> int:
             else "no contact"
         )
         left = f"limit in {format_duration(row['left_seconds'])}" if row["state"] == "waiting" else row["state"]
-        targets = redact(one_line(" ".join(row["targets"])))[:120]
+        targets = safe_line(" ".join(row["targets"]), 120)
         age = format_duration(row["age_seconds"])
         print(f"{row['id']}  pid {row['pid']:<8} age {age:<7} {left:<16} {contact:<22} {targets}")
     if not rows:
@@ -113,7 +113,5 @@ def _end(register: Register, standings: list[Standing]) -> int:
         if gone:
             register.remove(entry.ident)
         say = {"waiting": "ended", "frozen": "was frozen, ended"}.get(word, "removed")
-        print(
-            f"{entry.ident}  {say if gone else 'could not be ended'}  {redact(one_line(' '.join(entry.texts)))[:120]}"
-        )
+        print(f"{entry.ident}  {say if gone else 'could not be ended'}  {safe_line(' '.join(entry.texts), 120)}")
     return Exit.LANDED if well else Exit.FAILED

@@ -87,13 +87,33 @@ def test_an_artifact_from_before_an_interruption_counts(box: Box) -> None:
     assert box.marker("a_DONE")["attempt"] == 2
 
 
-def test_an_artifact_of_a_failed_run_does_not_count(box: Box) -> None:
+def test_a_finished_training_passes_its_gate_after_a_failed_attempt(box: Box) -> None:
+    """The attempt before wrote all there is to write; the resumed one has nothing left to do, and is quick."""
+    (box.project / "old.pt").write_text("of last week")
     (box.project / "onbox.toml").write_text(
-        "[stages.a]\ncmd = 'test -e tried || { touch tried; echo half >best.pt; exit 1; }'\nartifacts = ['best.pt']\n"
+        "[stages.a]\ncmd = 'test -e best.pt || { echo all >best.pt; sleep 1; exit 1; }'\n"
+        "artifacts = ['best.pt']\nmin_duration = '1s'\n"
     )
     assert box.onbox("chain").returncode == 1
+    assert box.onbox("chain").returncode == 0, box.marker("a_FAILED")["reason"]
+    assert [one["path"] for one in box.marker("a_DONE")["artifacts"]] == ["best.pt"]
+
+
+def test_a_failed_gate_is_asked_again_without_running_anything(box: Box) -> None:
+    (box.project / "stale.csv").write_text("of last week")
+    stage = "[stages.a]\ncmd = 'echo x >>ran; echo x >best.pt'\nartifacts = "
+    (box.project / "onbox.toml").write_text(stage + "['bets.pt']\n")
     assert box.onbox("chain").returncode == 1
-    assert "old" in box.marker("a_FAILED")["reason"]
+    (box.project / "onbox.toml").write_text(stage + "['best.pt', 'stale.csv']\n")
+    refused = box.onbox("chain", "--recheck", "a")
+    assert refused.returncode == 1
+    assert "artifact stale.csv: 0 new, 1 old (from before the stage's first attempt)" in refused.stdout
+    (box.project / "onbox.toml").write_text(stage + "['best.pt']\n")
+    assert box.onbox("chain", "--recheck", "a").returncode == 0
+    assert box.markers == ["CHAIN_FAILED", "a_DONE"]
+    assert box.onbox("chain").returncode == 0
+    assert box.ran == ["x"]
+    assert "has no failed attempt to judge again: done" in box.onbox("chain", "--recheck", "a").stderr
 
 
 def test_a_disk_gate_refuses_before_anything_starts(box: Box) -> None:

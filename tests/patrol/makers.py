@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from onbox.backends.judge import Seen, judge_run, judge_stage
 from onbox.backends.slurm_states import job_from
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState, StageState
 from onbox.logs.cursor import Cursor
+from onbox.runs.engine_word import Seen, judge_run, judge_stage
+from onbox.triage.classes import may_repeat
+from onbox.triage.repeats import AttemptEnd
 from patrol.before import Before, BoxBefore
 from patrol.decide.way import Way
 from patrol.snapshot import (
@@ -46,9 +48,22 @@ def artifacts(age: float = 300.0) -> Artifacts:
 def failure(
     failure_class: str = "disk_full", proof: str = "OSError: No space left on device", **changes: Any
 ) -> Failure:
-    retry = {"disk_full": True, "preempted": True, "network_blip": True}.get(failure_class, False)
-    found = Failure(failure_class, "", retry, f"{failure_class}: {proof}", proof, "train.1.log:900", "marker", "train")
+    found = Failure(
+        failure_class,
+        "",
+        may_repeat(failure_class),
+        f"{failure_class}: {proof}",
+        proof,
+        "train.1.log:900",
+        "marker",
+        "train",
+    )
     return found._replace(**changes)
+
+
+def end(attempt: int, step: float, signature: str = "") -> AttemptEnd:
+    """A bad end of the stage, as the journal tells of it."""
+    return AttemptEnd("train", attempt, signature.partition(":")[0], signature, step)
 
 
 def run(**changes: Any) -> RunLook:

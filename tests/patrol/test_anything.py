@@ -73,9 +73,9 @@ def assert_proven(verdict: Verdict, look: RunLook, box: BoxLook, before: Before,
 def assert_tellable(verdict: Verdict, look: RunLook, box: BoxLook, before: Before) -> None:
     shown = line(verdict, look, box, NOW, before)
     assert len(shown) < 200
-    lines = [shown, *details(verdict, look, NOW), *nagios([Entry(verdict, look, box)], NOW)]
+    lines = [shown, *details(verdict, look, NOW), *nagios([Entry(verdict, look, box)], NOW, verdict.severity)]
     assert all(text.isprintable() for text in lines), lines
-    told = document([Entry(verdict, look, box)], NOW)
+    told = document([Entry(verdict, look, box)], NOW, verdict.severity)
     assert told["schema"] == 1
     assert told["runs"][0]["rule"] == verdict.finding.rule
     assert (verdict.severity is Severity.OK) == (not details(verdict, look, NOW))

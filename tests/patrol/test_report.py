@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,9 +14,10 @@ from onbox.contract.readings import Absent, Unseen
 from patrol.before import Before
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
 from patrol.report import details, explanation, line
-from patrol.report_forms import Entry, document, nagios, worst
+from patrol.report_forms import Entry, document, nagios
 from patrol.snapshot import NOT_ASKED, ResultFile
-from patrol.verdict import Finding, Severity, Verdict
+from patrol.textfile import run_samples
+from patrol.verdict import Finding, Severity, Verdict, worst_severity
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -125,11 +126,11 @@ def test_a_change_is_said() -> None:
 @pytest.mark.parametrize(
     ("text", "whole", "part", "last"),
     [
-        ("a,1\nb,2\n", True, "", "    b,2"),
-        ("a,1\nb,2", True, "", "    b,2"),
-        ("a,1\nb,2\nc,34", False, " (its first 2 lines)", "    b,2"),
-        ("1,2,3,4", False, " (its first 4 KiB)", "    1,2,3,4"),
-        ("x\n" * 60, True, " (its first 50 lines)", "    x"),
+        ("a,1\nb,2\n", True, "", "    | b,2"),
+        ("a,1\nb,2", True, "", "    | b,2"),
+        ("a,1\nb,2\nc,34", False, " (its first 2 lines)", "    | b,2"),
+        ("1,2,3,4", False, " (its first 4 KiB)", "    | 1,2,3,4"),
+        ("x\n" * 60, True, " (its first 50 lines)", "    | x"),
     ],
 )
 def test_of_a_long_result_only_whole_lines_are_shown(text: str, *, whole: bool, part: str, last: str) -> None:
@@ -188,11 +189,11 @@ def test_text_of_a_box_can_do_nothing(look: RunLook) -> None:
     lines = [
         line(verdict, look, seen, NOW, before()),
         *details(verdict, look, NOW),
-        *nagios([Entry(verdict, look, seen)], NOW),
+        *nagios([Entry(verdict, look, seen)], NOW, Severity.OK),
     ]
     assert len(lines[0]) < 200
     assert not [text for text in lines if re.search(r"[\x00-\x1f\x7f-\x9f]", text)]
-    json.loads(json.dumps(document([Entry(verdict, look, seen)], NOW)))
+    json.loads(json.dumps(document([Entry(verdict, look, seen)], NOW, Severity.OK)))
 
 
 def test_secrets_of_a_log_are_masked() -> None:
@@ -226,19 +227,33 @@ def test_a_command_that_cannot_be_shown_is_not_changed() -> None:
     way = WAY._replace(project="/root/a\nb")
     verdict = decide_run(dead(), box(), before(gone_ticks=1), box_before(), NOW, way=way)
     assert "see --json" in details(verdict, dead(), NOW)[-1]
-    assert "/root/a\nb" in document([Entry(verdict, dead(), box())], NOW)["runs"][0]["next_command"]
+    assert "/root/a\nb" in document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
 
 
 def test_the_worst_is_by_rank_not_by_number() -> None:
     ok, critical = decided(run()), decided(dead(outcome="chain_failed"))
     unknown = decided(run(runner_alive=Unseen("late"), stage_alive=Unseen("late")))
-    assert worst([ok, unknown]) is Severity.UNKNOWN
-    assert worst([unknown, critical, ok]) is Severity.CRITICAL
-    assert worst([]) is Severity.UNKNOWN
+    assert worst_severity([ok, unknown], NOW) is Severity.UNKNOWN
+    assert worst_severity([unknown, critical, ok], NOW) is Severity.CRITICAL
+    assert worst_severity([], NOW) is Severity.UNKNOWN
+
+
+@pytest.mark.parametrize("quiet", [{"acknowledged": True}, {"silenced_until": NOW + 60.0}])
+def test_what_a_person_has_dealt_with_is_ok_in_every_form(quiet: dict[str, Any]) -> None:
+    look = dead(outcome="chain_failed")
+    verdict = decided(look)._replace(**quiet)
+    entries = [Entry(verdict, look, box())]
+    severity = worst_severity([verdict], NOW)
+    assert severity is Severity.OK
+    assert nagios(entries, NOW, severity)[0].startswith("PATROL OK - 1 of 1 ok")
+    told = document(entries, NOW, severity)
+    assert (told["exit_code"], told["runs"][0]["severity_told"], told["runs"][0]["severity"]) == (0, "ok", "critical")
+    metric = next(sample for sample in run_samples(verdict, look, NOW) if sample.name == "patrol_run_severity")
+    assert metric.value == 0.0
 
 
 def test_the_document_for_machines() -> None:
-    told = document([Entry(decided(run()), run(), box())], NOW)
+    told = document([Entry(decided(run()), run(), box())], NOW, Severity.OK)
     one = told["runs"][0]
     assert (told["schema"], told["exit_code"], told["severity"]) == (1, 0, "ok")
     assert (one["box"], one["run"], one["state"], one["rule"]) == ("gpu1", "digits", "running", "healthy")
@@ -248,7 +263,7 @@ def test_the_document_for_machines() -> None:
 
 def test_numbers_that_are_none_are_no_json_of_their_own() -> None:
     look = run(progress=Progress(current=float("nan"), loss=float("inf")))
-    json.dumps(document([Entry(decided(look), look, box())], NOW), allow_nan=False)
+    json.dumps(document([Entry(decided(look), look, box())], NOW, Severity.OK), allow_nan=False)
 
 
 # Monitoring Plugins guidelines, "performance data": 'label'=value[UOM];[warn];[crit];[min];[max]
@@ -257,7 +272,7 @@ PERFORMANCE = re.compile(r"'(?:[^'=|]|'')+'=-?[0-9.e+]+(?:%|s)?;[0-9.]*;[0-9.]*;
 
 def test_the_answer_for_nagios() -> None:
     look = run(run="o'neil|x=1")
-    first, *rest = nagios([Entry(decided(look), look, box())], NOW)
+    first, *rest = nagios([Entry(decided(look), look, box())], NOW, Severity.OK)
     text, _, data = first.partition(" | ")
     assert text == "PATROL OK - 1 of 1 ok"
     assert rest == []
@@ -270,7 +285,7 @@ def test_nagios_names_the_worst_first() -> None:
         Entry(decided(look), look, box())
         for look in (run(), run(heartbeat_age_seconds=900.0), dead(outcome="chain_failed"))
     ]
-    first = nagios(entries, NOW)[0]
+    first = nagios(entries, NOW, worst_severity((one.verdict for one in entries), NOW))[0]
     assert first.startswith("PATROL CRITICAL - gpu1/digits failed")
     assert "1 of 3 ok" in first
 

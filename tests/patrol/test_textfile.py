@@ -24,10 +24,10 @@ HOSTILE = 'a"b\\c\nd'
 def test_only_what_was_seen_is_a_metric() -> None:
     verdict = Verdict("gpu1", "digits", RunState.RUNNING, Finding("healthy", Severity.OK, ""), since=5.0)
     look = RunLook("digits", managed=True, place="/x", progress=Progress(current=4600.0, loss="nan"))
-    lines = render(run_samples(verdict, look)).splitlines()
+    lines = render(run_samples(verdict, look, 9.0)).splitlines()
     assert 'patrol_run_progress{box="gpu1",run="digits"} 4600.0' in lines
     assert not any("loss" in line or "progress_max" in line or "log_age" in line for line in lines)
-    assert len(list(run_samples(verdict, None))) == 2
+    assert len(list(run_samples(verdict, None, 9.0))) == 2
 
 
 def test_hostile_names_stay_within_their_quotes() -> None:

@@ -48,6 +48,13 @@ def test_what_is_wrong_comes_with_a_way_on(case: Case) -> None:
             assert finding.command or finding.rule == "oom-kill"
 
 
+@pytest.mark.parametrize("case", CASES, ids=[case.truth for case in CASES])
+def test_a_resume_is_offered_only_where_nothing_forbids_it(case: Case) -> None:
+    verdict = judged(case)
+    if " resume -d " in verdict.finding.command:
+        assert verdict.may_resume
+
+
 def test_no_two_cases_tell_the_same_truth() -> None:
     assert len({case.truth for case in CASES}) == len(CASES) >= 40
 

@@ -29,6 +29,7 @@ from tests.patrol.makers import (
     dead,
     disk,
     done,
+    end,
     failure,
     log,
     on_engine,
@@ -51,6 +52,7 @@ GROUP_KILL = KernelFault(
 )
 BOX_KILL = KernelFault("oom", "Out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid"))
 HUNG = Unseen("late: it took too long on the box")
+BLIP = failure("network_blip", "Connection reset by peer")
 NO_EVIDENCE = "what was not seen is no evidence against the run"
 
 RUNNING_CASES: tuple[Case, ...] = (
@@ -133,7 +135,7 @@ END_CASES: tuple[Case, ...] = (
     Case("died an hour ago, first look ever", "interrupted", CRITICAL, RunState.INTERRUPTED, "a heartbeat that ended long ago rules a race out", dead(heartbeat_age_seconds=3600.0), before=Before(), box_before=BoxBefore(), resume=True),
     Case("the box was rebooted, the run is gone", "interrupted", CRITICAL, RunState.INTERRUPTED, "no process survives a reboot", dead(), box(identity=Identity("gpu1", "boot-2", 900.0, NOW, 0.0)), flags=("rebooted",), resume=True),
     Case("rebooted, and the run was resumed by somebody", "healthy", OK, RunState.RUNNING, "a new process of this boot was seen", run(attempt=2, stage_began_age_seconds=400.0), box(identity=Identity("gpu1", "boot-2", 900.0, NOW, 0.0)), flags=("rebooted",)),
-    Case("died of a full disk before it could say so", "interrupted", CRITICAL, RunState.INTERRUPTED, "class and proof from its log", dead(failure=failure(source="log")), before=before(gone_ticks=1), resume=True),
+    Case("died of a full disk before it could say so", "interrupted", CRITICAL, RunState.INTERRUPTED, "class and proof from its log", dead(failure=failure(source="log")), before=before(gone_ticks=1)),
     Case("died of a defect in its code", "interrupted", CRITICAL, RunState.INTERRUPTED, "a defect is never retried", dead(failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(gone_ticks=1)),
     Case("died; its log could not be read", "interrupted", CRITICAL, RunState.INTERRUPTED, "dead is proven, why is not: nothing is tried", dead(failure=HUNG, log=HUNG), before=before(gone_ticks=1)),
     Case("the last log line says step 4600, the process is gone", "gone", WARNING, RunState.UNKNOWN, "an old log line never proves the present", dead(log=log(4.0))),
@@ -143,7 +145,14 @@ END_CASES: tuple[Case, ...] = (
     Case("CUDA out of memory", "failed", CRITICAL, RunState.FAILED, "its class forbids an unchanged retry", dead(outcome="chain_failed", failure=failure("cuda_oom", "CUDA out of memory. Tried to allocate 2.00 GiB"))),
     Case("the spot instance was preempted", "failed", CRITICAL, RunState.FAILED, "its class allows the same configuration again", dead(outcome="chain_failed", failure=failure("preempted", "slurmstepd: error: PREEMPTED")), resume=True),
     Case("failed in the same way as the attempt before", "repeated-failure", CRITICAL, RunState.FAILED, "twice is no accident: never a third time", dead(outcome="chain_failed", attempt=2, failure=failure()), before=before(signatures=((failure().signature, "r1/train/1"),))),
-    Case("failed, seen again at the next tick", "failed", CRITICAL, RunState.FAILED, "the same attempt is not counted twice", dead(outcome="chain_failed", failure=failure()), before=before(signatures=((failure().signature, "r1/train/1"),), rule="failed"), resume=True),
+    Case("failed, seen again at the next tick", "failed", CRITICAL, RunState.FAILED, "the same attempt is not counted twice", dead(outcome="chain_failed", failure=BLIP), before=before(signatures=((BLIP.signature, "r1/train/1"),), rule="failed"), resume=True),
+    Case("failed for want of disk space", "failed", CRITICAL, RunState.FAILED, "without room its next save fails in the same way: a person makes room first", dead(outcome="chain_failed", failure=failure())),
+    Case("its loss was lost, and it ended of that", "failed", CRITICAL, RunState.FAILED, "the same configuration diverges again, and its newest checkpoints hold the blow-up", dead(outcome="chain_failed", failure=failure("divergence", "ValueError: Loss is nan"))),
+    Case("killed for memory", "failed", CRITICAL, RunState.FAILED, "the same configuration needs the same memory again", dead(outcome="chain_failed", failure=failure("host_oom", "oom_kill"))),
+    Case("the network failed it, and it had failed so before this patrol was there", "repeated-failure", CRITICAL, RunState.FAILED, "the journal knows what no memory here does", dead(outcome="chain_failed", attempt=2, failure=BLIP, ends=(end(1, 900.0, BLIP.signature), end(2, 4000.0, BLIP.signature))), before=Before()),
+    Case("broken at step 4600, where the attempt before was killed", "repeated-failure", CRITICAL, RunState.FAILED, "two ends at one step are one failure, whatever their words", dead(outcome="chain_failed", attempt=2, failure=BLIP, ends=(end(1, 4590.0), end(2, 4600.0, BLIP.signature))), before=Before()),
+    Case("killed together with its runner at step 4600, as before", "interrupted-again", CRITICAL, RunState.INTERRUPTED, "what dies twice at one step dies there a third time", dead(attempt=2, ends=(end(1, 4600.0),)), before=before(gone_ticks=1, rule="gone")),
+    Case("killed together with its runner, at another step than before", "interrupted", CRITICAL, RunState.INTERRUPTED, "two accidents", dead(attempt=2, ends=(end(1, 3000.0),)), before=before(gone_ticks=1, rule="gone"), resume=True),
     Case("failed, and a class that nobody knows", "failed", CRITICAL, RunState.FAILED, "its marker's own word on retries counts", dead(outcome="chain_failed", failure=failure("license_busy", "no seats", retry_allowed=False, remedy="Wait for a seat."))),
     Case("failed; its log could not be read", "failed", CRITICAL, RunState.FAILED, "why is not known: nothing is tried", dead(outcome="chain_failed", failure=HUNG)),
     Case("a gate refused for lack of disk", "gate-refused", CRITICAL, RunState.FAILED, "nothing is lost, nothing runs", dead(outcome="gate_refused", reason="disk_free 3.0 GB, wanted 5 GB")),

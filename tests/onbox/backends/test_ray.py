@@ -79,7 +79,7 @@ def test_a_refused_token_says_what_to_set() -> None:
 
 def test_not_known_names_the_session_that_does_not_know_it() -> None:
     assert read_job("j", 404, "Job j does not exist", "session_2") == Absent(
-        "the head (session session_2) does not know this job"
+        "the head (session session_2) does not know this job", session="session_2"
     )
 
 

@@ -55,7 +55,11 @@ def test_the_accounting_is_asked_for_what_is_forgotten() -> None:
 
 
 def test_a_site_without_sacct_still_forgets() -> None:
-    fake = Fake(squeue=EMPTY, scontrol=FORGOTTEN, sacct=NotRun("sacct cannot be started: No such file or directory"))
+    fake = Fake(
+        squeue=EMPTY,
+        scontrol=FORGOTTEN,
+        sacct=NotRun("sacct cannot be started: No such file or directory", started=False),
+    )
     assert isinstance(slurm(fake).look(["7"])["7"], Absent)
 
 
@@ -94,7 +98,7 @@ def test_a_job_inherits_the_callers_environment() -> None:
 
 
 def test_no_slurm_here_is_said_so() -> None:
-    gone = NotRun("sbatch cannot be started: No such file or directory")
+    gone = NotRun("sbatch cannot be started: No such file or directory", started=False)
     assert slurm(Fake(sbatch=gone)).launch(Order("n", ("true",), "/")) == Refused(gone.why, "not_started")
 
 

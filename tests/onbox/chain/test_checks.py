@@ -35,6 +35,12 @@ SUCCESSES: list[tuple[Stage, Ended, tuple[Look, ...], bool | None]] = [
 ]
 
 
+def test_a_quick_last_attempt_of_a_long_series_is_not_too_fast() -> None:
+    ended = Ended(0, None, "exit", 2.0)
+    assert judge(LONG, ended, (), log_matches=None, earlier_seconds=58.0) == ()
+    assert judge(LONG, ended, (), log_matches=None, earlier_seconds=57.0) != ()
+
+
 @pytest.mark.parametrize(("stage", "ended", "looks", "log"), SUCCESSES)
 def test_it_passes_when_nothing_is_missing(
     stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log: bool | None
@@ -76,7 +82,7 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
     ),
     ("artifact best.npz: missing, wanted a new file of at least 1 B", PLAIN, GOOD, (Look(BEST),), None),
     (
-        "artifact best.npz: 0 new, 1 old (unchanged since before the stage began), wanted a new file of at least 1 B",
+        "artifact best.npz: 0 new, 1 old (from before the stage's first attempt), wanted a new file of at least 1 B",
         PLAIN,
         GOOD,
         (Look(BEST, old=files(1)),),
@@ -106,7 +112,7 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
     ),
     (
         (
-            "artifact epoch_*.npz: 2 new, 7 old (unchanged since before the stage began), 1 too small (from 5 B), "
+            "artifact epoch_*.npz: 2 new, 7 old (from before the stage's first attempt), 1 too small (from 5 B), "
             "wanted 3 new of at least 1.0 kB"
         ),
         PLAIN,

@@ -16,8 +16,8 @@ def record(event: str, attempt: int = 1, **more: Any) -> Record:
     return {"event": event, "stage": "train", "attempt": attempt, **more}
 
 
-def started(attempt: int = 1, before: dict[str, Any] | None = None) -> Record:
-    return record(Event.ATTEMPT_STARTED, attempt, before=BEFORE if before is None else before)
+def started(attempt: int = 1, before: dict[str, Any] | None = None, **more: Any) -> Record:
+    return record(Event.ATTEMPT_STARTED, attempt, before=BEFORE if before is None else before, **more)
 
 
 def after(*records: Record) -> StageHistory:
@@ -77,8 +77,20 @@ def test_a_series_that_began_with_no_file_keeps_that() -> None:
     assert after(started(1, {}), record(Event.STAGE_INTERRUPTED), started(2)).before == {}
 
 
-@pytest.mark.parametrize("event", [Event.STAGE_DONE, Event.STAGE_FAILED, Event.STAGE_REDO])
-def test_a_series_ends_with_done_failed_and_redo(event: str) -> None:
+def test_a_failed_attempt_stays_in_the_series_with_a_new_budget_of_retries() -> None:
+    ended = record(Event.ATTEMPT_ENDED, 1, duration_seconds=9.5)
+    known = after(started(), record(Event.STAGE_RETRYING), ended, record(Event.STAGE_FAILED), started(2, {}))
+    assert (known.before, known.retries, known.spent_seconds) == (BEFORE, 0, 9.5)
+
+
+def test_a_command_that_never_started_inherits_no_files() -> None:
+    failed = record(Event.STAGE_FAILED, fingerprint="other")
+    known = after(started(fingerprint="one"), failed, started(2, {}, fingerprint="other"))
+    assert known.before == {}
+
+
+@pytest.mark.parametrize("event", [Event.STAGE_DONE, Event.STAGE_REDO])
+def test_a_series_ends_with_done_and_redo(event: str) -> None:
     new = {"best.npz": [9, 9, 9]}
     known = after(started(), record(Event.STAGE_RETRYING), started(2), record(event, 2))
     assert (known.attempts, known.before, known.retries) == (2, None, 0)

@@ -14,7 +14,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-CLASSES = frozenset({"preempted", "network_blip", "host_oom"})
+CLASSES = {"preempted": "", "network_blip": "", "hang_stall": "", "divergence": "it diverges again"}
 
 
 def read(text: str) -> Config:
@@ -132,6 +132,7 @@ def test_unknown_keys_are_named_with_the_nearest(text: str, line: str) -> None:
         ("retry = { max = 2 }", "retry.classes", "no other is retried"),
         ("retry = { max = 2, classes = ['preemptd'] }", "retry.classes[0]", 'did you mean "preempted"?'),
         ("retry = { max = 2, classes = ['code_error'] }", "retry.classes[0]", "may be retried"),
+        ("retry = { max = 2, classes = ['divergence'] }", "retry.classes[0]", "unchanged (it diverges again)"),
         ("done_if_log = '('", "done_if_log", "unterminated subpattern"),
         ("done_if_log = '(?u)x'", "done_if_log", "bytes pattern"),
         ("gates = { disk_free = 'much' }", "gates.disk_free", "a size"),
@@ -173,6 +174,11 @@ def test_a_wrong_stage_value_is_refused(body: str, path: str, wanted: str) -> No
         ("[[triage]]\nregex = 'x'", "triage[0].class", "a failure class"),
         ("[[triage]]\nregex = 'x'\nclass = 'A b'", "triage[0].class", "a failure class"),
         ("[[triage]]\nregex = 'x'\nclass = 'y'\nretry = 2", "triage[0].retry", "true or false"),
+        (
+            "[[triage]]\nregex = 'x'\nclass = 'divergence'\nretry = true",
+            "triage[0].retry",
+            "false for divergence: it diverges",
+        ),
         ("[progress]\nmax = 0", "progress.max", "1 or more"),
         ("[progress]\nmax = '5.16k'", "progress.max", "a whole number"),
         ("[boxes.'a b']\nhost = 'x'", 'boxes."a b"', "a name"),

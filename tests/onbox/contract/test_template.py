@@ -11,18 +11,16 @@ from onbox.contract.config import KNOWN_KEYS, NOTIFY_EVENTS, Config, Notify, par
 from onbox.contract.manifest import Gates, Retry, RunSettings, Stage
 from onbox.contract.targets import Target
 from onbox.contract.template import render_template
-from onbox.triage.classes import CLASSES
+from onbox.triage.classes import NEVER
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-RETRYABLE = frozenset(row.key for row in CLASSES if row.retryable)
-
 
 def read(text: str) -> Config:
-    return parse_config(tomllib.loads(text), default_name="folder", known_classes=RETRYABLE)
+    return parse_config(tomllib.loads(text), default_name="folder", known_classes=NEVER)
 
 
 def switched_on(text: str) -> str:

@@ -132,9 +132,10 @@ def test_hostile_journals_reach_no_command(box: LocalBox) -> None:
     assert not {"x", "y"} & {path.name for path in box.folder.rglob("*")}
 
 
-def test_names_of_runs_may_be_odd(box: LocalBox) -> None:
+def test_a_directory_that_is_not_called_as_a_run_harms_no_other(box: LocalBox) -> None:
     squeue(box, ("7", "RUNNING", "None"))
     make_run(box, *submitted("train", "7"), run="a b'$(id)")
+    make_run(box, *submitted("train", "7"))
     assert word(look(box)).job_state == "running"
 
 

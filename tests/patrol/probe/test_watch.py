@@ -12,7 +12,7 @@ import pytest
 
 from onbox.collectors.disk import NOT_COUNTED
 from onbox.contract.boxes import BoxSettings, Count, Watch
-from onbox.contract.readings import Absent, Unseen
+from onbox.contract.readings import Absent, Unseen, observed
 from patrol.probe import box_gpus, box_kernel, box_resources, box_watch
 from patrol.probe.frames import Block, Part
 from patrol.snapshot import Artifacts, BoxLook, FileCount, RunLook
@@ -330,8 +330,9 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
 def test_what_is_kept_for_root_is_not_called_used() -> None:
     """As df itself counts: 42 of 106 are used, though the file system has 264."""
     df = b"/dev/vda 264212084 42316700 64074212 40% /\n"
-    (disk,) = box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n")))
-    assert round(100 * (1 - disk.bytes_free / disk.bytes_total)) == 40  # type: ignore[union-attr]
+    disks = observed(box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n"))))
+    assert disks is not None
+    assert round(100 * (1 - disks[0].bytes_free / disks[0].bytes_total)) == 40
 
 
 def test_the_real_memory_is_that_of_this_machine(box: LocalBox) -> None:

@@ -1,4 +1,4 @@
-"""What a stage is, from its engine's word and from what the run directory says: one ordered table. Pure.
+"""What a stage and a run are, from an engine's word and from what the run directory says: one ordered table. Pure.
 
 A marker alone is not success: a job can end OUT_OF_MEMORY although its script went on and left its marker. Nor is an
 engine's silence an end: a job that the engine has forgotten is judged by its marker, and a job that the engine could
@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.backends.base import Job, JobState
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.states import RunState, StageState
+from onbox.runs.jobs import job_of_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from onbox.runs.jobs import KnownJob
+
+UNANSWERED = "its submission was not answered: whether the job exists is not known"
+NOT_ASKED = "its engine was not asked"
+FORGOTTEN = "forgotten"
+NEVER_RAN = "never-ran"
 
 
 class Seen(NamedTuple):
@@ -91,7 +99,7 @@ TABLE: tuple[Row, ...] = (
         "{job} is lost by the engine, its processes live on: {why}",
     ),
     Row(
-        "forgotten",
+        FORGOTTEN,
         lambda s: isinstance(s.job, Absent),
         StageState.UNKNOWN,
         "{job} left no marker: {why}",
@@ -101,7 +109,7 @@ TABLE: tuple[Row, ...] = (
     Row("waits", lambda s: s.state is JobState.PENDING, StageState.PENDING, "{job}: {words}"),
     Row("runs", lambda s: s.state is JobState.RUNNING, StageState.RUNNING, "{job}: {words}", _AT_WORK),
     Row("ends", lambda s: s.state is JobState.ENDING, StageState.RUNNING, "{job}: {words}", _JUDGED),
-    Row("never-ran", lambda s: s.state is JobState.BLOCKED, StageState.PENDING, "{job}: {words}", _JUDGED),
+    Row(NEVER_RAN, lambda s: s.state is JobState.BLOCKED, StageState.PENDING, "{job}: {words}", _JUDGED),
     Row(
         "done-elsewhere",
         lambda s: s.state is JobState.SUCCEEDED and s.apart,
@@ -156,6 +164,61 @@ def words_of(job: Job) -> str:
     """The engine's words with what they mean: `PENDING (Resources): waits for free nodes`."""
     reason = f" ({job.reason})" if job.reason else ""
     return job.native_state + reason + (f": {job.note}" if job.note else "")
+
+
+def word_of(known: KnownJob, answers: Mapping[str, Maybe[Job]]) -> Maybe[Job]:
+    """An engine's word on one job, from its answers by id. An end on record is not asked for again: engines forget."""
+    if known.ended is not None:
+        return job_of_record(known.ended)
+    if known.job_id is None:
+        return Unseen(UNANSWERED)
+    word = answers.get(known.job_id, Unseen(NOT_ASKED))
+    if isinstance(word, Absent) and known.session and known.session != word.session:
+        return Absent(f"{word.why}; the one that took it was restarted: its processes may live on")
+    return word
+
+
+def state_on_disk(*, done: bool, alive: bool, failed: bool, interrupted: bool = False) -> StageState:
+    """What the run directory and the kernel alone say of a stage (or of the chain); the first that holds."""
+    rows = (
+        (done, StageState.DONE),
+        (alive, StageState.RUNNING),  # a FAILED beside it is of the attempt before
+        (failed, StageState.FAILED),
+        (interrupted, StageState.INTERRUPTED),
+    )
+    return next((state for holds, state in rows if holds), StageState.PENDING)
+
+
+def weigh(known: KnownJob, word: Maybe[Job], disk: StageState, *, apart: bool = False) -> Verdict:
+    """The verdict on the stage of one job. apart: as in `Seen`."""
+    return judge_stage(Seen(known.backend, known.job_id or known.name, disk, word, apart))
+
+
+def is_overtaken(end_at: object, jobs: Iterable[KnownJob]) -> bool:
+    """Whether an end of the chain is history: a job was submitted after it. end_at: as the journal writes times."""
+    newest = max((job.at for job in jobs), default="")
+    return isinstance(end_at, str) and bool(end_at) and end_at < newest
+
+
+class JobsVerdict(NamedTuple):
+    """What all jobs make of the run. stage: the one that makes its state, and its verdict."""
+
+    state: RunState
+    stage: str
+    verdict: Verdict
+
+
+def judge_jobs(verdicts: Mapping[str, Verdict], disk: RunState) -> JobsVerdict:
+    """The run's state by its jobs: the stage that makes it is the first of that state, of a chain that is done the
+    last. A job that can never run proves a failure before it, also where the engine has forgotten that one.
+    """
+    state = judge_run([one.state for one in verdicts.values()], disk)
+    same = [stage for stage, one in verdicts.items() if judge_run([one.state], disk) is state]
+    stage = same[-1] if state is RunState.DONE else same[0]
+    blocked = next((stage for stage, one in verdicts.items() if one.rule == NEVER_RAN), None)
+    if blocked is not None and verdicts[stage].rule == FORGOTTEN:
+        stage = blocked
+    return JobsVerdict(state, stage, verdicts[stage])
 
 
 # What the stages make of the run; the first that holds.

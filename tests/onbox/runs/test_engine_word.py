@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.judge import TABLE, Seen, judge_run, judge_stage
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.states import RunState, StageState
+from onbox.runs.engine_word import TABLE, Seen, judge_run, judge_stage
 
 FORGOTTEN, DOWN = Absent("not known"), Unseen("controller down")
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
-from onbox.chain.job_view import ask, job_of_record, record_of_end
-from onbox.chain.jobs import Jobs, KnownJob, replay_jobs
+from onbox.chain.job_view import ask
 from onbox.chain.submit import Desk, NotTaken, Planned, Unanswered, job_name
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.paths import RunPaths
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.runs.jobs import Jobs, KnownJob, job_of_record, record_of_end, replay_jobs
 from onbox.system.journal import Journal, read_lines
 
 if TYPE_CHECKING:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.backends.base import Job, JobState
 from onbox.contract.events import Event, Unreadable
+from onbox.contract.readings import Absent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from onbox.contract.events import Record
+    from onbox.contract.readings import Maybe
 
 WHOLE = ""  # the "stage" of a job that runs the whole chain
 
@@ -55,15 +58,18 @@ class Jobs:
 
 def _submitting(jobs: Jobs, stage: str, record: Record) -> None:
     jobs.submissions += 1
-    jobs.of[stage] = KnownJob(stage, str(record.get("backend")), str(record.get("name")), at=str(record.get("at", "")))
+    jobs.of[stage] = _named(stage, record)
+
+
+def _named(stage: str, record: Record) -> KnownJob:
+    return KnownJob(stage, str(record.get("backend")), str(record.get("name")), at=str(record.get("at", "")))
 
 
 def _submitted(jobs: Jobs, stage: str, record: Record) -> None:
-    known = jobs.of.get(stage)
-    if known is not None:
-        session = str(record.get("session") or "")
-        after = str((record.get("after") or [""])[-1])
-        jobs.of[stage] = known._replace(job_id=str(record.get("job_id")), session=session, after=after)
+    known = jobs.of.get(stage) or _named(stage, record)  # a reader may bring the journal's end only
+    session = str(record.get("session") or "")
+    after = str((record.get("after") or [""])[-1])
+    jobs.of[stage] = known._replace(job_id=str(record.get("job_id")), session=session, after=after)
 
 
 def _refused(jobs: Jobs, stage: str, _: Record) -> None:
@@ -105,3 +111,33 @@ def replay_jobs(records: Iterable[Record | Unreadable]) -> Jobs:
         if not isinstance(record, Unreadable):
             jobs.apply(record)
     return jobs
+
+
+def job_of_record(record: Mapping[str, Any]) -> Maybe[Job]:
+    """The inverse of `record_of_end`."""
+    if record.get("state") is None:
+        return Absent(str(record.get("reason") or "forgotten"))
+    return Job(
+        str(record.get("job_id")),
+        JobState(record["state"]),
+        str(record.get("native_state", "")),
+        str(record.get("reason", "")),
+        str(record.get("note", "")),
+        record.get("failure_class"),
+        record.get("exit_code"),
+        int(record.get("restarts") or 0),
+    )
+
+
+def record_of_end(known: KnownJob, word: Job | Absent) -> dict[str, Any]:
+    """The journal's record of a job that is over; `state` null for one that the engine has forgotten."""
+    record: dict[str, Any] = {
+        "event": Event.JOB_ENDED,
+        "stage": known.stage or None,
+        "backend": known.backend,
+        "job_id": known.job_id,
+    }
+    if isinstance(word, Absent):
+        return {**record, "state": None, "reason": word.why}
+    fields = {key: value for key, value in word._asdict().items() if key != "job_id"}
+    return {**record, **fields, "state": word.state.value}
