@@ -9,7 +9,8 @@ from onbox.logs.numbers import parse_clock
 from onbox.regex import lazy
 
 _BOOST = lazy(
-    r"^(?:\[[\d:. -]+\]\s*)?\[(\d{1,18})\]\s+(?=[^\s:]{0,80}?(?:train|valid|eval|test|learn))[^\s:]{4,120}(?: [ \w@.-]{0,80})?:\s?\S"
+    r"^(?:\[[\d:. -]+\]\s*)?\[(\d{1,18})\]\s+"
+    r"(?=[^\s:]{0,80}?(?:train|valid|eval|test|learn))[^\s:]{4,120}(?: [ \w@.-]{0,80})?:\s?\S"
 )
 _BOOST_NAMED = lazy(r"^\[(\d{1,18})\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
 _CATBOOST = lazy(r"^(\d{1,18}):\s+(?:learn: (\S+)|test|total)")

@@ -52,7 +52,7 @@ KERNEL_FAULT: tuple[Row, ...] = (
         r"|illegal instruction was encountered"
         r"|HSA_STATUS_ERROR_(?:EXCEPTION|MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION)"
         r"|cudaError(?:Assert|IllegalAddress|LaunchFailure|MisalignedAddress)|memory access fault by gpu"
-        r"|invalid program counter|\.cu:\d{1,20}:.{0,160}assertion"
+        r"|invalid program counter|\.cu:\d+:.{0,160}assertion"
         r"|\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:13|31|43)\b|warp illegal|invalid device ordinal.{0,20}assert",
         "CUDA, HIP, PyTorch kernels",
         "RuntimeError: CUDA error: device-side assert triggered",
@@ -85,7 +85,7 @@ TPU_NODE: tuple[Row, ...] = (
         r"|failed_precondition.{0,80}(?:tpu|driver|slice|chip)"
         r"|failed to cleanup driver|tpu (?:driver|runtime|worker).{0,40}(?:fail|died|crash|error)"
         r"|no tpus? (?:are )?(?:visible|attached)"
-        r"|expected \d{1,20} (?:tpu )?(?:chips|worker addresses).{0,40}(?:got|found)",
+        r"|expected \d+ (?:tpu )?(?:chips|worker addresses).{0,40}(?:got|found)",
         "JAX, libtpu",
         "RuntimeError: No accelerator found. Please run on a TPU or GPU.",
     ),
@@ -139,7 +139,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|bf16.{0,60}(?:not supported|requires|unsupported).{0,40}(?:gpu|device|hardware|cuda)?"
         r"|cuda setup failed|compiled without (?:gpu|cuda)|device kernel image is invalid"
         r"|unsupported gpu architecture|provided PTX was compiled|was built for.{0,30}cuda"
-        r"|HSA_STATUS_ERROR_(?:INVALID_ISA|INCOMPATIBLE\w{0,24})|hipErrorNoBinaryForGpu|cudnn.{0,120}matching major version"
+        r"|HSA_STATUS_ERROR_(?:INVALID_ISA|INCOMPATIBLE\w*)|hipErrorNoBinaryForGpu|cudnn.{0,120}matching major version"
         r"|\bdnn library initialization failed"
         r"|(?:setup|hardware|gpu|device) (?:does not|doesn't) support "
         r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",

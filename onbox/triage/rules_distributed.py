@@ -52,7 +52,7 @@ FIRST_RANK: tuple[Row, ...] = (
         PEER + 2,
         "exitcode|return code|on signal|task",
         r"\bfailed \(exitcode: ?(?:-9|137)\)|\bexits with return code = (?:-9|137)\b"
-        r"|process rank \d{1,20} .{0,80}exited on signal 9\b|^srun: error: \S{1,80}: tasks? [\d,-]+: killed$",
+        r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S{1,80}: tasks? [\d,-]+: killed$",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:39.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 865)",
         True,
@@ -64,7 +64,7 @@ FIRST_RANK: tuple[Row, ...] = (
         "exitcode|return code|on signal|task",
         r"\bfailed \(exitcode: ?(?:-11|139|-4|-8|[3-9]|[1-9]\d)\)"
         r"|\bexits with return code = (?:-11|139|-4|-8)\b"
-        r"|process rank \d{1,20} .{0,80}exited on signal (?:11|4|8)\b"
+        r"|process rank \d+ .{0,80}exited on signal (?:11|4|8)\b"
         r"|^srun: error: \S{1,80}: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:45.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -11) local_rank: 1 (pid: 865)",
@@ -85,7 +85,7 @@ COLLECTIVE: tuple[Row, ...] = (
         r"|reduce_?scatter|collective).{0,60}(?:timed out|timeout)|timed out (?:after"
         r"|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer).{0,40}(?:timed out"
         r"|not respond|no response)"
-        r"|ran for \d{1,20} milliseconds before timing out|Some NCCL operations have failed",
+        r"|ran for \d+ milliseconds before timing out|Some NCCL operations have failed",
         "NCCL watchdog, gloo, Horovod",
         "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8)",
     ),
@@ -188,7 +188,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "code_error",
         DEATH - 5,
         "abort|terminate called|sigabrt|core dumped|exit|signal",
-        r"^\W*(?:.{0,120}: line \d{1,20}:\s{1,8}\d{1,20} )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed"
+        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed"
         r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])|signal[ :=]{1,3}6\b",
         "glibc, C++, shells",
         "terminate called after throwing an instance of 'std::runtime_error'",
@@ -204,7 +204,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|pending unfinished|errored|destroyed|make",
         r"ChildFailedError"
-        r"|^make(?:\[\d{1,20}\])?: \*\*\* .{0,160}\berror \d{1,20}$"
+        r"|^make(?:\[\d{1,20}\])?: \*\*\* .{0,160}\berror \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
         r"|failed \(exitcode: ?-?[1-9]"
@@ -213,8 +213,8 @@ LAUNCHERS: tuple[Row, ...] = (
         r"|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
         r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate"
         r"|launch(?:er)?)\b.{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
-        r"|sending process \d{1,20} closing signal|trials? did not complete"
-        r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d{1,20} (?:failed|exited)"
+        r"|sending process \d+ closing signal|trials? did not complete"
+        r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)"
         r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"
         r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s{0,8}(?:$|[:;,.(!])"
         r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception",

@@ -92,7 +92,7 @@ XLA_ON_HOST: tuple[Row, ...] = (
         "host_oom",
         CAUSE,
         "out of memory allocating|device:cpu|allocator cpu|allocator mklcpu",
-        r"out of memory allocating \d{1,20} bytes|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
+        r"out of memory allocating \d+ bytes|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
         "JAX and TensorFlow on the CPU",
         "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 640000000000 bytes.",
     ),
@@ -214,7 +214,7 @@ HOST: tuple[Row, ...] = (
         r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation"
         r"|malloc) (?:of|failed)"
         r"|java\.lang\.OutOfMemoryError|not enough memory|insufficient (?:host |system )?memory"
-        r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S{1,80}: )?out of memory\.?$|polars.{0,60}out of memory",
+        r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S+: )?out of memory\.?$|polars.{0,60}out of memory",
         "Python, NumPy, glibc, C++",
         "MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,)",
     ),
@@ -233,8 +233,9 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         DEATH,
         "killed",
-        r"^(?:.{0,160}: line \d{1,20}:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d{1,20}\s{1,8})?killed\s{0,8}(?:$|\(core dumped\)"
-        r"|\s{2,}\S)|: \d{1,20} killed\b"
+        r"^(?:.{0,160}: line \d+:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d+\s{1,8})?killed\s{0,8}"
+        r"(?:$|\(core dumped\)"
+        r"|\s{2,}\S)|: \d+ killed\b"
         r"|^killed(?:: 9)?\W{0,8}$|^(?:zsh|bash|fish|sh|dash): killed\b"
         r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
         r"|(?<!will be )killed by kernel",

@@ -65,7 +65,7 @@ SIMULATIONS: tuple[Row, ...] = (
         "code_error",
         BUG,
         "foam fatal error|error",
-        r"--> FOAM FATAL ERROR|^ERROR(?: on proc \d{1,20})?: .{4,300}\([\w./-]+\.(?:cpp|cc|c|h|f90):\d{1,20}\)$",
+        r"--> FOAM FATAL ERROR|^ERROR(?: on proc \d+)?: .{4,300}\([\w./-]+\.(?:cpp|cc|c|h|f90):\d+\)$",
         "OpenFOAM, LAMMPS",
         "ERROR on proc 7: Unknown neighbour flag in this build (src/neigh.cpp:210)",
         True,
@@ -127,7 +127,8 @@ SETTINGS: tuple[Row, ...] = (
         r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
         r"|yaml\.(?:\w{1,40}\.)?\w{1,40}Error|(?:yaml|toml|tomllib|tomli)\S{0,80}(?:Decode|Parse|Scanner)\w{0,24}Error"
         r"|TOMLDecodeError|DeepSpeedConfig\w{0,24}Error"
-        r"|pydantic\S{0,80}ValidationError|\d{1,20} validation errors? for|(?<!Invalid)ArgumentError\b|mandatory value is missing"
+        r"|pydantic\S{0,80}ValidationError|\d validation errors? for|(?<!Invalid)ArgumentError\b"
+        r"|mandatory value is missing"
         r"|missing mandatory value|key '\S{1,80}' (?:is )?not in '|in 'config\b|gin\.\S{1,80}"
         r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
         r"|invalid (?:config|configuration)\b|\bconfig(?:uration)? validation error|(?:config"
@@ -159,7 +160,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|can't) (?:specify|provide|set|pass|use|define|choose|also)|(?:specify|provide|set) (?:either"
         r"|one of|at least|exactly)|requires? (?:the )?.{0,40}(?:to match|to be set|to be enabled"
         r"|to be specified)|(?:choose|valid (?:options|values|choices)|supported (?:values|options)"
-        r"|available (?:options|models|choices)|expected one of|(?:allowed|accepted|possible|permitted)(?: \w{1,40})? values"
+        r"|available (?:options|models|choices)|expected one of|(?:allowed|accepted|possible|permitted)(?: \w+)? values"
         r"|did you mean)\b|train_batch_size|world[_ ]size.{0,60}(?:must|not|should|is)|BuilderConfig"
         r"|only supports? .{0,40}(?:when|with|if))",
         "ValueError and the like about a setting",
@@ -188,7 +189,7 @@ SETTINGS: tuple[Row, ...] = (
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|does not appear to be"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
-        r"can't open file|^\S+: \d{1,20}: (?:\S{1,80}: )?can't open "
+        r"can't open file|^\S+: \d+: (?:\S{1,80}: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w{0,24}|model|image processor"
         r"|feature extractor)\b|^\S*python\S{0,80}: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
@@ -213,7 +214,7 @@ DEFECTS: tuple[Row, ...] = (
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
         "|error in |panic|goroutine|fatal error",
-        r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d{0,20} failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
+        r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
@@ -242,15 +243,15 @@ DEFECTS: tuple[Row, ...] = (
         r"|the size of tensor \w|sizes of tensors must match|size of tensors? .{0,40}must match"
         r"|expected all tensors to be on the same device|expected (?:scalar type|object of|input|self and"
         r"|dtype|\d{1,20}d|weight|tensor|mat1|m1|target|batch)\b|input type \(|Incompatible shapes"
-        r"|element \d{1,20} of tensors does not require grad|trying to backward through|modified by an inplace"
+        r"|element \d+ of tensors does not require grad|trying to backward through|modified by an inplace"
         r"|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready"
         r"|(?:Concretization|Tracer\w{0,24}|UnexpectedTracer|LeakedTracer)\w{0,24}Error|could not broadcast"
         r"|cannot be broadcast|dimension (?:out of range|mismatch)"
         r"|must be the same shape|stack expects each tensor"
         r"|mat1 and mat2|should be the same|index out of (?:range|bounds)"
         r"|has no attribute|no module named|cannot import name|CompilationError|can't pickle|cannot pickle"
-        r"|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d{1,20} channels"
-        r"|dtype.{0,40}mismatch|mismatch.{0,30}dtype|axis \d{1,20} is out of bounds",
+        r"|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d+ channels"
+        r"|dtype.{0,40}mismatch|mismatch.{0,30}dtype|axis \d+ is out of bounds",
         "PyTorch, JAX, NumPy, Triton",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 1024x10)",
     ),

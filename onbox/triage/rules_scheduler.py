@@ -70,7 +70,7 @@ PEOPLE: tuple[Row, ...] = (
         ASKED + 5,
         "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
         "|aborted by|force|manual",
-        r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d{1,20}|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
+        r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
         r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
         r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
         r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
@@ -111,7 +111,7 @@ PEOPLE: tuple[Row, ...] = (
         "sigterm|terminated|signal|sigusr|exit|sigxcpu",
         r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
-        r"|^\W*(?:.{0,120}: line \d{1,20}:\s{1,8}\d{1,20} )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
+        r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
         r"|status)\D{0,4}(?:143|-15)\b"
         r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",

@@ -61,9 +61,9 @@ SPACE: tuple[Row, ...] = (
         "disk_full",
         CAUSE - 1,  # a line that states the reason goes before it
         "pytorchstreamwriter|unexpected pos|iostream error|file write failed|inline_container",
-        r"^(?!.*(?:permission denied|read-only file|no such file)).*(?:PytorchStreamWriter failed|unexpected pos \d{1,20} vs"
+        r"^(?!.*(?:permission denied|read-only file|no such file)).*(?:PytorchStreamWriter failed|unexpected pos \d+ vs"
         r"|basic_ios::clear: iostream error"
-        r"|inline_container\.cc:\d{1,20}\].{0,60}(?:write|fail)"
+        r"|inline_container\.cc:\d+\].{0,60}(?:write|fail)"
         r"|file write failed)",
         "PyTorch serialization on a full disk; its own reason (strerror) goes first",
         "RuntimeError: [enforce fail at inline_container.cc:595] . unexpected pos 64 vs 0",
@@ -77,7 +77,7 @@ SPACE: tuple[Row, ...] = (
         "|short write|unable to flush|driver write|wrote only",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
         r"|unable to flush file"
-        r"|short write|driver write request failed|wrote only \d{1,20} of \d{1,20}|\d{1,20} requested and \d{1,20} written"
+        r"|short write|driver write request failed|wrote only \d+ of \d+|\d{1,20} requested and \d+ written"
         r"|unable to synchronously (?:flush|extend)"
         r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)",
         "HDF5, NumPy, C library",
@@ -113,7 +113,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "|not a zip|invalid header or archive|filename 'storages' not found",
         r"PytorchStreamReader failed|failed finding central directory|invalid magic number; corrupt"
         r"|storage has wrong byte size"
-        r"|unexpected EOF, expected \d{1,20} more bytes|the file might be corrupted|invalid header or archive is corrupted"
+        r"|unexpected EOF, expected \d+ more bytes|the file might be corrupted|invalid header or archive is corrupted"
         r"|filename 'storages' not found",
         "torch.load",
         "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
@@ -123,7 +123,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "checkpoint_corrupt",
         CAUSE,
         "safetensor|deserializing header|metadataincomplete|headertoolarge|invalidheader",
-        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader\w{0,24}"
+        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader"
         r"|safetensors?.{0,60}(?:corrupt|incomplete|truncated|invalid)",
         "safetensors",
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
