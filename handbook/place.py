@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from handbook.gather import Place
@@ -11,6 +12,7 @@ from onbox.contract.boxes import BoxSettings
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.errors import Trouble
+from onbox.trust import not_accepted
 from patrol.configured import load_settings
 from patrol.memory import FILE as MEMORY_FILE
 
@@ -25,7 +27,7 @@ def find_place(args: argparse.Namespace, environ: Mapping[str, str]) -> Place:
     """The place. `--here`, or a project that has runs of its own and whose boxes nobody ever looked at from here, is
     described as the box that this machine is. Raises Trouble.
     """
-    settings = load_settings(args, environ)
+    settings = load_settings(args, environ, looks=True)
     title = os.path.basename(settings.folder) or settings.config.run_name
     if args.here or _is_box(settings):
         if not os.path.isdir(_state_dir(settings)):
@@ -35,6 +37,8 @@ def find_place(args: argparse.Namespace, environ: Mapping[str, str]) -> Place:
                 "onbox.toml, or: patrol add HOST",
             )
         return Place(_as_box(settings), title, here=True)
+    if settings.withheld and not getattr(args, "from_memory", False):  # after a tick, which has said it
+        print(f"handbook: {not_accepted(settings.config_path or settings.folder, settings.withheld)}", file=sys.stderr)
     return Place(settings, title)
 
 

@@ -149,7 +149,7 @@ def _source(world: World) -> Promise:
         return Promise("initialized from", REFUSED, f"{safe(source)}: no step in its name")
     if world.source is False:
         return Promise("initialized from", REFUSED, f"{safe(source)}: not there, or not whole")
-    seen = "whole" if world.source else "not to be seen from here: look there for its metadata.json"
+    seen = "whole" if world.source else "not to be seen from here: look there whether it is whole"
     return Promise("initialized from", STATED, f"step {step}, {safe(source)}: {seen}")
 
 

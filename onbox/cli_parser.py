@@ -25,6 +25,7 @@ PROGRAM = Program(
         "triage": "triage",
         "progress": "progress",
         "stages": "stages",
+        "trust": "trust",
         "notify": "notify",
         "completion": "completion",
     },

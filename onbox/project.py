@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.config import Config, ConfigErrors, parse_config, run_name_from
+from onbox.contract.config_trust import without
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
@@ -15,15 +16,20 @@ from onbox.triage.classes import NEVER
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
+
+    from onbox.contract.config_trust import Delicate
 
 
 class Project(NamedTuple):
-    """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults."""
+    """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults.
+    withheld: keys of the file that nobody accepted (onbox/trust.py): `config` is as if they did not stand there.
+    """
 
     folder: str
     config_path: str | None
     config: Config
+    withheld: tuple[Delicate, ...] = ()
 
     @property
     def state_dir(self) -> str:
@@ -51,25 +57,37 @@ def find_config(folder: str) -> str | None:
         folder = parent
 
 
-def load_project(config_option: str | None) -> Project:
-    """The project that the working directory (or `-c`) belongs to. Raises Trouble with every error of its file."""
+def load_project(config_option: str | None, *, asks: Collection[str] = (), given: Collection[str] = ()) -> Project:
+    """The project that the working directory (or `-c`) belongs to. asks: the uses of delicate keys that this command
+    has: at a terminal it is asked for them. given: uses that the user's own words stand for, so that nobody is asked.
+    Raises Trouble with every error of its file.
+    """
     path = os.path.abspath(config_option) if config_option else find_config(os.getcwd())
     if path is None:
         folder = os.getcwd()
         return Project(folder, None, parse_config({}, default_name=run_name_from(os.path.basename(folder))))
-    folder = os.path.dirname(path)
+    data = read_toml(path)
+    config = _parse(path, data)
+    from onbox.trust import ask, stand_of  # noqa: PLC0415 - 5 ms that commands without a file save
+
+    stand = stand_of(path, data, os.environ)
+    if stand.open:
+        stand = ask(stand, asks, os.environ)
+    withheld = tuple(one for one in stand.open if one.use not in given)
+    if withheld:
+        config = _parse(path, without(data, withheld))
+    return Project(os.path.dirname(path), path, config, withheld)
+
+
+def _parse(path: str, data: Mapping[str, Any]) -> Config:
     try:
-        config = parse_config(
-            read_toml(path),
-            default_name=run_name_from(os.path.basename(folder)),
-            known_classes=NEVER,
-        )
+        default_name = run_name_from(os.path.basename(os.path.dirname(path)))
+        return parse_config(data, default_name=default_name, known_classes=NEVER)
     except ConfigErrors as errors:
         lines = "\n".join(error_lines(path, errors))
         count = len(errors.errors)
         heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
         raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
-    return Project(folder, path, config)
 
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from onbox.contract.config_trust import FOR_PATROL, SSH
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.project import Project, add_config_option, load_project
@@ -27,14 +28,21 @@ def add_common_options(parser: argparse.ArgumentParser, *, json: bool = True) ->
         parser.add_argument("--json", action="store_true", help="JSON for programs")
 
 
-def load_settings(args: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
-    """The settings of the project that a command is about. Raises Trouble with every error of its file."""
+def load_settings(args: argparse.Namespace, environ: Mapping[str, str], *, looks: bool = False) -> Settings:
+    """The settings of the project that a command is about. looks: it asks boxes, so that at a terminal somebody is
+    asked for keys that are not accepted yet. Raises Trouble with every error of its file.
+    """
     if args.folder:
         try:
             os.chdir(args.folder)
         except OSError as error:
             raise Trouble(Exit.USAGE, f"{args.folder}: {error.strerror}") from error
-    return settings_of(load_project(args.config), environ)
+    return settings_of(load_project(args.config, asks=uses_of_patrol(environ) if looks else ()), environ)
+
+
+def uses_of_patrol(environ: Mapping[str, str]) -> frozenset[str]:
+    """What of a file is asked for: not its ssh where the environment says another."""
+    return FOR_PATROL - {SSH} if environ.get(SSH_VARIABLE) else FOR_PATROL
 
 
 def settings_of(project: Project, environ: Mapping[str, str]) -> Settings:
@@ -45,7 +53,9 @@ def settings_of(project: Project, environ: Mapping[str, str]) -> Settings:
     except ValueError as error:
         raise Trouble(Exit.CONFIG, f"{SSH_VARIABLE}: {error}") from error
     state = state_folder(project.folder, environ)
-    return Settings(project.folder, project.config_path, project.config, state, command)
+    uses = uses_of_patrol(environ)
+    withheld = tuple(one for one in project.withheld if one.use in uses)
+    return Settings(project.folder, project.config_path, project.config, state, command, withheld)
 
 
 def choose_boxes(settings: Settings, names: Sequence[str]) -> tuple[BoxSettings, ...]:

@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.boxes import CLUSTERS
+from onbox.contract.exits import Exit
 from onbox.contract.tracker import Intent
+from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
 from patrol.fleet import LONGEST_BACKOFF_SECONDS, Limits, Visit, find_gates, next_try_at, visit_all
@@ -54,7 +56,9 @@ class Seen(NamedTuple):
 
 
 def target_of(settings: Settings, box: BoxSettings) -> Target:
-    """Where a box is."""
+    """Where a box is. Raises Trouble where the way there is not accepted."""
+    if why := settings.not_trusted(box):
+        raise Trouble(Exit.CONFIG, why)
     host = None if box.backend == "local" else box.host
     if not settings.patrol.multiplex or not host:
         return Target(box.name, host, settings.ssh_command)
@@ -71,7 +75,9 @@ def look_at_all(
     tried = []
     for box in boxes:
         before = past.boxes.get(box.name)
-        if before is not None and not even_waiting and _waits(before, now):
+        if why := settings.not_trusted(box):
+            yield Seen(box, Unreachable(box.name, now, "untrusted", why), None)
+        elif before is not None and not even_waiting and _waits(before, now):
             yield Seen(box, Unreachable(box.name, now, "waiting", _why_waiting(before)), None)
         else:
             tried.append(box)
@@ -179,7 +185,7 @@ def _seen(visit: Visit[BoxSettings, Seen]) -> Seen:
 
 def back_off(after: BoxBefore, snapshot: Snapshot, cadence_seconds: float) -> BoxBefore:
     """The box's memory with the time before which it is not tried again."""
-    if not isinstance(snapshot, Unreachable) or snapshot.reason == "waiting":
+    if not isinstance(snapshot, Unreachable) or snapshot.reason in ("waiting", "untrusted"):
         return after
     import random  # noqa: PLC0415 - only where a box was not reached
 

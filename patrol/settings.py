@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.boxes import BoxSettings, PatrolSettings
     from onbox.contract.config import Config
+    from onbox.contract.config_trust import Delicate
 
 SSH_VARIABLE = "ONBOX_SSH_COMMAND"
 
@@ -22,7 +23,8 @@ class Settings(NamedTuple):
     """Everything that a tick needs to know before it looks.
 
     folder: where onbox.toml lies (or the working directory). config_path: None without a file. state: this patrol's
-    own folder: memory, lock, heartbeat. ssh_command: the words of the client.
+    own folder: memory, lock, heartbeat. ssh_command: the words of the client. withheld: keys of the file that nobody
+    accepted; nothing else of this knows them.
     """
 
     folder: str
@@ -30,10 +32,23 @@ class Settings(NamedTuple):
     config: Config
     state: str
     ssh_command: tuple[str, ...]
+    withheld: tuple[Delicate, ...] = ()
 
     @property
     def patrol(self) -> PatrolSettings:
         return self.config.patrol
+
+    def not_trusted(self, box: BoxSettings) -> str:
+        """Why this box cannot be looked at as the file says; "": nothing that it needs is withheld."""
+        if not self.withheld:
+            return ""
+        from onbox.trust import not_accepted  # noqa: PLC0415 - only then
+
+        own = (f"boxes.{box.name}.address", f"boxes.{box.name}.token")
+        ways = tuple(f"{box.backend}.{key}" for key in ("address", "controller", "token"))
+        needed = (*own, *ways) if box.is_cluster else () if box.backend == "local" else ("ssh.command",)
+        found = [one for one in self.withheld if one.key in needed]
+        return not_accepted(self.config_path or self.folder, found) if found else ""
 
     def state_dir_of(self, box: BoxSettings) -> str:
         """Where the box's runs live, as it is written: below the project unless absolute."""

@@ -107,6 +107,7 @@ def tick(
         with suppress(StateNotWritten):  # the end says it again, if it lasts
             write_heartbeat(settings.state, beat)
         work = _Tick(settings, wishes, environ, show)
+        work.troubles += _not_accepted(settings)
         if wishes.unattended:
             work.troubles += [*_missed(settings, earlier, began), *_patrolled_twice(settings, began)]
         ticked = work.run(began)
@@ -151,6 +152,15 @@ def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble:
     beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=safe_line(trouble, 500))
     with suppress(StateNotWritten):  # nothing is left to tell it to but the output, which has told it
         write_heartbeat(settings.state, beat)
+
+
+def _not_accepted(settings: Settings) -> list[str]:
+    """What the file asks for and was not used. A timer asks nobody, so it says it each time."""
+    if not settings.withheld:
+        return []
+    from onbox.trust import not_accepted  # noqa: PLC0415 - only then
+
+    return [not_accepted(settings.config_path or settings.folder, settings.withheld)]
 
 
 def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[str]:

@@ -21,6 +21,7 @@ from scripts.docs import (  # noqa: E402 - found by the line above
     progress,
     sentinel,
     triage,
+    trust,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ PAGES: tuple[tuple[str, Callable[[], str]], ...] = (
     ("docs/patrol-rules.md", patrol_rules.render_page),
     ("docs/patrol-truth.md", patrol_truth.render_page),
     ("docs/sentinel-truth.md", sentinel.render_page),
+    ("docs/trust.md", trust.render_page),
 )
 # A page of which one table is rendered: the page as it is -> the page with its table renewed
 PARTS: tuple[tuple[str, Callable[[str], str]], ...] = (("docs/patrol-ssh.md", patrol_ssh.renew),)

@@ -6,8 +6,11 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.boxes import BoxSettings
 from onbox.contract.config_clusters import iris_id, ray_id
 from onbox.contract.config_fields import Unwanted
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol import ssh
 from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from onbox.backends.cluster import Endpoint
-    from onbox.contract.boxes import BoxSettings, Watch
+    from onbox.contract.boxes import Watch
     from patrol.before import LogPlace
     from patrol.settings import Settings
 
@@ -59,12 +62,16 @@ class Place(NamedTuple):
 
 
 def find_place(target: Target, settings: Settings, folder: str) -> Place:
-    """The target's host and path. folder: where relative paths here begin. Raises UnknownBox, BadTarget."""
+    """The target's host and path. folder: where relative paths here begin. Raises UnknownBox, BadTarget,
+    Trouble where the way there is not accepted.
+    """
     boxes, words = settings.config.boxes, settings.ssh_command
     if target.box is None:
         _refuse_lookalike(target, boxes, folder)
         return Place(target, ssh.Target(LOCAL, None), _local_path(target, folder))
     box = next((one for one in boxes if one.name == target.box), None)
+    if why := settings.not_trusted(box or BoxSettings(target.box, target.box)):
+        raise Trouble(Exit.CONFIG, why)
     if box is None:
         return Place(target, ssh.Target(target.box, target.box, words), _path_of_host(target, boxes))
     if box.is_cluster:

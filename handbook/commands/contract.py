@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from handbook.commands.options import add_options
 from handbook.promises import BLOCKS, World, named_files, promises
 from onbox.chain.identity import look_at_git
+from onbox.chain.wholeness import examine
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
 from onbox.system.command import Finished, run_command
@@ -35,7 +37,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    found = promises(_look(load_settings(args, os.environ)), accept_dirty=args.accept_dirty)
+    found = promises(_look(load_settings(args, os.environ, looks=True)), accept_dirty=args.accept_dirty)
     open_ones = [one for one in found if one.standing in BLOCKS]
     if args.json:
         items = [{**one._asdict(), "blocks": one.standing in BLOCKS} for one in found]
@@ -87,4 +89,7 @@ def _source(folder: str, path: str) -> bool | None:
     whole = os.path.join(folder, os.path.expanduser(path))
     if not os.path.exists(os.path.dirname(whole.rstrip("/"))):
         return None  # it is a path on the box
-    return os.path.isfile(os.path.join(whole, "metadata.json")) if os.path.isdir(whole) else os.path.exists(whole)
+    with suppress(OSError):
+        proven = examine(whole)[0]
+        return proven is True if os.path.isdir(whole) else proven is not False
+    return False

@@ -91,6 +91,9 @@ def _paths(place: Place, facts: Facts) -> Iterator[Verdict]:
         runs = [run for run in facts.runs if run.box == box.name and run.managed and run.run]
         if not runs or box.project is None:
             continue
+        if why := place.settings.not_trusted(box):
+            yield Verdict(f"{box.name} paths", None, why)
+            continue
         paths = [path for run in runs for path in _paths_of(run)]
         about = [
             f"{box.name} project",

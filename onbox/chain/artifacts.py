@@ -10,16 +10,21 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.checkpoints import HALF, is_half_written, step_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from onbox.contract.manifest import Artifact
 
 PICTURE_LIMIT = 500
+ENTRIES_LIMIT = 100_000  # of one folder
 
 
 class Found(NamedTuple):
-    """One file of an artifact. `path` is as configured (relative to the stage's cwd), times in seconds."""
+    """One file or folder of an artifact. `path` is as configured (relative to the stage's cwd). Of a folder the size is
+    that of all files in it, and the times are the newest of itself and of what is in it.
+    """
 
     path: str
     size_bytes: int
@@ -29,31 +34,44 @@ class Found(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What was found of one artifact: `new` since the stage began, `old` from before, `small` but new.
+    """What was found of one artifact: `new` since the stage began, `old` from before, `small` but new, `broken`: new,
+    big enough, and incomplete.
 
-    problem: why looking failed (then the lists say nothing); None if it did not.
+    newest_is_broken: the last one that was written is incomplete; what says so. problem: why looking failed (then the
+    lists say nothing); None if it did not.
     """
 
     artifact: Artifact
     new: tuple[Found, ...] = ()
     old: tuple[Found, ...] = ()
     small: tuple[Found, ...] = ()
+    broken: tuple[Found, ...] = ()
+    newest_is_broken: str | None = None
     problem: str | None = None
 
 
 def find_files(artifact: Artifact, folder: str) -> Iterator[Found]:
-    """The regular files of an artifact now, each once, however many links lead to it.
+    """The files and folders of an artifact now, each once, however many links lead to it. A folder of which something
+    is matched as well is not one of its own.
 
     Raises OSError where a look fails for another reason than absence."""
     seen_files = set()
-    for path in _paths(artifact, folder):
+    paths = [path.rstrip("/") for path in _paths(artifact, folder)]
+    holders = {holder for path in paths for holder in _holders(path)}
+    for path in dict.fromkeys(paths):
+        whole = os.path.join(folder, path)
         try:
-            seen = os.stat(os.path.join(folder, path))
+            seen = os.stat(whole)
+            kind = stat.S_IFMT(seen.st_mode)
+            if kind not in (stat.S_IFREG, stat.S_IFDIR) or (seen.st_dev, seen.st_ino) in seen_files:
+                continue
+            if kind == stat.S_IFDIR and path in holders:
+                continue
+            size, mtime, ctime = _sum(whole, seen) if kind == stat.S_IFDIR else _times(seen)
         except (FileNotFoundError, NotADirectoryError):
             continue
-        if stat.S_ISREG(seen.st_mode) and (seen.st_dev, seen.st_ino) not in seen_files:
-            seen_files.add((seen.st_dev, seen.st_ino))
-            yield Found(path, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+        seen_files.add((seen.st_dev, seen.st_ino))
+        yield Found(path, size, mtime, ctime, seen.st_ino)
 
 
 def _paths(artifact: Artifact, folder: str) -> Iterator[str]:
@@ -63,6 +81,35 @@ def _paths(artifact: Artifact, folder: str) -> Iterator[str]:
     import glob  # noqa: PLC0415 - 3 ms that only stages with globs need
 
     yield from sorted(glob.glob(artifact.pattern, root_dir=folder, recursive=True))
+
+
+def _holders(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _times(seen: os.stat_result) -> tuple[int, int, int]:
+    return seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+
+
+def _sum(path: str, own: os.stat_result) -> tuple[int, int, int]:
+    """(bytes of all files, newest mtime, newest ctime) of a folder, down to ENTRIES_LIMIT entries."""
+    size, mtime, ctime = 0, own.st_mtime_ns, own.st_ctime_ns
+    places, left = [path], ENTRIES_LIMIT
+    while places and left > 0:
+        for entry in os.scandir(places.pop()):
+            left -= 1
+            try:
+                seen = entry.stat()
+            except FileNotFoundError:  # gone meanwhile, or a link that leads nowhere
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                places.append(entry.path)
+            elif stat.S_ISREG(seen.st_mode):
+                size += seen.st_size
+            mtime, ctime = max(mtime, seen.st_mtime_ns), max(ctime, seen.st_ctime_ns)
+    return size, mtime, ctime
 
 
 def picture(artifacts: tuple[Artifact, ...], folder: str, until_ns: int | None = None) -> dict[str, Any]:
@@ -85,8 +132,10 @@ def picture(artifacts: tuple[Artifact, ...], folder: str, until_ns: int | None =
     return before
 
 
-def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any]) -> Look:
-    """Sort an artifact's files into new, old and small, by the picture taken before."""
+def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any], kind: str = "") -> Look:
+    """Sort an artifact's files and folders into new, old, small and broken, by the picture taken before. kind: of
+    checkpoint, as the stage declares it.
+    """
     new: list[Found] = []
     old: list[Found] = []
     small: list[Found] = []
@@ -98,11 +147,35 @@ def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any]) -> Look:
                 small.append(found)
             else:
                 new.append(found)
+        whys = _incomplete(artifact, new, folder, kind)
     except OSError as error:
         return Look(artifact, problem=f"{error.filename or artifact.pattern}: {error.strerror}")
     except ValueError as error:  # a pattern that can be no file's name
         return Look(artifact, problem=f"{artifact.pattern!r}: {error}")
-    return Look(artifact, tuple(new), tuple(old), tuple(small))
+    broken = tuple(found for found in new if found.path in whys)
+    last = max(new, key=_order).path if new else ""
+    why = f"{last}: {whys[last]}" if last in whys else None
+    return Look(
+        artifact, tuple(found for found in new if found.path not in whys), tuple(old), tuple(small), broken, why
+    )
+
+
+def _incomplete(artifact: Artifact, found: list[Found], folder: str, kind: str) -> dict[str, str]:
+    """What is known not to be whole, by path, and what shows it."""
+    if not found:
+        return {}
+    from onbox.chain.wholeness import examine  # noqa: PLC0415 - only where there is something to look at
+
+    whys = {one.path: HALF for one in found if artifact.is_glob and is_half_written(one.path)}
+    rest = [one.path for one in found if one.path not in whys and one.size_bytes]  # empty: the artifact's own choice
+    proofs = {path: examine(os.path.join(folder, path), kind) for path in rest}
+    return whys | {path: says for path, (whole, says) in proofs.items() if whole is False}
+
+
+def _order(found: Found) -> tuple[int, int]:
+    """By step, where the name has one, then by time."""
+    step = step_of(found.path)
+    return -1 if step is None else step, found.mtime_ns
 
 
 def _is_new(found: Found, before: Mapping[str, Any]) -> bool:

@@ -98,7 +98,9 @@ def _exit_text(ended: Ended) -> str:
 def _judge_artifact(look: Look) -> list[Finding]:
     artifact, gate = look.artifact, f"artifact {look.artifact.pattern}"
     if look.problem:
-        return [Finding(gate, f"could not look ({look.problem})", "a readable file")]
+        return [Finding(gate, f"could not look ({look.problem})", "a readable file or folder")]
+    if look.newest_is_broken is not None:
+        return [Finding(gate, f"the newest is incomplete ({look.newest_is_broken})", "one that can be read to its end")]
     if len(look.new) >= artifact.min_count:
         return []
     seen = [f"{len(look.new)} new"]
@@ -107,9 +109,11 @@ def _judge_artifact(look: Look) -> list[Finding]:
     if look.small:
         smallest = min(found.size_bytes for found in look.small)
         seen.append(f"{len(look.small)} too small (from {format_size(smallest)})")
-    if not look.old and not look.small and not look.new:
+    if look.broken:
+        seen.append(f"{len(look.broken)} incomplete (such as {look.broken[0].path})")
+    if not look.old and not look.small and not look.new and not look.broken:
         seen = ["missing"]
-    wanted = f"{artifact.min_count} new" if artifact.is_glob or artifact.min_count > 1 else "a new file"
+    wanted = f"{artifact.min_count} new" if artifact.is_glob or artifact.min_count > 1 else "a new file or folder"
     return [Finding(gate, ", ".join(seen), f"{wanted} of at least {format_size(artifact.min_bytes)}")]
 
 

@@ -55,7 +55,7 @@ def picture_of_added(stage: Stage, folder: str, known: StageHistory) -> dict[str
 def _look_at_artifacts(stage: Stage, folder: str, before: Mapping[str, Any], ended: Ended) -> tuple[Look, ...]:
     if ended.exit_code != 0 or not stage.artifacts:
         return ()
-    return tuple(look_at(artifact, folder, before) for artifact in stage.artifacts)
+    return tuple(look_at(artifact, folder, before, stage.checkpoints) for artifact in stage.artifacts)
 
 
 def _log_matches(stage: Stage, log: str, ended: Ended) -> Maybe[bool] | None:

@@ -21,9 +21,11 @@ from onbox.commands.project import (
 )
 from onbox.commands.start import start
 from onbox.contract.config_backends import ENGINES
+from onbox.contract.config_trust import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
+from onbox.trust import require
 
 if TYPE_CHECKING:
     import argparse
@@ -103,7 +105,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         from onbox.commands.frozen import run_frozen  # noqa: PLC0415 - only in a job
 
         return run_frozen(args, listener(teller(args)))
-    project = load_project(args.config)
+    project = _load_to_start(args)
     backend = args.backend or project.config.backend
     if args.inline:
         if args.backend not in (None, "local"):
@@ -131,6 +133,21 @@ def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequ
         return stages_from_words(args.stages, project.config)
     except UsageProblem as problem:
         raise Trouble(Exit.USAGE, str(problem)) from problem
+
+
+def _load_to_start(args: argparse.Namespace) -> Project:
+    """The project. Who types `onbox chain` runs the file's stages, which may do all that this user may: nobody is asked
+    for more. Whose command stands on the command line is asked for what the file adds to it; and an engine is always
+    asked for, because there the stages run elsewhere, and what hands them over runs here.
+    """
+    given = frozenset() if any("=" in word for word in args.stages) else frozenset({TELL, CHAIN})
+    found = load_project(args.config, given=given)
+    engine = not args.inline and (args.backend or found.config.backend) in ("ray", "iris")
+    uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
+    if any(one.use in uses for one in found.withheld):
+        found = load_project(args.config, asks=uses, given=given)
+        require(found.config_path, found.withheld, uses)
+    return found
 
 
 def run_resume_command(args: argparse.Namespace) -> int:

@@ -15,17 +15,20 @@ from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
 from onbox.contract.config_backends import ENGINES
+from onbox.contract.config_trust import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
 from onbox.contract.units import counted
 from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
 from onbox.preflight.report import Facts, Result, Verdict
 from onbox.preflight.table import run_checks
+from onbox.trust import not_accepted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from onbox.commands.project import Project
     from onbox.contract.manifest import Stage
 
 EXAMPLES = """\
@@ -73,7 +76,7 @@ def gather(config: str | None, backend: str | None = None) -> Facts:
     """
     errors = ""
     try:
-        project = load_project(config)
+        project = load_project(config, asks=(ENGINE,), given=(TELL, CHAIN))
     except Trouble as trouble:
         project, errors = load_project_to_read(config), str(trouble)
     paths = project.paths(None)
@@ -87,6 +90,7 @@ def gather(config: str | None, backend: str | None = None) -> Facts:
         folder=project.folder,
         config_path=project.config_path or "",
         config_errors=errors,
+        not_accepted=_not_accepted(project, engine),
         stages=stages,
         notify=[
             reference
@@ -106,6 +110,12 @@ def gather(config: str | None, backend: str | None = None) -> Facts:
             "grace_seconds": project.config.settings.grace_seconds,
         },
     )
+
+
+def _not_accepted(project: Project, engine: str) -> str:
+    """What the start of this chain would be refused for."""
+    wanted = [one for one in project.withheld if one.use == ENGINE and one.key.startswith(f"{engine}.")]
+    return not_accepted(project.config_path or project.folder, wanted) if wanted else ""
 
 
 def render(result: Result, *, colour: bool) -> str:

@@ -7,12 +7,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.commands.project import add_config_option, existing_run, load_project, load_project_to_read
+from onbox.contract.config_trust import TELL
 from onbox.contract.exits import Exit
 from onbox.contract.notices import TEST_EVENT, Notice
 from onbox.contract.units import format_duration
 from onbox.errors import Trouble
 from onbox.notify.survey import survey
 from onbox.system.clock import parse_utc, utc_text, wall
+from onbox.trust import require
 
 if TYPE_CHECKING:
     import argparse
@@ -63,7 +65,8 @@ def _seconds(text: str) -> float:
 
 def run_test(args: argparse.Namespace) -> int:
     """0 if every target took it, 1 otherwise."""
-    project = load_project(args.config)
+    project = load_project(args.config, asks=(TELL,))
+    require(project.config_path, project.withheld, (TELL,))
     results = [_test_one(project, target) for target in _chosen(project, args.targets)]
     well = all(result["outcome"] == "delivered" for result in results)
     if args.json:

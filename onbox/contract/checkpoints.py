@@ -42,7 +42,11 @@ class Choice(NamedTuple):
 
 
 _STEP = r"(\d+)(?=\D*$)"
+_SHARD = re.compile(r"\d+-of-\d+|_rank_?\d+|rank\d+")
+_WILD = re.compile(r"[*?\[]")
 _HALF = (".tmp", ".part", ".partial", ".incomplete", ".download")
+HALF = "its name says that it is not finished"
+_UNDER_WAY = (".tmp", "orbax-checkpoint-tmp")
 
 
 def step_of(path: str) -> int | None:
@@ -56,7 +60,20 @@ def step_of(path: str) -> int | None:
 
 def is_half_written(path: str) -> bool:
     """Whether the name itself says that it is not finished."""
-    return path.endswith(_HALF) or ".tmp" in path.rpartition("/")[2]
+    return path.endswith(_HALF) or any(word in path.rstrip("/").rpartition("/")[2] for word in _UNDER_WAY)
+
+
+def holder_of_step(path: str, pattern: str) -> str:
+    """The checkpoint that a path matched by an artifact's pattern is, or lies in.
+
+    `ckpt/checkpoint-*/model.safetensors` names the weights; the number stands in the folder's name.
+    """
+    holder = path
+    while step_of(holder) is None or _SHARD.search(holder.rpartition("/")[2]):
+        holder, pattern = holder.rpartition("/")[0], pattern.rpartition("/")[0]
+        if not holder or not _WILD.search(pattern.rpartition("/")[2]):
+            return path
+    return holder
 
 
 def choose(found: Iterable[Checkpoint]) -> Choice:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from onbox.contract import config_values as values
 from onbox.contract.boxes import BoxSettings, PatrolSettings
+from onbox.contract.config_artifacts import ARTIFACT_KEYS, CHECKPOINTS_KEYS
 from onbox.contract.config_backends import ENGINES, IRIS_KEYS, RAY_KEYS, SLURM_KEYS, Options, read_backends
 from onbox.contract.config_boxes import BOXES_KEYS, read_boxes, read_patrol, read_ssh
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
@@ -25,7 +26,6 @@ from onbox.contract.config_record import (
     read_logbook,
 )
 from onbox.contract.config_stages import (
-    ARTIFACT_KEYS,
     CHECKPOINT_KEYS,
     GATES_KEYS,
     GPU_KEYS,
@@ -79,6 +79,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "run": ("name", "state_dir", "env", "sample_every", "grace", "backend"),
         "stages.*": STAGE_KEYS,
         "stages.*.artifacts[]": ARTIFACT_KEYS,
+        "stages.*.checkpoints": CHECKPOINTS_KEYS,
         "stages.*.wait_for": WAIT_FOR_KEYS,
         "stages.*.retry": RETRY_KEYS,
         "gates": GATES_KEYS,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from onbox.contract import config_values as values
+from onbox.contract.config_artifacts import read_artifacts, read_checkpoints, refuse_shared_artifacts
 from onbox.contract.config_backends import Options, merge_options, read_sbatch
-from onbox.contract.config_fields import ConfigError, Table, Unwanted, read_value, shown
-from onbox.contract.manifest import Artifact, CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
+from onbox.contract.config_fields import ConfigError, Table, Unwanted
+from onbox.contract.manifest import CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
 from onbox.contract.names import log_name_clashes, stage_name_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 T = TypeVar("T")
 
@@ -25,6 +22,7 @@ STAGE_KEYS = (
     "cwd",
     "env",
     "artifacts",
+    "checkpoints",
     "timeout",
     "stall_after",
     "min_duration",
@@ -34,14 +32,12 @@ STAGE_KEYS = (
     "gates",
     "sbatch",
 )
-ARTIFACT_KEYS = ("path", "glob", "min_count", "min_bytes")
 WAIT_FOR_KEYS = ("file", "log", "regex", "timeout")
 RETRY_KEYS = ("max", "classes", "backoff")
 GATES_KEYS = ("disk_free", "inodes_free", "memory_free", "gpu", "checkpoints")
 GPU_KEYS = ("count", "max_used_mib")
 CHECKPOINT_KEYS = ("size", "keep", "scratch", "files", "path")
 
-ARTIFACTS_WANTED = 'a list such as ["best.npz", { glob = "epoch_*.npz", min_count = 3 }]'
 WAIT_TIMEOUT_SECONDS = 6 * 3600.0
 RETRY_MAX = 1  # where there is a retry table without `max`
 
@@ -69,26 +65,37 @@ def read_stages(value: object, shared: Shared, errors: list[ConfigError]) -> tup
         stages.append(_read_stage(name, Table(tables.path_of(name), table, STAGE_KEYS, errors), shared))
     for stage, other in log_name_clashes(tables.values):
         tables.fail(other, other, f"allowed beside {stage}: attempts of {stage} log to {other}.log too")
-    _refuse_shared_artifacts(stages, errors)
+    refuse_shared_artifacts(stages, errors)
     return tuple(stages)
 
 
 def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
-    return Stage(
+    gates = _read_gates(table, shared.gates)
+    preset = read_checkpoints(table, gates.checkpoints)
+    stage = Stage(
         name=name,
         cmd=table.require("cmd", values.command, "", values.COMMAND_WANTED),
         cwd=table.read("cwd", values.text, "."),
         env=merge_env(shared.env, read_env(table)),
-        artifacts=_read_artifacts(table),
+        artifacts=(*read_artifacts(table), *preset.artifacts),
         timeout_seconds=table.read("timeout", values.positive_duration, None),
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         min_duration_seconds=table.read("min_duration", values.duration, None),
         wait_for=_read_wait_for(table),
         retry=_read_retry(table, shared.known_classes),
         done_if_log=table.read("done_if_log", values.optional_regex, None),
-        gates=_read_gates(table, shared.gates),
+        gates=gates,
         sbatch=merge_options(shared.sbatch, read_sbatch(table)),
+        checkpoints=preset.kind,
     )
+    _refuse_impossible_times(stage, table)
+    return stage
+
+
+def _refuse_impossible_times(stage: Stage, table: Table) -> None:
+    shortest, longest = stage.min_duration_seconds, stage.timeout_seconds
+    if shortest is not None and longest is not None and shortest > longest:
+        table.fail("min_duration", table.values["min_duration"], "shorter than timeout: the stage could never be DONE")
 
 
 # -- environment
@@ -112,70 +119,6 @@ def read_env(table: Table) -> Env:
         if value is not None:
             found[name] = value
     return found
-
-
-# -- artifacts
-
-
-def _read_artifacts(table: Table) -> tuple[Artifact, ...]:
-    value = table.values.get("artifacts", ())
-    if not isinstance(value, list | tuple):
-        table.fail("artifacts", value, ARTIFACTS_WANTED)
-        return ()
-    path = table.path_of("artifacts")
-    found = (_read_artifact(f"{path}[{i}]", item, table.errors) for i, item in enumerate(value))
-    return tuple(artifact for artifact in found if artifact is not None)
-
-
-def _read_artifact(path: str, value: object, errors: list[ConfigError]) -> Artifact | None:
-    """A text is one literal path; a table says `path` or `glob`. None: wrong, and reported."""
-    if isinstance(value, str):
-        return read_value(path, value, _plain_artifact, None, errors)
-    if not isinstance(value, Mapping):
-        errors.append(ConfigError(path, shown(value), 'a path, or a table such as { glob = "epoch_*.npz" }'))
-        return None
-    table = Table(path, value, ARTIFACT_KEYS, errors)
-    literal = table.read("path", _file_path, None)
-    pattern = table.read("glob", values.text, None)
-    min_count = table.read("min_count", values.count_from(1), 1)
-    min_bytes = table.read("min_bytes", values.size, 1)
-    if "path" in table and "glob" in table:
-        table.fail("glob", value["glob"], "allowed beside path: exactly one of path and glob")
-    if "path" not in table and "glob" not in table:
-        table.missing("path", "exactly one of path and glob")
-    if "path" in table and min_count > 1:
-        table.fail("min_count", min_count, "possible for one path; write glob")
-    found = literal or pattern
-    return Artifact(found, pattern is not None, min_count, min_bytes) if found else None
-
-
-def _file_path(value: object) -> str:
-    path = values.text(value)
-    if path.endswith("/"):
-        raise Unwanted(f'a file; for the files in a directory write {{ glob = "{path}*" }}')
-    return path
-
-
-def _plain_artifact(value: object) -> Artifact:
-    """A literal path. One with a wildcard would be looked for by that very name and refuse DONE after hours of work."""
-    path = _file_path(value)
-    if "*" in path or "?" in path:
-        raise Unwanted("a literal path; write { glob = … }, or { path = … } if the file has just this name")
-    return Artifact(path)
-
-
-def _refuse_shared_artifacts(stages: Iterable[Stage], errors: list[ConfigError]) -> None:
-    """Two stages that write one file: the second would destroy what the first was judged by."""
-    writers: dict[str, str] = {}
-    for stage in stages:
-        for artifact in stage.artifacts:
-            if artifact.is_glob:
-                continue
-            path = posixpath.normpath(posixpath.join(stage.cwd, artifact.pattern))
-            first = writers.setdefault(path, stage.name)
-            if first != stage.name:
-                wanted = f"its own: stages {first} and {stage.name} write the same file"
-                errors.append(ConfigError(f"stages.{stage.name}.artifacts", shown(artifact.pattern), wanted))
 
 
 # -- wait_for, retry

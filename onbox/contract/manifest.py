@@ -16,9 +16,9 @@ SCHEMA = 1
 
 
 class Artifact(NamedTuple):
-    """A file, or the files of a glob, that a stage must have written. Paths are relative to the stage's cwd.
+    """A file or folder, or those of a glob, that a stage must have written. Paths are relative to the stage's cwd.
 
-    `is_glob`: False means that `pattern` is one literal path. `min_bytes` holds for each file; 0 allows empty ones.
+    `is_glob`: False means that `pattern` is one literal path. `min_bytes` holds for each; 0 allows empty ones.
     """
 
     pattern: str
@@ -92,6 +92,7 @@ class Stage(NamedTuple):
     `cmd`: a shell line, or an argv. `env`: added to the stage's environment; a value `env:NAME` or `file:PATH` is
     looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit. sbatch:
     (option, value) pairs for a Slurm job of this stage, value None for a flag; they have no effect elsewhere.
+    checkpoints: the preset that its checkpoints are laid out by; "": what lies in them tells.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Stage(NamedTuple):
     done_if_log: str | None = None
     gates: Gates = Gates()
     sbatch: tuple[tuple[str, str | None], ...] = ()
+    checkpoints: str = ""
 
 
 def folder_of(project: str, stage: Stage) -> str:

@@ -39,9 +39,13 @@ cmd = "python train.py"
 #cwd = "."
 # Added to the environment of this stage; overrides [run] env. Default: nothing is added
 #env = { OMP_NUM_THREADS = 4 }
-# Files that must be there, new since the stage began, before the stage counts as done: a path, or a table with
-# path or glob, min_count (files, default 1; with glob) and min_bytes (of each file, default 1). Default: none
+# Files or folders that must be there, new since the stage began, before the stage counts as done: a path, or a table
+# with path or glob, min_count (default 1; with glob) and min_bytes (of each, default 1; of a folder all its files).
+# One whose weights cannot be read to their end does not count. Default: none
 #artifacts = ["best.npz", { path = "last.npz", min_bytes = "1KB" }, { glob = "epoch_*.npz", min_count = 3 }]
+# How its checkpoints are laid out: "hf", "lightning", "orbax" or "torch"; path: where they lie (default: as artifacts
+# or gates.checkpoints say), and min_count whole ones (default 1) must be there. Default: what lies there tells
+#checkpoints = { kind = "hf", path = "ckpt", min_count = 1 }
 # Longer than this, and the stage is stopped and has failed. Default: no limit
 #timeout = "12h"
 # Log, artifacts and CPU all quiet for so long: stalled. It is told, and nothing is stopped unless retry.classes has

@@ -34,6 +34,11 @@ def check_configuration(facts: Facts) -> Iterator[Result]:
         yield passed("configuration", f"{facts.config_path}: {names}")
 
 
+def check_trust(facts: Facts) -> Iterator[Result]:
+    if facts.not_accepted:
+        yield failed("trust", facts.not_accepted, "see it, and accept it if it is yours: onbox trust")
+
+
 def folder_of(facts: Facts, stage: Stage) -> str:
     return os.path.normpath(os.path.join(facts.folder, stage.cwd))
 

@@ -78,6 +78,7 @@ class Facts(NamedTuple):
     as the runner would have it. snapshot: readings of this session. sight: of an environment. gpus, xids: see
     `collectors.gpu`, `gpu_health`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
     to, "local": nothing; engine_settings: its table in onbox.toml, and `grace_seconds`. run, ask: how it is asked.
+    not_accepted: what of the file the engine needs and nobody accepted here; "": nothing.
     """
 
     folder: str
@@ -96,3 +97,4 @@ class Facts(NamedTuple):
     engine_settings: Mapping[str, Any] = MappingProxyType({})
     run: Run = run_command
     ask: Ask = ask
+    not_accepted: str = ""

@@ -15,6 +15,7 @@ from onbox.preflight.project import (
     check_commands,
     check_configuration,
     check_scripts,
+    check_trust,
     check_variables,
 )
 from onbox.preflight.report import Result, unseen
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
     ("configuration", check_configuration),
+    ("trust", check_trust),
     ("commands", check_commands),
     ("line ends", check_scripts),
     ("variables", check_variables),

@@ -16,6 +16,7 @@ from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.project import load_project, read_toml
 from onbox.system.files import StateNotWritten
+from onbox.trust import accept_new
 from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
 from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
@@ -61,7 +62,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     box = _asked_for(args, settings)
     if box.project is None and box.backend == "local" and _holds_runs(settings):
         box = box._replace(project=settings.folder)
@@ -223,6 +224,7 @@ def _write(path: str, box: BoxSettings) -> None:
             os.fsync(file.fileno())
         _check(beside, before, box.name, path, table)
         os.rename(beside, real)
+        accept_new(real, before, read_toml(real), os.environ)  # it is the user's own word
     except OSError as error:
         raise StateNotWritten(real, error) from error
     finally:

@@ -61,7 +61,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     policy_of(settings)
     boxes = choose_boxes(settings, args.boxes)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
@@ -97,6 +97,9 @@ def _data(item: Item) -> dict[str, Any]:
 
 def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     """One login, and one without the agent where there is one; of a cluster one look over HTTP."""
+    if why := settings.not_trusted(box):
+        yield Item("trust", Severity.UNKNOWN, why, BY_KEY["untrusted"].remedy)
+        return
     if box.is_cluster:
         yield from check_cluster(settings, box)
         return

@@ -43,7 +43,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     box_name, run_name = split_run(args.run_name)
     boxes = choose_boxes(settings, [box_name])
     past = Memory(settings.state).recall()

@@ -53,7 +53,7 @@ def add(subparsers: Any) -> None:
 
 
 def run_install(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     policy_of(settings)
     choose_boxes(settings, [])
     job = _job(settings, args.schedule)

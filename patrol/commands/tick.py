@@ -50,7 +50,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     boxes = choose_boxes(settings, args.boxes)
     plain = not (args.json or args.nagios)
     output = Output(sys.stdout)

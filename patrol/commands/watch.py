@@ -53,7 +53,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = load_settings(args, os.environ)
+    settings = load_settings(args, os.environ, looks=True)
     try:
         every = max(1.0, parse_duration(args.every))
     except ValueError as error:

@@ -10,6 +10,7 @@ OTHERWISE = {
     "shell": "the remote command ended with a code of its own and without the answer's end",
     "cut": "the login had worked, then the client ended; or more bytes came than allowed",
     "waiting": "back-off: see below",
+    "untrusted": "`onbox trust --show`",
     "unknown": "none of these words",
 }
 

@@ -7,10 +7,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.config_trust import ACT, TELL
 from onbox.contract.units import format_duration
 from onbox.project import load_project
 from onbox.system.clock import wall
-from patrol.configured import settings_of
+from patrol.configured import settings_of, uses_of_patrol
 from patrol.heartbeat import read_heartbeat, stand
 from patrol.schedule import parse_schedule
 from sentinels.aftermath import run_command, tell
@@ -131,11 +132,16 @@ def _add_how(wait: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     targets = read_targets(args)
     plan, arming, pace = read_terms(args, targets)
-    project = load_project(args.config)
+    asks = uses_of_patrol(os.environ) - {ACT} if any(target.box for target in targets) or args.notify else ()
+    project = load_project(args.config, asks=asks)
     settings = settings_of(project, os.environ)
     alone = unattended(plan, settings, wall())
     if alone and any(target.box for target in targets):
         print(f"sentinel: {alone}", file=sys.stderr)
+    if args.notify:
+        from onbox.trust import require  # noqa: PLC0415 - only where somebody is to be told
+
+        require(project.config_path, project.withheld, {TELL})
     if args.notify and not project.config.notify.targets:
         print("sentinel: --notify: [notify] of onbox.toml names no target, so nobody will be told", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]

@@ -80,23 +80,26 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
         (),
         None,
     ),
-    ("artifact best.npz: missing, wanted a new file of at least 1 B", PLAIN, GOOD, (Look(BEST),), None),
+    ("artifact best.npz: missing, wanted a new file or folder of at least 1 B", PLAIN, GOOD, (Look(BEST),), None),
     (
-        "artifact best.npz: 0 new, 1 old (from before the stage's first attempt), wanted a new file of at least 1 B",
+        (
+            "artifact best.npz: 0 new, 1 old (from before the stage's first attempt), "
+            "wanted a new file or folder of at least 1 B"
+        ),
         PLAIN,
         GOOD,
         (Look(BEST, old=files(1)),),
         None,
     ),
     (
-        "artifact best.npz: 0 new, 1 too small (from 0 B), wanted a new file of at least 1 B",
+        "artifact best.npz: 0 new, 1 too small (from 0 B), wanted a new file or folder of at least 1 B",
         PLAIN,
         GOOD,
         (Look(BEST, small=files(1, 0)),),
         None,
     ),
     (
-        "artifact best.npz: could not look (best.npz: Permission denied), wanted a readable file",
+        "artifact best.npz: could not look (best.npz: Permission denied), wanted a readable file or folder",
         PLAIN,
         GOOD,
         (Look(BEST, problem="best.npz: Permission denied"),),

@@ -32,6 +32,7 @@ WHOLE = Stage(
     done_if_log="^saved",
     gates=Gates(Amount(5 * 10**9), Amount(percent=5.0), Amount(2 * 10**9), GpuGate(2, 500)),
     sbatch=(("gres", "gpu:1"), ("requeue", None)),
+    checkpoints="hf",
 )
 PLAIN = Stage("train", "python train.py")
 
@@ -88,6 +89,7 @@ def test_a_stage_as_data_is_pinned() -> None:
             "gpu": {"number": 2, "max_used_mib": 500},
         },
         "sbatch": [["gres", "gpu:1"], ["requeue", None]],
+        "checkpoints": "hf",
     }
 
 
