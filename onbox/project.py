@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,9 @@ from onbox.contract.config_trust import without
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
-from onbox.system.files import read_file
+from onbox.outside import safe_line
+from onbox.system.files import has_name, read_file
+from onbox.system.ownership import is_ours, why_not_ours
 from onbox.triage.classes import NEVER
 
 if TYPE_CHECKING:
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from onbox.contract.config_trust import Delicate
+
+FILE_LIMIT_BYTES = 1 << 20
+SMALL, SMALL_NESTS = 1 << 14, 64
+ERRORS_SHOWN = 100
+PATH_LIMIT = 4096
 
 
 class Project(NamedTuple):
@@ -46,15 +54,69 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
 
 
 def find_config(folder: str) -> str | None:
-    """The nearest onbox.toml in `folder` or above it; None if there is none."""
+    """The nearest onbox.toml in `folder` or above it; None if there is none. Raises Trouble where others could have
+    written it: it says what is run here.
+
+    The search ends at the home folder, where another file system begins, and below a folder that others can write:
+    what they put there is about no project of this user.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))
     while True:
         path = os.path.join(folder, CONFIG_FILE)
         if os.path.isfile(path):
+            _refuse_foreign(path)
             return path
         parent = os.path.dirname(folder)
-        if parent == folder:
+        if folder in (parent, home) or not _goes_on(folder, parent):
             return None
         folder = parent
+
+
+def _goes_on(folder: str, parent: str) -> bool:
+    """Whether the search leads from a folder to the one above it."""
+    try:
+        if os.stat(folder).st_dev != os.stat(parent).st_dev:
+            return False
+        if is_ours(os.stat(parent), team=True):
+            return True
+        path = os.path.join(parent, CONFIG_FILE)
+        if not os.path.isfile(path) or why_not_ours(path, team=True) is not None:
+            return False
+        why = why_not_ours(parent, team=True)
+    except OSError:
+        return False  # what cannot be looked at is not believed
+    if why is not None:
+        shown = safe_line(shlex.quote(path), PATH_LIMIT)
+        print(f"note: {shown} is not used here: its folder {why}; to use it: -c {shown}", file=sys.stderr)
+    return why is None
+
+
+def _refuse_foreign(path: str) -> None:
+    try:
+        why = why_not_ours(path, team=True)
+    except OSError as error:
+        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+    if why is None or _came_with_a_copy(path):
+        return
+    quoted = safe_line(shlex.quote(path), PATH_LIMIT)
+    cure = f"chmod go-w {quoted}" if why.startswith("can be") else f"chown {os.geteuid()} {quoted}"
+    raise Trouble(
+        Exit.CONFIG,
+        f"{quoted} {why}: it says what is run here, so it is not used; if it is yours: {cure};"
+        f" to use it as it is: -c {quoted}; else move it away",
+    )
+
+
+def _came_with_a_copy(path: str) -> bool:
+    """Whether its owner is a number without a name here, and the file lies in root's own closed folder: what `rsync -a`
+    to a rented box leaves there. Nobody else could have reached it.
+    """
+    home = os.path.expanduser("~root")
+    if os.geteuid() != 0 or not os.path.realpath(path).startswith(f"{os.path.realpath(home)}/"):
+        return False
+    found, closed = os.stat(path), os.stat(home)
+    is_closed = closed.st_uid == 0 and not closed.st_mode & 0o077 and closed.st_dev == found.st_dev
+    return is_closed and not has_name(found.st_uid) and not found.st_mode & 0o002
 
 
 def load_project(config_option: str | None, *, asks: Collection[str] = (), given: Collection[str] = ()) -> Project:
@@ -88,32 +150,58 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
         count = len(errors.errors)
         heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
         raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
+    except RecursionError as error:
+        raise Trouble(Exit.CONFIG, f"{path}: its tables are nested too deep") from error
 
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
-    """Each error of a file that has been read, with its line where that can be told."""
-    from onbox.contract.config_place import line_of  # noqa: PLC0415 - only a wrong file needs it
+    """Each error of a file that has been read, with its line where that can be told; of very many the first."""
+    from onbox.contract.config_place import line_of, lines_of  # noqa: PLC0415 - only a wrong file needs it
 
-    text = (read_file(path) or b"").decode("utf-8", "replace")
-    for error in errors.errors:
-        line = line_of(text, error.path)
+    lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
+    for error in errors.errors[:ERRORS_SHOWN]:
+        line = line_of(lines, error.path)
         yield f"  {error}" if line is None else f"  line {line}: {error}"
+    if len(errors.errors) > ERRORS_SHOWN:
+        yield f"  and {len(errors.errors) - ERRORS_SHOWN} more"
 
 
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as plain data. Raises Trouble: no file, unreadable, not UTF-8, not TOML (with line and column)."""
+    try:
+        data = read_file(path, FILE_LIMIT_BYTES + 1)
+    except OSError as error:
+        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+    if data is None:
+        raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
+    return parse_toml(data, path)
+
+
+def parse_toml(data: bytes, path: str) -> dict[str, Any]:
+    """TOML as plain data. path: what it is called in the errors. Raises Trouble."""
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415 - 10 ms that commands without a file save
     else:
         import tomli as tomllib  # noqa: PLC0415
     try:
-        text = read_file(path)
-        if text is None:
-            raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
-        return tomllib.loads(text.decode("utf-8"))
-    except OSError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+        if len(data) > FILE_LIMIT_BYTES:
+            raise Trouble(
+                Exit.CONFIG, f"{path}: is larger than {FILE_LIMIT_BYTES >> 20} MiB, which no configuration needs"
+            )
+        text = data.decode("utf-8")
+        _refuse_out_of_bounds(path, text)
+        return tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise Trouble(Exit.CONFIG, f"{path}: is not UTF-8 (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: is not TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # the parser's own, a number too long, brackets too deep
+        raise Trouble(Exit.CONFIG, f"{path}: is not TOML: {safe_line(error, 300)}") from error
+
+
+def _refuse_out_of_bounds(path: str, text: str) -> None:
+    """What little text there is the parser is done with at once, but for brackets within brackets."""
+    if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
+        return
+    from onbox.contract.config_bounds import bounds_problem  # noqa: PLC0415 - 3 ms that small files save
+
+    if problem := bounds_problem(text):
+        raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import observed
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol import actions, relay
+from patrol.defects import note_defect
 from patrol.judge import Frame, Judged, judge, undelivered
 from patrol.kept import Act, MemoryTrouble
 from patrol.looking import look_at_all, target_of
@@ -17,6 +18,7 @@ from patrol.ssh import NoAnswer, ask
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from onbox.contract.targets import Target
     from patrol.decide.policy import Policy
     from patrol.judge import BoxJudged
     from patrol.kept import Past
@@ -123,7 +125,8 @@ def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Do
     if judged.box.project is None:
         return actions.Done("failed", "the box's configuration names no project")
     try:
-        stdin = actions.resume_stdin(judged.box.project, run.verdict.run, python)
+        state_dir = settings.state_dir_of(judged.box)
+        stdin = actions.resume_stdin(judged.box.project, run.verdict.run, python, state_dir)
     except ValueError as error:
         return actions.Done("failed", str(error))
     target = target_of(settings, judged.box)
@@ -151,22 +154,49 @@ def relay_waiting(
         if wall() >= end:
             said.append(f"{box.box.name}: the time for relaying was over; the next tick goes on")
             break
-        found = _read_waiting(settings, box, places)
-        if isinstance(found, NoAnswer):
-            said.append(f"{box.box.name}: its undelivered notifications could not be read ({found.detail})")
-            continue
-        for one in relay.choose(found, known):
-            if wall() < end:
-                done = relay.relay(one, targets, environ, settings.folder)
-                said += _note(box.box.name, one, done, memory, known)
+        try:
+            said += _relay_of(settings, box, places, _Relay(targets, environ, memory, known, end))
+        except Exception as error:  # noqa: BLE001 - a defect met at one box must not silence the others
+            said.append(f"{box.box.name}: nothing was relayed: {note_defect(settings.state, box.box.name, error)}")
     return said
+
+
+class _Relay(NamedTuple):
+    """What does not change from box to box, but for `known`. end: local time after which nothing is sent."""
+
+    targets: Mapping[str, Target]
+    environ: Mapping[str, str]
+    memory: Memory
+    known: dict[str, str]
+    end: float
+
+
+def _relay_of(settings: Settings, box: BoxJudged, places: Mapping[str, str], work: _Relay) -> list[str]:
+    """What came of one box's notices."""
+    found = _read_waiting(settings, box, places)
+    if isinstance(found, NoAnswer):
+        return [f"{box.box.name}: its undelivered notifications could not be read ({found.detail})"]
+    said: list[str] = []
+    for one in relay.choose(found, work.known):
+        if wall() < work.end:
+            named = _targets_of(box, one.run)
+            done = relay.relay(one, work.targets, work.environ, settings.folder, named)
+            said += _note(box.box.name, one, done, work.memory, work.known)
+    return said
+
+
+def _targets_of(box: BoxJudged, run: str) -> frozenset[str]:
+    """Those that the run's own definition names."""
+    place = (box.places or {}).get(run)
+    named = place.reader.get("manifest", {}).get("targets") if place is not None else None
+    return frozenset(named) if isinstance(named, list | tuple) else frozenset()
 
 
 def _read_waiting(settings: Settings, box: BoxJudged, places: Mapping[str, str]) -> list[relay.Waiting] | NoAnswer:
     stdin = relay.read_stdin(tuple(places.values()))
     target = target_of(settings, box.box)
     answer = ask(target, stdin, end_mark=relay.END_MARK, deadline_seconds=relay.READ_SECONDS)
-    return relay.parse_waiting(answer, tuple(places))
+    return relay.parse_waiting(answer, box.box.name, tuple(places))
 
 
 def _note(box: str, one: relay.Waiting, done: relay.Relayed, memory: Memory, known: dict[str, str]) -> list[str]:

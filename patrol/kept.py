@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from patrol.before import Before, BoxBefore, LogPlace
 
 
@@ -120,3 +122,11 @@ class PastTick(NamedTuple):
     boxes: int
     runs: int
     note: str
+
+
+def must_be_text(notes: Sequence[RunNote]) -> None:
+    """Raises UnicodeEncodeError where a note holds half a character: no store and no file takes that."""
+    for note in notes:
+        for value in note:
+            if isinstance(value, str):
+                value.encode("utf-8")

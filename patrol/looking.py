@@ -11,7 +11,6 @@ from onbox.contract.boxes import CLUSTERS
 from onbox.contract.exits import Exit
 from onbox.contract.tracker import Intent
 from onbox.errors import Trouble
-from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
 from patrol.fleet import LONGEST_BACKOFF_SECONDS, Limits, Visit, find_gates, next_try_at, visit_all
 from patrol.snapshot import BoxLook, Unreachable
@@ -95,7 +94,7 @@ def look_at_all(
         deadline_of=lambda box: box.deadline_seconds or settings.patrol.deadline_seconds,
     )
     for visit in visits:
-        yield _seen(visit)
+        yield _seen(visit, settings.state)
 
 
 def _waits(before: BoxBefore, now: float) -> bool:
@@ -173,14 +172,20 @@ def _connect_seconds(before: BoxBefore | None) -> int:
     return KNOCK_SECONDS if before is not None and before.failures and before.last_reason in MUTE else CONNECT_SECONDS
 
 
-def _seen(visit: Visit[BoxSettings, Seen]) -> Seen:
+def _seen(visit: Visit[BoxSettings, Seen], state: str) -> Seen:
     if visit.result is not None:
         return visit.result
-    if visit.overdue:
-        reason, words = "late", f"the look did not end within {visit.seconds:.0f} s and was left behind"
-    else:
-        reason, words = "unknown", f"a defect in the patrol: {type(visit.error).__name__}: {visit.error}"
-    return Seen(visit.item, Unreachable(visit.item.name, wall(), reason, safe_line(words)), None)
+    if visit.error is not None:
+        return seen_defect(visit.item, visit.error, state)
+    words = f"the look did not end within {visit.seconds:.0f} s and was left behind"
+    return Seen(visit.item, Unreachable(visit.item.name, wall(), "late", words), None)
+
+
+def seen_defect(box: BoxSettings, error: BaseException, state: str) -> Seen:
+    """A box at which the patrol itself failed: nothing is known of it by this tick, and the others go on."""
+    from patrol.defects import note_defect  # noqa: PLC0415 - only when something is wrong
+
+    return Seen(box, Unreachable(box.name, wall(), "defect", note_defect(state, box.name, error)), None)
 
 
 def back_off(after: BoxBefore, snapshot: Snapshot, cadence_seconds: float) -> BoxBefore:

@@ -15,7 +15,8 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from onbox.system.clock import utc_text, wall
-from onbox.system.files import PRIVATE_FILE, make_folders
+from onbox.system.files import open_own
+from onbox.system.ownership import make_own_folder
 from patrol import codec
 from patrol.kept import Act, Flip, LastWord, MemoryTrouble, Past, PastTick, Point
 from patrol.memory_schema import (
@@ -150,9 +151,9 @@ class Memory:
 
     def _make_private(self) -> None:
         """The file with its mode before SQLite makes it with a mode of its own."""
-        make_folders(os.path.dirname(self.path))
+        make_own_folder(os.path.dirname(self.path))
         try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, PRIVATE_FILE))
+            os.close(open_own(self.path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK))
             if not stat.S_ISREG(os.stat(self.path).st_mode):
                 raise _Foreign("is no file")
         except IsADirectoryError as error:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from onbox.system.files import read_tail
+from onbox.system.files import create_beside, read_tail
 
 if TYPE_CHECKING:
     from patrol.tick import Ticked
@@ -53,13 +53,12 @@ def bound_log(state: str) -> None:
         if (out.st_dev, out.st_ino) != (named.st_dev, named.st_ino) or named.st_size <= LOG_LIMIT_BYTES:
             return
         tail = (read_tail(path, KEPT_BYTES) or b"").partition(b"\n")[2]
-        beside = f"{path}.new"
-        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        fd, new = create_beside(path, os.O_APPEND)
     except (OSError, ValueError):
         return
     try:
         os.write(fd, tail)
-        os.rename(beside, path)
+        os.rename(new, path)
         sys.stdout.flush()
         os.dup2(fd, sys.stdout.fileno())
         os.dup2(fd, sys.stderr.fileno())

@@ -5,12 +5,11 @@ Only what was observed becomes a metric: an absent or unseen value is left out, 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.metrics import metric_head, metric_line
 from onbox.contract.readings import observed
-from onbox.system.files import StateNotWritten
+from onbox.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -86,13 +85,4 @@ def render(samples: Iterable[Sample]) -> str:
 
 def write(path: str, text: str) -> None:
     """In one step, readable for all; node_exporter takes only names that end in `.prom`. Raises StateNotWritten."""
-    beside = f"{path}.tmp{os.getpid()}"
-    try:
-        with open(beside, "w", encoding="utf-8") as file:
-            os.fchmod(file.fileno(), READABLE)
-            file.write(text)
-        os.rename(beside, path)
-    except OSError as error:
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise StateNotWritten(path, error) from error
+    replace_file(path, text.encode("utf-8"), durable=False, mode=READABLE)

@@ -2,8 +2,10 @@
 
 1. Take the lock, or leave at once. The kernel frees it whenever this process ends, however that happens.
 2. Say in the heartbeat that a tick began. 3. Recall. 4. Look at all boxes at once; print each as it comes.
-5. What is allowed to be done: resume, relay. 6. Remember, in one transaction: a tick that is killed before it has not
-been, one that is killed after it has. 7. Metrics, ping, heartbeat.
+5. Resume where it is allowed. 6. Remember, in one transaction: a tick that is killed before it has not been, one that
+is killed after it has. 7. Relay, metrics, ping, heartbeat.
+
+A defect that is met at one box is that box's: it could not be looked at, and the tick goes on with the others.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall
-from onbox.system.files import StateNotWritten, make_folders
+from onbox.system.files import StateNotWritten
 from onbox.system.lock import try_lock
+from onbox.system.ownership import make_own_folder
+from patrol.defects import note_defect
 from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
-from patrol.kept import MemoryTrouble, Past, TickNote
-from patrol.looking import back_off, look_at_all
+from patrol.kept import MemoryTrouble, Past, TickNote, must_be_text
+from patrol.looking import back_off, look_at_all, seen_defect
 from patrol.memory import Memory
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.verdict import Severity, worst_severity
@@ -33,7 +37,9 @@ if TYPE_CHECKING:
 
     from onbox.contract.boxes import BoxSettings
     from patrol.decide.policy import Policy
-    from patrol.judge import BoxJudged
+    from patrol.judge import BoxJudged, Frame
+    from patrol.kept import BoxNote, RunNote
+    from patrol.looking import Seen
     from patrol.settings import Settings
 
 LOCK = "tick.lock"
@@ -92,7 +98,7 @@ def tick(
     if settings.patrol.rules or settings.patrol.thresholds:
         policy_of(settings)  # errors are told before any box is looked at
     try:
-        make_folders(settings.state)
+        make_own_folder(settings.state)
         lock = try_lock(os.path.join(settings.state, LOCK))
     except StateNotWritten as error:
         return _look_without_state(settings, wishes, environ, show, error)
@@ -198,11 +204,10 @@ class _Tick:
         past = self._recall()
         judged = self._look(past)
         now = wall()
-        if self.wishes.act:
-            self.notes += self._relay(judged)
         severity = worst_severity((run.verdict for box in judged for run in box.runs), now)
         self._remember(judged, began, now, severity)
         if self.wishes.act:
+            self.notes += self._relay(judged)
             self._tell(judged, began, now, severity)
         self.troubles += self.memory.notes
         if self.troubles and severity.rank < Severity.WARNING.rank:
@@ -224,15 +229,24 @@ class _Tick:
         found: dict[str, BoxJudged] = {}
         policy: Policy | None = None
         for seen in seen_boxes:
-            from patrol.judge import Frame, judge, may_act  # noqa: PLC0415 - loaded while the boxes answered
+            from patrol.judge import Frame, may_act  # noqa: PLC0415 - loaded while the boxes answered
 
             policy = policy or policy_of(self.settings)
-            one = judge(seen.box, seen.snapshot, seen.places, Frame(past, policy, self.settings.ssh_command, wall()))
-            after = back_off(one.after, seen.snapshot, policy.thresholds.cadence_seconds)
-            found[seen.box.name] = one = one._replace(after=after)
+            one = self._judged(seen, Frame(past, policy, self.settings.ssh_command, wall()))
+            found[seen.box.name] = one
             if not (self.wishes.act and may_act(one)):
                 self.show(one)
         return [self._finished(found[box.name], past, policy) for box in self.wishes.boxes]
+
+    def _judged(self, seen: Seen, frame: Frame) -> BoxJudged:
+        from patrol.judge import judge  # noqa: PLC0415 - loaded by now
+
+        try:
+            one = judge(seen.box, seen.snapshot, seen.places, frame)
+        except Exception as error:  # noqa: BLE001 - a defect met at one box must not end the tick of the others
+            seen = seen_defect(seen.box, error, self.settings.state)
+            one = judge(seen.box, seen.snapshot, None, frame)
+        return one._replace(after=back_off(one.after, seen.snapshot, frame.policy.thresholds.cadence_seconds))
 
     def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
         """A box after what may be done there."""
@@ -242,7 +256,11 @@ class _Tick:
             return one
         from patrol.doing import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
 
-        one = resume_dead(self.settings, one, past, self.memory, policy)
+        try:
+            one = resume_dead(self.settings, one, past, self.memory, policy)
+        except Exception as error:  # noqa: BLE001 - as in _judged
+            words = note_defect(self.settings.state, one.box.name, error)
+            self.troubles.append(f"{one.box.name}: nothing was resumed: {words}")
         self.show(one)
         return one
 
@@ -256,15 +274,27 @@ class _Tick:
         return relay_waiting(self.settings, judged, self.memory, self.environ)
 
     def _remember(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
-        from patrol.judge import box_note, run_note  # noqa: PLC0415 - loaded by now
-
-        runs = tuple(run_note(run, box.snapshot, now) for box in judged for run in box.runs)
-        boxes = tuple(box_note(box) for box in judged)
+        kept = [self._notes(one, now) for one in judged]
+        boxes, runs = tuple(box for box, _ in kept), tuple(run for _, its_runs in kept for run in its_runs)
         note = TickNote(began, wall(), int(severity), boxes, runs, "; ".join(self.troubles))
         try:
             self.memory.remember(note)
         except (MemoryTrouble, StateNotWritten) as error:
             self.troubles.append(f"this tick could not be remembered, so the next one will not know it: {error}")
+
+    def _notes(self, judged: BoxJudged, now: float) -> tuple[BoxNote, list[RunNote]]:
+        """What is kept of one box, in texts that any store takes."""
+        from patrol.judge import Frame, box_note, judge, run_note  # noqa: PLC0415 - loaded by now
+
+        try:
+            box, runs = box_note(judged), [run_note(run, judged.snapshot, now) for run in judged.runs]
+            must_be_text(runs)
+            return box, runs
+        except Exception as error:  # noqa: BLE001 - as above: the tick of the others is remembered
+            seen = seen_defect(judged.box, error, self.settings.state)
+        past = Past({}, {judged.box.name: judged.before}, {})
+        instead = judge(seen.box, seen.snapshot, None, Frame(past, policy_of(self.settings), (), now))
+        return box_note(instead), [run_note(run, seen.snapshot, now) for run in instead.runs]
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:

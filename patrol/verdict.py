@@ -48,6 +48,9 @@ class Verdict(NamedTuple):
     to be believed. acknowledged, silenced_until: a person's word; it changes what is told, never what is seen.
     may_resume: whether the table allows `onbox resume` for this finding (that it is wanted and within the budget is
     decided elsewhere).
+    signs: names of what was seen beside the state, as `onbox.runs.next_step` takes it. step: its row there; the
+    finding's command is that step's. then, never: its sentences. asked: what is done only with a person's word, and
+    the command for it. look: what the worst rule says to look at.
     """
 
     box: str
@@ -61,6 +64,12 @@ class Verdict(NamedTuple):
     acknowledged: bool = False
     silenced_until: float | None = None
     may_resume: bool = False
+    signs: tuple[str, ...] = ()
+    step: str = ""
+    then: str = ""
+    never: str = ""
+    asked: tuple[tuple[str, str], ...] = ()
+    look: str = ""
 
     @property
     def flag(self) -> Finding | None:

@@ -1,7 +1,8 @@
 """One box: a held connection at a time, whose program looks at all of the wait's items there.
 
 It believes nothing but words from the box: a connection that stops beating is dropped, whatever ssh says; a login that
-hangs is overtaken by another one. Never blocks; the wait's loop calls `read` and `tick`.
+hangs is overtaken by another one. Nor is a box waited for that floods us: who sends more than observations need is
+dropped, and tried again later and later. Never blocks; the wait's loop calls `read` and `tick`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 15
 LOCAL = "here"  # the name of this machine as a box
+FREE_BYTES = 8 << 20  # of one connection; what lies in a run directory is told in far less
+BYTES_PER_SECOND = 1 << 20  # beyond them
+WORST_PAUSE_SECONDS = 60.0  # of a box that floods, or at whose words we fail
 ENGINE_VARIABLE = "SENTINEL_ENGINE"  # any, python or sh: which program looks on the box
 
 
@@ -39,6 +43,7 @@ class Attempt:
         self.splitter = Splitter()
         self.hello: Hello | None = None
         self.heard_at = self.next_ping = now
+        self.bytes_total = 0
 
 
 class Contact(NamedTuple):
@@ -64,7 +69,7 @@ class Channel:
         self.finished: set[int] = set()
         self.live: Attempt | None = None
         self.attempts: list[Attempt] = []
-        self.failures = self.connections = self.drops = 0
+        self.failures = self.connections = self.drops = self.spoilt = 0
         self.next_try_at = 0.0
         self.last_heard_at: float | None = None  # wall clock
         self.lost_at: float = monotonic()
@@ -91,8 +96,15 @@ class Channel:
                 return found
             if not data:
                 return found
-            for line in attempt.splitter.feed(data):
-                found += self._line(attempt, line)
+            attempt.bytes_total += len(data)
+            if attempt.bytes_total > FREE_BYTES + BYTES_PER_SECOND * (monotonic() - attempt.began):
+                self._spoil(attempt, "flood", f"{attempt.bytes_total >> 20} MiB came")
+                return found
+            try:
+                for line in attempt.splitter.feed(data):
+                    found += self._line(attempt, line)
+            except Exception as error:  # noqa: BLE001 - at one box's words: the wait for the others goes on
+                self._spoil(attempt, "defect", f"{type(error).__name__}: {safe_line(str(error), 200)}")
         return found
 
     def tick(self, now: float) -> None:
@@ -245,6 +257,7 @@ class Channel:
         assert self.live is not None
         self.live.connection.close()
         self.live, self.lost_at = None, monotonic()
+        self.lasting = self.pace.once and not self.looked
         if held:
             self.next_try_at = self.lost_at + (self.pace.short_poll or 0.0)
             return
@@ -258,11 +271,22 @@ class Channel:
         lasting = reason in BY_KEY and BY_KEY[reason].lasting and attempt.plain
         self._note_failure(reason, detail, lasting=lasting)
 
+    def _spoil(self, attempt: Attempt, reason: str, detail: str) -> None:
+        """This connection is not listened to any more, and the next one is not hurried."""
+        self.spoilt += 1
+        if attempt is self.live:
+            self._lose(reason, detail)
+        elif attempt in self.attempts:
+            self._failed(attempt, reason, detail)
+        pause = min(WORST_PAUSE_SECONDS, 2.0**self.spoilt)
+        self.next_try_at = max(self.next_try_at, monotonic() + pause)
+
     def _note_failure(self, reason: str, detail: str, *, lasting: bool) -> None:
         self.failures += 1
         self.reason, self.detail = reason, detail
         # Before the first contact it will not get better by waiting; later it may be a home directory that hangs.
         self.lasting = lasting and self.last_heard_at is None and (reason != "shell" or self.failures > 2)
+        self.lasting = self.lasting or (self.pace.once and not self.attempts)
         now = monotonic()
         if not self.attempts:
             pause = pause_before_try(self.failures, now - self.lost_at, random.random())  # noqa: S311 - jitter

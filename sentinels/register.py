@@ -15,8 +15,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.system.clock import monotonic, pause, wall
-from onbox.system.files import StateNotWritten, make_folders, read_file, remove_file, replace_file
+from onbox.system.files import StateNotWritten, read_file, remove_file, replace_file
 from onbox.system.lock import LockUnsupported, try_lock
+from onbox.system.ownership import make_own_folder
 from onbox.system.process import boot_id, look_up
 from sentinels.wait import SUPERSEDE_SIGNAL
 
@@ -159,7 +160,7 @@ class Register:
 
     def lock(self, ident: str, seconds: float = LOCK_SECONDS) -> int | None:
         """The descriptor that holds the entry's lock; None if another one keeps it, or nothing can be locked here."""
-        make_folders(self.folder)
+        make_own_folder(self.folder)
         deadline = monotonic() + seconds
         while True:
             try:
@@ -208,9 +209,9 @@ def claim(register: Register, entry: Entry) -> Entry | None:
     fd = register.lock(entry.ident)
     try:
         old = register.read(entry.ident)
+        fit = old if old is not None and can_be_continued(old, wall()) else None
         if old is not None and old.state == "waiting" and old.waiter != entry.waiter:
             end_waiter(old.waiter, SUPERSEDE_SIGNAL)
-        fit = old if old is not None and can_be_continued(old, wall()) else None
         register.write(entry)
         return fit
     finally:
@@ -219,8 +220,9 @@ def claim(register: Register, entry: Entry) -> Entry | None:
 
 
 def can_be_continued(old: Entry, now: float) -> bool:
-    """Whether a wait goes on where `old` ended: it ran out of its time, and not long ago."""
-    return old.state == "parked" and 0 <= now - old.written_at < CONTINUE_SECONDS
+    """Whether a wait goes on where `old` ended: it ran out of its time or was killed, and not long ago."""
+    ended = old.state == "parked" or not is_alive(old.waiter)
+    return ended and 0 <= now - old.written_at < CONTINUE_SECONDS
 
 
 def renew(register: Register, entry: Entry) -> None:

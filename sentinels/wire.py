@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import binascii
+import math
 from typing import NamedTuple
 
 MARK = b"@s "
 LINE_LIMIT_BYTES = 2 << 20  # a line that is longer is no line of ours
+DIGITS_LIMIT = 19
+LAST_SECOND = 253402300799.0  # of the year 9999, since the epoch
 
 
 class Hello(NamedTuple):
@@ -44,7 +47,10 @@ class FileSeen(NamedTuple):
     def changed_at(self) -> float | None:
         """Time of the last change of the inode (it is renewed when a file is renamed into place); None: not told."""
         parts = self.stamp.split(":")
-        return int(parts[2]) / 1e9 if len(parts) == 5 and parts[2].isdigit() else None
+        try:
+            return _whole(parts[2]) / 1e9 if len(parts) == 5 else None
+        except ValueError:
+            return None
 
 
 class NotThere(NamedTuple):
@@ -59,11 +65,12 @@ class CouldNotLook(NamedTuple):
 
 
 class LineSeen(NamedTuple):
-    """A line of the log that matched. failed: it is the fail pattern's."""
+    """A line of the log that matched. failed: it is the fail pattern's. written_at: when the log was written last."""
 
     item: str
     line: str
     failed: bool
+    written_at: float = 0.0
 
 
 class Remember(NamedTuple):
@@ -81,21 +88,25 @@ class Quiet(NamedTuple):
 
 
 class ArtifactSeen(NamedTuple):
-    """ready: a file is big enough and stable (path, size); else how many match and how many of them are not done."""
+    """ready: a file is big enough and stable (path, size, changed_at), the newest of them; else how many match and how
+    many of them are not done.
+    """
 
     item: str
     ready: bool
     path: str = ""
     size: int = 0
+    changed_at: float = 0.0
     files: int = 0
     growing: int = 0
 
 
 class PidSeen(NamedTuple):
-    """stamp: start time and boot of a live process; None: gone."""
+    """stamp: start time and boot of a live process, age_seconds: for how long it has lived; None: gone."""
 
     item: str
     stamp: str | None
+    age_seconds: float | None = None
 
 
 class RunSeen(NamedTuple):
@@ -144,17 +155,17 @@ def parse_line(line: bytes) -> Message | None:
 def _parse(words: list[str]) -> Message | None:
     kind, rest = words[0], words[1:]
     if kind == "beat":
-        return Beat(float(rest[0]))
+        return Beat(_clock(rest[0]))
     if kind == "hello":
-        return Hello(rest[0], float(rest[1]), rest[2], int(rest[3]))
+        return Hello(rest[0], _clock(rest[1]), rest[2], _whole(rest[3]))
     if kind == "end":
         return End(rest[0])
     if kind == "quiet":
-        return Quiet(rest[0], float(rest[1]))
+        return Quiet(rest[0], _clock(rest[1]))
     if kind == "run":
         return RunSeen(rest[0], {name: unhex(text) for name, _, text in (word.partition("=") for word in rest[1:])})
     if kind == "engine":
-        return EngineSeen(rest[0], float(rest[1]), _text(rest[2]))
+        return EngineSeen(rest[0], _clock(rest[1]), _text(rest[2]))
     if rest[1] == "absent":
         return NotThere(rest[0])
     if rest[1] == "unseen":
@@ -170,19 +181,34 @@ def _parse_file(rest: list[str]) -> Message:
 def _parse_log(rest: list[str]) -> Message:
     if rest[1] == "cursor":
         return Remember(rest[0], rest[2])
-    return LineSeen(rest[0], _text(rest[2]), failed=rest[1] == "fail")
+    return LineSeen(rest[0], _text(rest[2]), failed=rest[1] == "fail", written_at=_clock(rest[3]))
 
 
 def _parse_artifact(rest: list[str]) -> Message:
     if rest[1] == "known":
         return Remember(rest[0], "" if rest[2] == "-" else rest[2])
     if rest[1] == "ready":
-        return ArtifactSeen(rest[0], ready=True, path=_text(rest[2]), size=int(rest[3]))
-    return ArtifactSeen(rest[0], ready=False, files=int(rest[2]), growing=int(rest[3]))
+        return ArtifactSeen(rest[0], ready=True, path=_text(rest[2]), size=_whole(rest[3]), changed_at=_clock(rest[4]))
+    return ArtifactSeen(rest[0], ready=False, files=_whole(rest[2]), growing=_whole(rest[3]))
 
 
 def _parse_pid(rest: list[str]) -> Message:
-    return PidSeen(rest[0], None if rest[1] == "gone" else rest[2])
+    return PidSeen(rest[0], None) if rest[1] == "gone" else PidSeen(rest[0], rest[2], _clock(rest[3]))
+
+
+def _clock(text: str) -> float:
+    """Seconds from 0 to the end of the year 9999. Raises ValueError."""
+    value = float(text) if len(text) <= 2 * DIGITS_LIMIT else math.nan
+    if not 0.0 <= value <= LAST_SECOND:
+        raise ValueError("no such time")
+    return value
+
+
+def _whole(text: str) -> int:
+    """A whole number from 0 on. Raises ValueError."""
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS_LIMIT):
+        raise ValueError("no such number")
+    return int(text)
 
 
 def unhex(text: str) -> bytes:

@@ -42,18 +42,20 @@ MEASURE = """
 import os, resource, subprocess, sys, time
 began = time.monotonic()
 code = subprocess.call(sys.argv[2:])
-told = f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss} {time.monotonic() - began}"
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+told = f"{used.ru_maxrss} {time.monotonic() - began} {used.ru_utime + used.ru_stime}"
 open(sys.argv[1], "w").write(told)
 sys.exit(code)
 """
 
 
 class Measured(NamedTuple):
-    """A command that has ended. peak_mib: resident memory of the largest process below it."""
+    """A command that has ended. peak_mib: resident memory of the largest process below it. cpu_seconds: of all."""
 
     done: subprocess.CompletedProcess[str]
     peak_mib: float
     seconds: float
+    cpu_seconds: float
 
 
 def honest_project(folder: Path) -> Path:
@@ -137,9 +139,9 @@ class Hostile(Handbooked):
             stdin=subprocess.DEVNULL,
             **settings,
         )
-        peak_kib, seconds = told.read_text().split()
-        assert float(seconds) <= time.monotonic() - began
-        return Measured(done, float(peak_kib) / 1024, float(seconds))
+        peak_kib, seconds, cpu_seconds = map(float, told.read_text().split())
+        assert seconds <= time.monotonic() - began
+        return Measured(done, peak_kib / 1024, seconds, cpu_seconds)
 
 
 def each_says_its_name(*boxes: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.manifest import REFUSE, WARN
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.units import format_duration, format_size
 
@@ -54,11 +55,14 @@ def judge(
     looks: tuple[Look, ...],
     *,
     log_matches: Maybe[bool] | None,
+    log_fault: Maybe[str] = "",
+    loss: str = "",
     earlier_seconds: float = 0.0,
 ) -> tuple[Finding, ...]:
     """All conditions of the success gate that do not hold; empty means success.
 
     log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.
+    log_fault: the line of it that `fail_if_log` matches; "" if none does. loss: the last one, if it is not finite.
     earlier_seconds: what the earlier attempts of its series took. A resumed training with little left to do is quick.
     """
     findings = list(_judge_end(stage, ended, earlier_seconds))
@@ -70,6 +74,7 @@ def judge(
             findings.append(
                 Finding("done_if_log", why or "no such line in the attempt's log", f"/{stage.done_if_log}/")
             )
+        findings += _judge_signs(stage, log_fault, loss)
     return tuple(findings)
 
 
@@ -89,6 +94,22 @@ def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Findi
         seen = f"ended after {format_duration(ended.duration_seconds)}"
         return [Finding("min_duration", seen, f"at least {format_duration(shortest)}")]
     return []
+
+
+def _judge_signs(stage: Stage, log_fault: Maybe[str], loss: str) -> list[Finding]:
+    found = []
+    if isinstance(log_fault, Absent | Unseen):
+        found.append(Finding("fail_if_log", f"could not look ({log_fault.why})", f"no line with /{stage.fail_if_log}/"))
+    elif log_fault:
+        found.append(Finding("fail_if_log", f"the log says: {log_fault}", f"no line with /{stage.fail_if_log}/"))
+    if loss and stage.finite_loss == REFUSE:
+        found.append(Finding("finite_loss", f"the last loss in the log is {loss}", "a finite number"))
+    return found
+
+
+def warnings_of(stage: Stage, loss: str) -> tuple[str, ...]:
+    """What is told beside a DONE, in words."""
+    return (f"the last loss in its log is {loss}",) if loss and stage.finite_loss == WARN else ()
 
 
 def _exit_text(ended: Ended) -> str:

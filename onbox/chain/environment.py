@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.system.files import read_file
 
@@ -34,6 +34,13 @@ FROZEN_VARIABLES = (
     "LC_ALL",
     "TZ",
 )
+
+
+def frozen_environment(head: Mapping[str, Any]) -> dict[str, str]:
+    """What is taken over of a run.json's environment: nothing but what a launch puts there."""
+    found = head.get("environment")
+    kept = found if isinstance(found, dict) else {}
+    return {name: kept[name] for name in FROZEN_VARIABLES if isinstance(kept.get(name), str)}
 
 
 class VariableMissing(Exception):

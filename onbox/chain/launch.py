@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.chain.environment import run_dir_assignment
 from onbox.chain.holder import Holder, clear_holder, read_holder
 from onbox.chain.inspect_stage import look_at_stage
+from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import start_runner
 from onbox.chain.replay import History, replay
@@ -120,8 +121,11 @@ class HolderUnknown(Exception):
 
 
 def take_lock(paths: RunPaths) -> Taken | Holder:
-    """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten."""
+    """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten; Trouble where others could
+    have written what the run says.
+    """
     make_folders(paths.root, paths.markers, paths.logs)
+    refuse_foreign_run(paths)
     if not os.path.exists(paths.lock):
         _refuse_removed_lock(paths)
     waited = 0.0

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onbox.chain.artifacts import Look
     from onbox.chain.autopsy import Cause
     from onbox.chain.checks import Ended, Finding
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
+    from onbox.chain.success import Verdict
     from onbox.contract.runfile import FrozenStage
 
 LISTED_ARTIFACTS = 200
+WARNING_LIMIT = 300
 
 
 class StageLedger:
@@ -72,13 +74,13 @@ class StageLedger:
             ),
         )
 
-    def succeed(self, ended: Ended, looks: tuple[Look, ...], before_landing: Callable[[], None]) -> None:
+    def succeed(self, ended: Ended, verdict: Verdict, before_landing: Callable[[], None]) -> None:
         """DONE: journal, then the marker, the last thing that a stage causes. Raises StateNotWritten."""
         number = self.known.attempts
         data = self._marker(number, ended)
         if self.ctx.progress.has_looked:
             data["progress"] = self.ctx.progress.look()
-        data |= about_artifacts(looks)
+        data |= about_success(verdict)
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
@@ -152,13 +154,14 @@ class StageLedger:
         }
 
 
-def about_artifacts(looks: tuple[Look, ...]) -> dict[str, Any]:
-    """What a DONE says of the stage's files, for journal and marker."""
-    files = [found for look in looks for found in look.new]
+def about_success(verdict: Verdict) -> dict[str, Any]:
+    """What a DONE says of the stage's files, and its warnings, for journal and marker."""
+    files = [found for look in verdict.looks for found in look.new]
     return {
         "artifacts": [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]],
         "artifact_count": len(files),
         "artifact_bytes_total": sum(found.size_bytes for found in files),
+        **({"warnings": [safe_line(text, WARNING_LIMIT) for text in verdict.warnings]} if verdict.warnings else {}),
     }
 
 

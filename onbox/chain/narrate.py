@@ -48,7 +48,7 @@ def _done(record: Record) -> tuple[str, str]:
         plural = "" if record["artifact_count"] == 1 else "s"
         size = format_size(int(record.get("artifact_bytes_total", 0)))
         text += f" · {record['artifact_count']} artifact{plural}, {size}"
-    return "done", text
+    return "done", text + "".join(f" · WARNING: {one}" for one in record.get("warnings") or ())
 
 
 def _failed(record: Record) -> tuple[str, str]:
@@ -78,7 +78,8 @@ def _chain_started(record: Record) -> tuple[str, str]:
 
 def _chain_done(record: Record) -> tuple[str, str]:
     count = record.get("stages")
-    return "done", f"{count} of {count} stages · {_took(record)}"
+    warnings = "".join(f" · WARNING: {one}" for one in record.get("warnings") or ())
+    return "done", f"{count} of {count} stages · {_took(record)}{warnings}"
 
 
 def _submitted(record: Record) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Order
 from onbox.backends.slurm_options import with_warning
+from onbox.chain.environment import frozen_environment
 from onbox.chain.submit import Planned
 from onbox.runs.jobs import WHOLE
 
@@ -58,8 +59,8 @@ def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python:
     """
     settings = head.data.get("backend") or {}
     if not is_apart(settings):
-        found = dict(head.data.get("environment") or {})
-        env = tuple((name, str(found[name])) for name in HANDED_ON if name in found)
+        found = frozen_environment(head.data)
+        env = tuple((name, found[name]) for name in HANDED_ON if name in found)
         return Planned(WHOLE, Order("", frozen_words(python, paths.root, None), paths.root, env=env))
     words = (*shlex.split(str(settings.get("onbox") or "onbox")), "chain", "--inline", "--run", head.run)
     names = [_stage_word(stage, configured=head.data.get("config") is not None) for stage in stages]

@@ -15,6 +15,7 @@ from onbox.chain.environment import runner_environment
 from onbox.chain.holder import write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
+from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, close_others, high, start_detached
@@ -77,6 +78,9 @@ def take_over() -> int:
         return Exit.STATE_NOT_WRITTEN
     except (HolderUnknown, StillAlive):
         return Exit.ANOTHER_RUNNER
+    except Trouble as trouble:
+        _report(str(trouble))
+        return trouble.exit_code
     if not isinstance(lock, Taken):
         return Exit.ANOTHER_RUNNER
     if not replay(parse_events(read_lines(paths.journal))).open:

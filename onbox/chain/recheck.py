@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.ledger import about_artifacts
+from onbox.chain.ledger import about_success
 from onbox.chain.plan import Action, plan_stage
+from onbox.chain.progress_watch import ProgressWatch
 from onbox.chain.replay import replay
 from onbox.chain.slots import land_marker, reserve_slot
 from onbox.chain.success import ask_gate, ended_from_record, picture_of_added
@@ -43,8 +44,10 @@ class NothingToJudge(Exception):
     """The stage has no attempt that was judged FAILED. The text says what it is instead."""
 
 
-def recheck(paths: RunPaths, project: str, frozen: FrozenStage) -> Rechecked:
-    """The verdict on the stage's failed attempt, asked anew. Raises NothingToJudge, StateNotWritten, OSError."""
+def recheck(paths: RunPaths, head: Mapping[str, Any], frozen: FrozenStage) -> Rechecked:
+    """The verdict on the stage's failed attempt, asked anew. head: of run.json, as it would be frozen now. Raises
+    NothingToJudge, StateNotWritten, OSError.
+    """
     stage = frozen.stage
     history = replay(parse_events(read_lines(paths.journal)))
     known, row = history.of(stage.name), plan_stage(look_at_stage(paths, frozen, history, chain_open=False))
@@ -52,15 +55,18 @@ def recheck(paths: RunPaths, project: str, frozen: FrozenStage) -> Rechecked:
         raise NothingToJudge(f"stage {stage.name} has no failed attempt to judge again: {row.action.value}")
     if known.before is None or (known.started or {}).get("fingerprint") != frozen.fingerprint:
         raise NothingToJudge(f"stage {stage.name} has another command now than the attempt that failed")
-    folder = folder_of(project, stage)
+    folder = folder_of(str(head["project"]), stage)
     before = {**known.before, **picture_of_added(stage, folder, known)}
     log = paths.log(stage.name, known.attempts)
-    verdict = ask_gate(stage, folder, log, known._replace(before=before), ended_from_record(known.ended))
+    progress = ProgressWatch(head.get("progress") or {})
+    progress.begin(log)
+    ended = ended_from_record(known.ended)
+    verdict = ask_gate(stage, folder, log, known._replace(before=before), ended, progress)
     if verdict.findings:
         return Rechecked(verdict.findings, {})
     at, failed = utc_text(wall()), known.started or {}
     data = {key: failed[key] for key in _KEPT if failed.get(key) is not None}
-    data |= {**about_artifacts(verdict.looks), "rechecked_at": at}
+    data |= {**about_success(verdict), "rechecked_at": at}
     _land(paths, stage.name, known.attempts, data)
     return Rechecked((), data)
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from onbox.notify.courier import Courier
 
 
+WARNINGS_KEPT = 20
 SEE_OFF_SECONDS = 0.9
 TIME_IS_OVER = "the job's time limit is near"
 
@@ -90,6 +91,7 @@ class Runner:
         head = parse_head(file.readline())
         self.stages: Iterator[FrozenStage] = parse_stages(file, head.stage_count)
         self._taken = False
+        self._warnings: list[str] = []
         self.history: History = replay(parse_events(read_lines(paths.journal)))
         self.boot = boot_id()
         entry = look_up(os.getpid())
@@ -154,6 +156,7 @@ class Runner:
                 stopped = result is StageEnd.STOPPED
                 end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
                 break
+            self._warnings += [f"{work.stage.name}: {text}" for text in work.warnings]
             work = following.take()
         if end.event == Event.CHAIN_DONE and self._is_more_to_come():
             end = ChainEnd(Exit.DONE, Event.CHAIN_HANDED_ON, RunState.PENDING, self.only)
@@ -249,6 +252,8 @@ class Runner:
         if end.event != Event.CHAIN_DONE:
             data |= {"outcome": end.event, "stopped_at": end.stage, "reason": end.reason}
             data["failure_class"] = end.failure_class
+        if self._warnings:
+            data["warnings"] = self._warnings[:WARNINGS_KEPT]
         if end.findings:
             data["findings"] = [finding._asdict() for finding in end.findings]
         self.ctx.recorder.note({"event": end.event, **data})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.samples import parse_samples, render_sample
 from onbox.system.clock import parse_utc
-from onbox.system.files import StateNotWritten, read_file, read_tail, replace_file, write_all
+from onbox.system.files import StateNotWritten, open_own, read_file, read_tail, replace_file, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ class SampleFile:
     def append(self, sample: Sample) -> None:
         """One line more. Opened anew each time, so that who truncates, moves or removes the file does no harm."""
         try:
-            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = open_own(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
                 size = os.fstat(fd).st_size
                 torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"

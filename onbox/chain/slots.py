@@ -16,8 +16,8 @@ from onbox.contract.markers import (
     render_slot,
 )
 from onbox.system.files import (
-    PRIVATE_FILE,
     StateNotWritten,
+    open_own,
     pwrite_all,
     read_file,
     remove_file,
@@ -42,7 +42,7 @@ def reserve_slot(paths: RunPaths, run_id: str, stage: str, attempt: int) -> int:
     remove_file(path)
     fd = -1
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+        fd = open_own(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         pwrite_all(fd, head + b" " * (SLOT_BYTES - len(head)), 0)
         fd = high(fd)
         os.lseek(fd, len(head), os.SEEK_SET)
@@ -79,7 +79,7 @@ def land_marker(slot: str, marker: str, data: Mapping[str, Any]) -> None:
     """
     text = render_marker(data)
     try:
-        fd = os.open(slot, os.O_WRONLY | os.O_CLOEXEC)
+        fd = open_own(slot, os.O_WRONLY)
     except FileNotFoundError:
         replace_file(marker, text)
         return

@@ -63,7 +63,7 @@ def _nothing() -> None:
 
 class StageRun:
     """One stage on its way. `reason` and `failure_class` tell why it did not get to DONE; `findings` what its gates
-    refused.
+    refused; `warnings` what is to be told beside its DONE.
 
     before_landing: called when the stage has passed its gate and its marker is about to land.
     """
@@ -75,6 +75,7 @@ class StageRun:
         self.reason = ""
         self.findings: tuple[Finding, ...] = ()
         self.failure_class: str | None = None
+        self.warnings: tuple[str, ...] = ()
         self.before_landing: Callable[[], None] = _nothing
         self._ahead: Prepared | None = None
         self._patience = Patience(ctx, frozen)
@@ -272,10 +273,11 @@ class StageRun:
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
         log = self.ctx.paths.log(self.stage.name, number)
-        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended)
+        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended, self.ctx.progress)
         if verdict.findings:
             return self._fail(number, ended, verdict.findings)
-        self.ledger.succeed(ended, verdict.looks, self.before_landing)
+        self.warnings = verdict.warnings
+        self.ledger.succeed(ended, verdict, self.before_landing)
         return StageEnd.DONE
 
     def _conclude_tracker(self, ended: Ended) -> None:

@@ -2,42 +2,61 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.artifacts import Look, look_at, picture
-from onbox.chain.checks import Ended, Finding, judge
+from onbox.chain.checks import Ended, Finding, judge, warnings_of
+from onbox.contract.manifest import OFF
 from onbox.contract.readings import Unseen
-from onbox.logs.tail import find_in_log
+from onbox.logs.tail import find_in_log, line_before
 from onbox.system.clock import parse_utc
+from onbox.system.files import read_tail
 from onbox.system.limit import TooLong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from onbox.chain.progress_watch import ProgressWatch
     from onbox.chain.replay import StageHistory
     from onbox.contract.manifest import Stage
     from onbox.contract.readings import Maybe
 
 
+_NOT_FINITE = re.compile(rb"(?i)(?<![a-z])(?:nan|inf)")
+LOSS_TAIL_BYTES = 1 << 18
+
+
 class Verdict(NamedTuple):
-    """looks: what was found of each artifact. findings: what does not hold; empty means success."""
+    """looks: what was found of each artifact. findings: what does not hold; empty means success. warnings: what is to
+    be told beside it.
+    """
 
     looks: tuple[Look, ...]
     findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
 
 
-def ask_gate(stage: Stage, folder: str, log: str, known: StageHistory, ended: Ended) -> Verdict:
-    """The verdict on the stage's newest attempt. folder: where it worked. log: of that attempt."""
-    looks = _look_at_artifacts(stage, folder, known.before or {}, ended)
+def ask_gate(
+    stage: Stage, folder: str, log: str, known: StageHistory, ended: Ended, progress: ProgressWatch
+) -> Verdict:
+    """The verdict on the stage's newest attempt. folder: where it worked. log: of that attempt; progress: on that."""
+    if ended.exit_code != 0:
+        return Verdict((), judge(stage, ended, (), log_matches=None), ())
+    looks = tuple(look_at(artifact, folder, known.before or {}, stage.checkpoints) for artifact in stage.artifacts)
+    loss = "" if stage.finite_loss == OFF else _bad_loss(log, progress)
     findings = judge(
         stage,
         ended,
         looks,
-        log_matches=_log_matches(stage, log, ended),
+        log_matches=_log_matches(stage, log),
+        log_fault=_log_fault(stage, log),
+        loss=loss,
         earlier_seconds=known.spent_seconds,
     )
-    return Verdict(looks, findings)
+    return Verdict(looks, findings, warnings_of(stage, loss))
 
 
 def picture_of_added(stage: Stage, folder: str, known: StageHistory) -> dict[str, Any]:
@@ -52,21 +71,43 @@ def picture_of_added(stage: Stage, folder: str, known: StageHistory) -> dict[str
     return {path: entry for path, entry in more.items() if path not in seen}
 
 
-def _look_at_artifacts(stage: Stage, folder: str, before: Mapping[str, Any], ended: Ended) -> tuple[Look, ...]:
-    if ended.exit_code != 0 or not stage.artifacts:
-        return ()
-    return tuple(look_at(artifact, folder, before, stage.checkpoints) for artifact in stage.artifacts)
-
-
-def _log_matches(stage: Stage, log: str, ended: Ended) -> Maybe[bool] | None:
-    if not stage.done_if_log or ended.exit_code != 0:
+def _log_matches(stage: Stage, log: str) -> Maybe[bool] | None:
+    if not stage.done_if_log:
         return None
+    found = _find(stage.done_if_log, log)
+    return found if isinstance(found, Unseen) else found is not None
+
+
+def _log_fault(stage: Stage, log: str) -> Maybe[str]:
+    """The line that proves the fault; "" where there is none, or none was asked for."""
+    if not stage.fail_if_log:
+        return ""
+    found = _find(stage.fail_if_log, log)
+    if found is None or isinstance(found, Unseen):
+        return "" if found is None else found
+    return line_before(log, found) or "(an empty line)"
+
+
+def _find(regex: str, log: str) -> int | Unseen | None:
     try:
-        return find_in_log(log, stage.done_if_log) is not None
+        return find_in_log(log, regex)
     except OSError as error:
         return Unseen(error.strerror or str(error))
     except TooLong:
         return Unseen("the regular expression takes too long on this log")
+
+
+def _bad_loss(log: str, progress: ProgressWatch) -> str:
+    """The last training loss that the log tells, where it is not finite; "" where it is, or none is told."""
+    try:
+        tail = read_tail(log, LOSS_TAIL_BYTES) or b""
+    except OSError:
+        return ""
+    if not _NOT_FINITE.search(tail):  # nearly always; a stage of a moment is not made longer by reading its log
+        return ""
+    loss = (progress.look() or {}).get("loss")
+    finite = loss is None or (isinstance(loss, int | float) and math.isfinite(loss))
+    return "" if finite else str(loss)
 
 
 def ended_from_record(record: Mapping[str, Any]) -> Ended:

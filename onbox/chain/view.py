@@ -23,7 +23,7 @@ from onbox.outside import safe_text
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.journal import read_lines
-from onbox.system.process import Identity, is_alive, open_pidfd
+from onbox.system.process import Identity, has_open, is_alive, open_pidfd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -241,7 +241,7 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
     except StateNotWritten as error:
         print(f"onbox: note: {error}: the stop will stand in the journal as an interruption", file=sys.stderr)
         left = False
-    if is_alive(runner):
+    if is_alive(runner) and has_open(runner.pid, paths.lock):  # what stands in a file is no proof of who it is
         with suppress(ProcessLookupError):
             os.kill(runner.pid, signal.SIGTERM)
             os.kill(runner.pid, signal.SIGCONT)  # a stopped runner would hear it only when somebody continues it

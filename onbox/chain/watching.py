@@ -137,6 +137,12 @@ class _Watch:
         now, grace = monotonic(), self.ctx.head.settings.grace_seconds
         limit = self.stage.timeout_seconds
         if limit is not None and now >= self.live.began + limit:
+            if self.stalled:
+                return (
+                    "stalled",
+                    grace,
+                    f"no sign of life for {now - self.quiet_since:.0f} s before its timeout of {limit:g} s",
+                )
             return "timeout", grace, f"still running after its timeout of {limit:g} s"
         if self.next_look is not None and now >= self.next_look:
             self.next_look = now + self._look_every()

@@ -10,6 +10,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import look_at_run
+from onbox.chain.owned import refuse_foreign_run
 from onbox.commands.project import add_config_option, load_project_to_read, run_names
 from onbox.consent import agrees
 from onbox.contract.exits import Exit
@@ -59,6 +60,7 @@ def add(subparsers: Any) -> None:
 def run_boot(args: argparse.Namespace) -> int:
     """One line per run that is not done. Each is continued by a command of its own: none hinders the others."""
     project = load_project_to_read(args.config)
+    refuse_foreign_run(project.paths(None))
     worst = int(Exit.DONE)
     for name in run_names(project.state_dir):
         worst = max(worst, _continue(project, name, args.config))

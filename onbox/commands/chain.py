@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.environment import frozen_environment
 from onbox.chain.launch import (
     Definition,
     read_head,
@@ -18,6 +19,7 @@ from onbox.commands.project import (
     existing_run,
     load_project,
     load_project_to_read,
+    run_to_act_on,
 )
 from onbox.commands.start import start
 from onbox.contract.config_backends import ENGINES
@@ -152,7 +154,7 @@ def _load_to_start(args: argparse.Namespace) -> Project:
 
 def run_resume_command(args: argparse.Namespace) -> int:
     project = load_project_to_read(args.config)
-    paths = existing_run(project, args.run)
+    paths = existing_run(project, args.run) if args.dry_run else run_to_act_on(project, args.run)
     try:
         head = read_head(paths)
         frozen_stages = list(read_stages(paths))
@@ -171,8 +173,7 @@ def run_resume_command(args: argparse.Namespace) -> int:
 
         refuse_other_lineage(paths, head, frozen_stages, project.config.contract)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
-    for name, value in dict(head.data.get("environment") or {}).items():
-        os.environ[name] = value
+    os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))

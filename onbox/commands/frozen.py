@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.environment import JOB_VARIABLE
 from onbox.chain.launch import HolderUnknown, Taken, read_head, read_stages, take_lock
+from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import run_chain
 from onbox.chain.replay import replay
 from onbox.chain.runner import TIME_IS_OVER
@@ -34,6 +35,7 @@ def run_frozen(args: argparse.Namespace, listen: Callable[[Record], None]) -> in
     if not args.inline or len(args.stages) > 1 or args.accept_done or args.redo:
         raise Trouble(Exit.USAGE, "usage: onbox chain --inline --frozen RUN_DIR [STAGE]")
     paths, only = RunPaths(os.path.abspath(args.frozen)), (args.stages or [None])[0]
+    refuse_foreign_run(paths)
     head = read_head(paths)
     if head is None:
         raise Trouble(Exit.USAGE, f"there is no run at {paths.root}")

@@ -6,7 +6,13 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.project import add_config_option, existing_run, load_project, load_project_to_read
+from onbox.commands.project import (
+    add_config_option,
+    existing_run,
+    load_project,
+    load_project_to_read,
+    run_to_act_on,
+)
 from onbox.contract.config_trust import TELL
 from onbox.contract.exits import Exit
 from onbox.contract.notices import TEST_EVENT, Notice
@@ -137,7 +143,7 @@ def run_flush(args: argparse.Namespace) -> int:
     from onbox.notify.deliver import Life, deliver  # noqa: PLC0415 - what sends is loaded only here
     from onbox.notify.outbox import Outbox  # noqa: PLC0415
 
-    paths = existing_run(load_project_to_read(args.config), args.run)
+    paths = run_to_act_on(load_project_to_read(args.config), args.run)
     outbox = Outbox(paths)
     dead = outbox.names(paths.dead) if args.dead else []
     for name in dead:

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onbox.chain.environment import run_dir_assignment
+from onbox.chain.owned import refuse_foreign_run
 from onbox.contract.config import ConfigErrors, parse_config
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
@@ -27,6 +28,7 @@ __all__ = [
     "load_project_to_read",
     "removed_under_it",
     "run_names",
+    "run_to_act_on",
 ]
 
 
@@ -78,6 +80,13 @@ def existing_run(project: Project, run: str | None) -> RunPaths:
         raise Trouble(Exit.USAGE, f"no run in {project.state_dir} yet; start one: onbox chain 'train=python train.py'")
     name = os.path.basename(paths.root)
     raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
+
+
+def run_to_act_on(project: Project, run: str | None) -> RunPaths:
+    """As `existing_run`, for commands that continue or end it: refused where others could have written what it says."""
+    paths = existing_run(project, run)
+    refuse_foreign_run(paths)
+    return paths
 
 
 def _refuse_removed_state(paths: RunPaths) -> None:

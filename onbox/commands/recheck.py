@@ -34,7 +34,7 @@ def run_recheck(args: argparse.Namespace, definition: Definition) -> int:
     if isinstance(lock, Holder):
         raise Trouble(Exit.ANOTHER_RUNNER, f"runner pid {lock.pid} is at work: it judges by itself")
     try:
-        outcome = recheck(paths, str(definition.head["project"]), stages[name])
+        outcome = recheck(paths, definition.head, stages[name])
     except NothingToJudge as nothing:
         raise Trouble(Exit.USAGE, str(nothing)) from nothing
     finally:

@@ -21,6 +21,7 @@ from onbox.chain.launch import (
     read_head,
     take_lock,
 )
+from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import run_chain
 from onbox.commands.aloud import listener
 from onbox.commands.follow import attach, follow_launch, say, size_of, teller
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 def start(args: argparse.Namespace, definition: Definition) -> int:
     """Start, or join who runs it already; the exit code of the chain, or of its launch. Raises Trouble."""
     paths = definition.paths
+    refuse_foreign_run(paths)
     _check_wishes(args, definition)
     if "backend" in definition.head:
         return _start_on_engine(args, definition)

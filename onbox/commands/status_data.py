@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.launch import read_stages
@@ -14,6 +15,7 @@ from onbox.contract.states import RunState, StageState
 from onbox.contract.tracker import identity_from_record
 from onbox.contract.units import format_duration
 from onbox.outside import safe_line
+from onbox.runs.next_step import Act, Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, wall
 from onbox.triage.classes import may_repeat
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.job_view import JobView
     from onbox.contract.paths import RunPaths
+    from onbox.runs.next_step import Step
 
 LATE_HEARTBEATS = 4
 REPEATED = 2  # ends in the same way: the next one only repeats it
@@ -31,7 +34,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     """The status as JSON-ready data; the text form shows a part of it. found: the run's jobs; None: it has none."""
     head = view.head
     reason = (view.end or {}).get("reason") or None
-    return {
+    data = {
         "schema": 1,
         "run": head.run,
         "run_id": head.run_id,
@@ -49,6 +52,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
         "failure": _failure(paths, view),
+        "warnings": _warnings(view),
         "repeated": _repeated(view),
         "progress": view.status.get("progress") if view.runner_alive else None,
         "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
@@ -60,9 +64,9 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "git": head.data.get("git"),
         "notifications": _notifications(paths, view),
         "journal_damaged_lines": view.unreadable_lines,
-        "next_command": next_command(view) if found is None else _next_on_engine(view, found),
         **({} if found is None else _engine_data(paths, view, found)),
     }
+    return {**data, **_step_data(_step(view, data["failure"], found), head.run)}
 
 
 def _engine_data(paths: RunPaths, view: RunView, found: JobView) -> dict[str, Any]:
@@ -109,6 +113,12 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
         return None
     known = {key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}
     return {"stage": failed, **known, "may_resume_by_itself": may_repeat(str(known.get("failure_class", "unknown")))}
+
+
+def _warnings(view: RunView) -> list[str]:
+    """What is to be told beside the stages that are done."""
+    said = [(stage.name, (stage.marker or {}).get("warnings")) for stage in view.stages]
+    return [safe_line(f"{name}: {text}") for name, texts in said if isinstance(texts, list) for text in texts]
 
 
 def _repeated(view: RunView) -> dict[str, Any] | None:
@@ -163,39 +173,33 @@ def _stage_data(stage: StageView, view: RunView) -> dict[str, Any]:
     }
 
 
-_NEXT_COMMANDS: dict[RunState, str | None] = {
-    RunState.PENDING: "onbox resume",
-    RunState.RUNNING: "onbox logs -f",
-    RunState.STALLED: "onbox logs",
-    RunState.DEGRADED: "onbox logs",
-    RunState.INTERRUPTED: "onbox resume",
-    RunState.FAILED: "onbox logs",
-    RunState.STOPPED: "onbox resume",
-    RunState.DONE: None,
-    RunState.UNKNOWN: "onbox status",
-}
-
-
-# For a run on an engine: its runner is no process of this machine.
-_ENGINE_COMMANDS: dict[RunState, str | None] = {
-    **_NEXT_COMMANDS,
-    RunState.PENDING: "onbox status",
-    RunState.RUNNING: "onbox logs -f",
-}
-
-
-def _next_on_engine(view: RunView, found: JobView) -> str | None:
-    if view.state is RunState.PENDING and not found.is_live:
-        return "onbox resume"  # nothing waits: a submission was cut off
-    return _ENGINE_COMMANDS[view.state]
-
-
-def next_command(view: RunView) -> str | None:
-    """What a person most likely types next; None when nothing is left to do."""
-    if view.state is RunState.RUNNING and not view.runner_alive:
-        return "onbox resume"
+def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | None) -> Step:
+    """What to do about the run, by the same table as everywhere."""
+    signs = set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
-        return "onbox resume"
-    if view.state is RunState.INTERRUPTED and view.repeated.times >= REPEATED:
-        return "onbox logs"
-    return _NEXT_COMMANDS[view.state]
+        signs.add(Sign.GATE_REFUSED)
+    if failure is not None and failure.get("failure_class"):
+        known = str(failure["failure_class"])
+        signs |= signs_of_failure(known, may_repeat=may_repeat(known))
+    if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
+        signs.add(Sign.REPEATED)
+    if found is None and not view.runner_alive and not view.keeper_alive and view.stage_alive is not None:
+        signs.add(Sign.RUNNER_GONE)
+    if view.state is RunState.PENDING and not (found is not None and found.is_live):
+        signs.add(Sign.UNATTENDED)
+    return next_step(Standing(view.state, frozenset(signs)))
+
+
+def _step_data(step: Step, run: str) -> dict[str, Any]:
+    """As the patrol's JSON names it. next_command: for a shell in the project's directory."""
+    return {
+        "step": step.name,
+        "next_command": "df -h . && df -i ." if step.act is Act.ROOM else shlex.join(("onbox", *step.act.words(run))),
+        "then": step.then,
+        "never": step.never,
+        "with_a_persons_word": [
+            {"what": what.what, "command": shlex.join(("onbox", *words))}
+            for what in step.with_word
+            if (words := what.words(run))
+        ],
+    }

@@ -57,6 +57,7 @@ def render_status(view: RunView, data: dict[str, Any]) -> str:
     if data["reason"]:
         lines.append(f"  reason   {data['reason']}")
     lines += _failure_lines(data["failure"]) if data["failure"] else []
+    lines += [f"  WARNING  {text}" for text in data["warnings"][:SHOWN_STAGES]]
     if data["repeated"]:
         lines.append(f"  again    {data['repeated']['says']}: change something before you resume it")
     lines += [_stage_line(stage, view) for stage in _shown(view.stages)]
@@ -82,9 +83,17 @@ def render_status(view: RunView, data: dict[str, Any]) -> str:
         lines.append(f"  notify   {data['notifications']['summary']}")
     if view.unreadable_lines:
         lines.append(f"  journal  {view.unreadable_lines} damaged lines were passed over")
-    if data["next_command"]:
-        lines.append(f"  next     {data['next_command']}")
+    lines += _next_lines(data)
     return "\n".join(lines)
+
+
+def _next_lines(data: Mapping[str, Any]) -> list[str]:
+    """What to type, what follows, and what only a person decides. This very status is not offered as the next step."""
+    follow = f"; follow it: onbox logs -f --run {data['run']}" if data["step"] == "well" else ""
+    here = data["next_command"] == f"onbox status {data['run']}"
+    lines = [f"  next     {data['then']}{follow}"] if here else [f"  next     {data['next_command']}"]
+    lines += [] if here else [f"  then     {data['then']}"]
+    return [*lines, *(f"  ask      {one['what']}: {one['command']}" for one in data["with_a_persons_word"])]
 
 
 def resource_text(sample: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from onbox.chain.look import look_at_run
 from onbox.chain.slots import read_slot
 from onbox.chain.starting import find_keeper
 from onbox.chain.view import ask_to_stop, configured_grace
-from onbox.commands.project import add_config_option, existing_run, load_project_to_read
+from onbox.commands.project import add_config_option, load_project_to_read, run_to_act_on
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
@@ -20,7 +20,7 @@ from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.journal import Journal
-from onbox.system.process import end_tree, wait_for_ends
+from onbox.system.process import end_tree, has_open, is_alive, wait_for_ends
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +57,7 @@ def _grace(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    paths = existing_run(load_project_to_read(args.config), args.run)
+    paths = run_to_act_on(load_project_to_read(args.config), args.run)
     grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else args.grace
     if _is_on_engine(paths):
         return _stop_jobs(paths, grace)
@@ -96,6 +96,11 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
     if holder.host != os.uname().nodename:
         raise Trouble(
             Exit.ANOTHER_RUNNER, f"the runner is on another host: {holder.host}, pid {holder.pid}; stop it there"
+        )
+    if is_alive(holder.identity) and not has_open(holder.pid, paths.lock):
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"{paths.lock} names pid {holder.pid}, which does not have this lock open: nothing was signalled",
         )
     told = ask_to_stop(paths, holder.identity, grace_seconds)
     if not wait_for_ends([holder.identity], grace_seconds + KILL_PATIENCE_SECONDS):

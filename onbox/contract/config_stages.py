@@ -10,7 +10,7 @@ from onbox.contract import config_values as values
 from onbox.contract.config_artifacts import read_artifacts, read_checkpoints, refuse_shared_artifacts
 from onbox.contract.config_backends import Options, merge_options, read_sbatch
 from onbox.contract.config_fields import ConfigError, Table, Unwanted
-from onbox.contract.manifest import CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
+from onbox.contract.manifest import WARN, CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
 from onbox.contract.names import log_name_clashes, stage_name_problem
 
 T = TypeVar("T")
@@ -29,6 +29,8 @@ STAGE_KEYS = (
     "wait_for",
     "retry",
     "done_if_log",
+    "fail_if_log",
+    "finite_loss",
     "gates",
     "sbatch",
 )
@@ -84,6 +86,8 @@ def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
         wait_for=_read_wait_for(table),
         retry=_read_retry(table, shared.known_classes),
         done_if_log=table.read("done_if_log", values.optional_regex, None),
+        fail_if_log=table.read("fail_if_log", values.optional_regex, None),
+        finite_loss=table.read("finite_loss", values.weight, WARN),
         gates=gates,
         sbatch=merge_options(shared.sbatch, read_sbatch(table)),
         checkpoints=preset.kind,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.contract.config_fields import HIDDEN, INTEGER_BITS, Unwanted
-from onbox.contract.manifest import Amount
+from onbox.contract.manifest import OFF, REFUSE, WARN, Amount
 from onbox.contract.meant import did_you_mean
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.units import parse_duration, parse_size
@@ -46,6 +46,15 @@ def flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise Unwanted("true or false")
     return value
+
+
+def weight(value: object) -> str:
+    """What a sign against a success leads to: true warns, false is silent, "refuse" refuses."""
+    if value == REFUSE:
+        return REFUSE
+    if not isinstance(value, bool):
+        raise Unwanted('true, false or "refuse"')
+    return WARN if value else OFF
 
 
 def command(value: object) -> str | tuple[str, ...]:

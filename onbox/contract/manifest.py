@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
+# What a sign against a success leads to.
+OFF, WARN, REFUSE = "off", "warn", "refuse"
+
 
 class Artifact(NamedTuple):
     """A file or folder, or those of a glob, that a stage must have written. Paths are relative to the stage's cwd.
@@ -92,7 +95,8 @@ class Stage(NamedTuple):
     `cmd`: a shell line, or an argv. `env`: added to the stage's environment; a value `env:NAME` or `file:PATH` is
     looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit. sbatch:
     (option, value) pairs for a Slurm job of this stage, value None for a flag; they have no effect elsewhere.
-    checkpoints: the preset that its checkpoints are laid out by; "": what lies in them tells.
+    checkpoints: the preset that its checkpoints are laid out by; "": what lies in them tells. finite_loss: what follows
+    when the last loss in the log is nan or infinite: WARN, REFUSE, or OFF.
     """
 
     name: str
@@ -109,6 +113,8 @@ class Stage(NamedTuple):
     gates: Gates = Gates()
     sbatch: tuple[tuple[str, str | None], ...] = ()
     checkpoints: str = ""
+    fail_if_log: str | None = None
+    finite_loss: str = WARN
 
 
 def folder_of(project: str, stage: Stage) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.json_text import as_whole, parse_json
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -67,15 +69,15 @@ def parse_marker(text: bytes) -> Marker | Invalid:
     if not text.strip():
         return Invalid("it is empty (touched by hand?)")
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+        data = parse_json(text)
+    except ValueError:
         return Invalid("it does not hold a whole JSON object")
     if not isinstance(data, dict):
         return Invalid("it does not hold a JSON object")
     missing = [key for key in ("run_id", "stage", "attempt", "fingerprint") if key not in data]
     if missing:
         return Invalid("it lacks " + ", ".join(missing))
-    if not isinstance(data["attempt"], int):
+    if as_whole(data["attempt"]) is None:
         return Invalid("its attempt is not a whole number")
     return Marker(str(data["run_id"]), str(data["stage"]), data["attempt"], str(data["fingerprint"]), data)
 

@@ -7,7 +7,6 @@ and what to type.
 from __future__ import annotations
 
 import binascii
-import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
@@ -34,7 +33,8 @@ class Notice(NamedTuple):
     id: made when it is written down, the same at every try. event: the word of `[notify] on`. state: of the stage or
     chain afterwards, for people. proof: the line of the log (or the first finding) that proves what happened. times,
     since: how many equal ones in a row this one stands for, and the time of the first. log: absolute path.
-    next_command: to be typed on the box; None when nothing is left to do.
+    next_command: to be typed on the box; None when nothing is left to do. relayed_from: the box that could not deliver
+    it, where a patrol does: then the words are the box's, and the voice is not.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Notice(NamedTuple):
     remedy: str | None = None
     proof: str | None = None
     reason: str | None = None
+    warning: str | None = None
     progress: str | None = None
     tracker: str | None = None
     resources: dict[str, Any] | None = None
@@ -64,6 +65,7 @@ class Notice(NamedTuple):
     next_command: str | None = None
     times: int = 1
     since: str | None = None
+    relayed_from: str | None = None
 
     @property
     def key(self) -> tuple[str | None, ...]:
@@ -90,7 +92,7 @@ def notice_id(run_id: str, offset: int, line: bytes) -> str:
     return f"msg_{run_id.replace('.', '-')}_{offset}_{binascii.crc32(line):08x}"
 
 
-_STATES = {
+STATES = {
     "stage_done": "done",
     "stage_failed": "FAILED",
     "stalled": "STALLED",
@@ -103,20 +105,12 @@ _STATES = {
     TEST_EVENT: "test",
 }
 
-# What a person types next; {stage} is the stage's name.
-_NEXT = {
-    "stage_failed": "onbox logs {stage} --run {run}",
-    "stalled": "onbox logs {stage} --run {run} -f",
-    "chain_failed": "onbox status {run}",
-    "gate_refused": "onbox resume {run}",
-    "tracker_drift": "onbox status {run}",
-    "interrupted": "onbox resume {run}",
-    "stopped": "onbox resume {run}",
-}
-
 
 def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice | None:
-    """The notice of a journal record; None if it is none to tell of. root: the run directory."""
+    """The notice of a journal record; None if it is not one to tell of. root: the run directory.
+
+    Its `next_command` is filled in by who knows how a run goes on: `onbox/notify/courier.py`.
+    """
     word = word_of(record)
     if word is None:
         return None
@@ -127,7 +121,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         id=id_,
         at=str(record.get("at", "")),
         event=word,
-        state=_STATES[word],
+        state=STATES[word],
         run=head.run,
         run_id=head.run_id,
         project=head.project,
@@ -140,6 +134,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         remedy=_text(record.get("remedy")),
         proof=_proof(record),
         reason=_reason(record),
+        warning=_text("; ".join(map(str, record.get("warnings") or ()))),
         progress=_progress(record),
         tracker=_text(record.get("tracker")),
         resources=dict(record["resources"]) if isinstance(record.get("resources"), dict) else None,
@@ -147,16 +142,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         artifact_bytes=as_whole(record.get("artifact_bytes_total")),
         duration_seconds=as_number(record.get("duration_seconds")),
         log=f"{root}/logs/{stage}.{attempt}.log" if stage and attempt else f"{root}/logs",
-        next_command=next_command(word, head.project, head.run, stage),
     )
-
-
-def next_command(word: str, project: str, run: str, stage: str | None) -> str | None:
-    """Complete: it can be pasted into a shell on the box, wherever that stands."""
-    command = _NEXT.get(word)
-    if command is None:
-        return None
-    return f"cd {shlex.quote(project)} && " + " ".join(command.format(stage=stage or "", run=run).split())
 
 
 def _progress(record: Mapping[str, Any]) -> str | None:
@@ -191,8 +177,26 @@ def notice_to_dict(notice: Notice) -> dict[str, Any]:
 
 
 def notice_from_dict(data: Mapping[str, Any]) -> Notice:
-    """The inverse of `notice_to_dict`. Unknown fields are ignored; raises ValueError naming all that are missing."""
+    """The inverse of `notice_to_dict`. Unknown fields are ignored; raises ValueError naming all that are missing, or
+    that hold what they cannot.
+    """
     missing = [name for name in Notice._fields if name not in Notice._field_defaults and name not in data]
     if missing:
         raise ValueError("a notice lacks " + ", ".join(missing))
-    return Notice(**{key: value for key, value in data.items() if key in Notice._fields})
+    given = {key: data[key] for key in Notice._fields if data.get(key) is not None}
+    odd = [key for key, value in given.items() if not _can_hold(key, value)]
+    if odd or given.keys() < REQUIRED:
+        raise ValueError("a notice holds something else in " + ", ".join(odd or sorted(REQUIRED - given.keys())))
+    return Notice(**given)
+
+
+REQUIRED = frozenset(Notice._fields) - Notice._field_defaults.keys()
+_WHOLE = frozenset({"attempt", "stages_total", "exit_code", "artifact_count", "artifact_bytes", "times"})
+
+
+def _can_hold(field: str, value: object) -> bool:
+    if field in _WHOLE:
+        return as_whole(value) is not None
+    if field == "duration_seconds":
+        return as_number(value) is not None
+    return isinstance(value, dict if field == "resources" else str)

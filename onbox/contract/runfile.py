@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.json_text import parse_json
 from onbox.contract.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _parse_head(first_line: bytes) -> RunHead:
     opening, cut, _ = first_line.decode("ascii", "replace").rpartition(', "stages": [')
     if not cut:
         raise Damaged("run.json: its first line is not the beginning of a run's definition")
-    data = json.loads(opening + "}")
+    data = parse_json(opening + "}")
     wanted = ("run", "run_id", "project", "chain_fingerprint", "stage_count")
     missing = [key for key in wanted if key not in data]
     if missing:
@@ -116,7 +117,7 @@ def parse_stages(lines: Iterable[bytes], wanted: int | None = None) -> Iterator[
 
 def _parse_stage(text: bytes, position: int) -> FrozenStage:
     try:
-        data = json.loads(text)
+        data = parse_json(text)
         frozen = FrozenStage(stage_from_dict(data), str(data["fingerprint"]), position)
     except _ODD as error:
         raise Damaged(f"run.json: its stage {position} cannot be understood ({error})") from error

@@ -61,6 +61,10 @@ cmd = "python train.py"
 #retry = { max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }
 # A regular expression that a line of the attempt's own log must match before the stage counts as done. Default: ""
 #done_if_log = "saved .*best"
+# One that no line may match, whatever the exit code is. Default: ""
+#fail_if_log = "CHECKSUM MISMATCH"
+# Whether a last loss of nan or inf is told as a warning beside DONE; "refuse": the stage has failed. Default: true
+#finite_loss = "refuse"
 # Gates of this stage alone: each overrides the one of [gates], and false switches it off. Default: those of [gates]
 #gates = { disk_free = "20GB", gpu = false }
 # What its job asks of Slurm: long options of sbatch, true for a flag; each overrides the one of [slurm] sbatch

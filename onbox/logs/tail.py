@@ -78,6 +78,17 @@ def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
         return offset + found.end() if found and text else None
 
 
+def line_before(path: str, offset: int) -> str:
+    """The line in which the byte before `offset` lies, for people to read, bounded. Raises OSError."""
+    with open(path, "rb") as file:
+        start = max(0, offset - TAIL_BYTES)
+        file.seek(start)
+        text = file.read(offset - start + LINE_LIMIT)
+    at = max(0, offset - start - 1)
+    line = text[text.rfind(b"\n", 0, at) + 1 :].split(b"\n", 1)[0]
+    return last_line(line) or ""
+
+
 class _Search:
     """A regular expression with a limit on the time that all of its searches take together."""
 

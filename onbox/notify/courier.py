@@ -9,7 +9,7 @@ does not fail for want of a message.
 from __future__ import annotations
 
 import os
-import sys
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,28 +19,29 @@ from onbox.contract.targets import notify_from_dict
 from onbox.notify.mask import without_secrets
 from onbox.notify.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
+from onbox.runs.next_step import Act, signs_of_failure, step_after
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, start_detached
-from onbox.system.relaunch import PACKAGE_ROOT
+from onbox.system.relaunch import child_words
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from onbox.contract.events import Record
+    from onbox.contract.notices import Notice
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
 
-_BOOT = "import sys; sys.path[0] = sys.argv[1]; from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[2:]))"
+_CALL = "from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[1:]))"
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 
 def deliverer_words(root: str) -> tuple[str, ...]:
-    """The argv of a deliverer; the run directory is all that it is told. With site-packages, for `requests`, the user's
-    own too (`pip install --user`): not -I, but -E, and the working directory is taken off the path.
-    """
-    return (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, PACKAGE_ROOT, root)
+    """The argv of a deliverer; the run directory is all that it is told. It needs site-packages, for `requests`."""
+    return child_words(_CALL, root)
 
 
 def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:
@@ -49,6 +50,17 @@ def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:
         key: value for key, value in environ.items() if key not in RUN_VARIABLES and not key.startswith("ONBOX_SET_")
     }
     return start_detached(deliverer_words(paths.root), env, Files(output=f"{paths.outbox}/.log"))
+
+
+def command_after(notice: Notice) -> str | None:
+    """What to type next on the box, wherever that shell stands; None where nothing is to be typed."""
+    known = notice.failure_class
+    signs = signs_of_failure(known, may_repeat=may_repeat(known)) if known else frozenset()
+    step = step_after(notice.event, signs)
+    if step is None:
+        return None
+    words = ("df -h . && df -i .",) if step.act is Act.ROOM else ("onbox", *step.act.words(shlex.quote(notice.run)))
+    return f"cd {shlex.quote(notice.project)} && {' '.join(words)}"
 
 
 class Courier:
@@ -134,7 +146,7 @@ class Courier:
         notice = notice_from(record, self.head, id_=id_, root=self.paths.root)
         if notice is None:
             return
-        safe = without_secrets(notice)
+        safe = without_secrets(notice._replace(next_command=command_after(notice)))
         for target in self.targets:
             if offset > self._floors[target.name] and notice.event in target.on:
                 self.outbox.put(Message(Name(offset, target.name), utc_text(wall()), target, safe))

@@ -12,6 +12,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.json_text import parse_json
 from onbox.contract.notices import Notice, notice_from_dict, notice_to_dict
 from onbox.contract.targets import Target, target_from_dict, target_to_dict
 from onbox.system.clock import wall
@@ -78,7 +79,7 @@ def render_message(message: Message) -> bytes:
 def parse_message(name: Name, text: bytes) -> Message | Damaged:
     """The inverse of `render_message`."""
     try:
-        data = json.loads(text)
+        data = parse_json(text)
         notice, target = notice_from_dict(data["notice"]), target_from_dict(data["target"])
         end = data.get("end")
         return Message(name, str(data.get("enqueued_at", "")), target, notice, end if isinstance(end, dict) else None)

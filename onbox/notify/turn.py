@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from onbox.system.clock import pause, wall
 from onbox.system.files import read_file
 from onbox.system.lock import try_lock
-from onbox.system.process import Identity, is_alive, look_up
+from onbox.system.process import Identity, has_open, look_up
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
@@ -79,8 +79,11 @@ def _ask_to_make_way(paths: RunPaths) -> bool:
         holder = Identity(int(data["pid"]), int(data["start_ticks"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
-    if not data.get("leads") or not is_alive(holder):
+    entry = look_up(holder.pid)
+    if entry is None or entry.identity != holder or entry.group != holder.pid or not data.get("leads"):
         return False
+    if not has_open(holder.pid, lock_path(paths)):
+        return False  # the file names somebody who does not hold it
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(holder.pid, signal.SIGTERM)
     return True

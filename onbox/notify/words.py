@@ -21,9 +21,11 @@ def title(notice: Notice) -> str:
     if notice.event == "test":
         return _short(f"onbox test message of {notice.run} on {notice.host or 'this box'}")
     what = f"{notice.run}/{notice.stage}" if notice.stage and notice.attempt else f"{notice.run} (chain)"
-    text = f"{_SIGNS.get(notice.event, '!')} {what} {notice.state}"
+    sign = "!" if notice.warning else _SIGNS.get(notice.event, "!")
+    text = f"{sign} {what} {notice.state}" + (", with a warning" if notice.warning else "")
     text += f" ({notice.failure_class})" if notice.failure_class else ""
     text += f" on {notice.host}" if notice.host else ""
+    text += f" · relayed from {notice.relayed_from}" if notice.relayed_from else ""
     return _short(text + (f" x{notice.times}" if notice.times > 1 else ""))
 
 
@@ -37,6 +39,8 @@ def _lines(notice: Notice) -> Iterator[str]:
         yield f"{notice.times} times since {notice.since or '?'}"
     if notice.reason:
         yield f"why: {notice.reason}"
+    if notice.warning:
+        yield f"WARNING: {notice.warning}"
     if notice.proof:
         yield f"log: {notice.proof}"
     if notice.remedy:

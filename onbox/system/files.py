@@ -26,6 +26,10 @@ class StateNotWritten(Exception):
         self.errno = cause.errno or errno.EIO
         self.shortage, seen = look_for_shortage(path) if self.errno in NO_ROOM else (None, "")
         text = f"cannot write {path}: {os.strerror(self.errno)}"
+        if self.errno == errno.ELOOP:
+            text = f"cannot write {path}: it is a symbolic link, which is not followed"
+        if self.errno == errno.EMLINK:
+            text = f"cannot write {path}: it has another name (a hard link), which would change with it"
         super().__init__(text + (f" ({seen})" if seen else ""))
 
     @property
@@ -59,10 +63,22 @@ def whose(path: str) -> str:
         owner = os.stat(place).st_uid
     except OSError:
         return ""
-    return "" if owner == os.geteuid() else f" ({place} belongs to {_user(owner)}, and this is {_user(os.geteuid())})"
+    if owner == os.geteuid():
+        return ""
+    return f" ({place} belongs to {user_name(owner)}, and this is {user_name(os.geteuid())})"
 
 
-def _user(uid: int) -> str:
+def has_name(uid: int) -> bool:
+    """Whether there is an account of this number here."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
+
+
+def user_name(uid: int) -> str:
+    """What a user is called here; `user 1001` where the number has no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -96,48 +112,77 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def replace_file(path: str, data: bytes, *, durable: bool = True) -> None:
+def open_own(path: str, flags: int, *, below: int | None = None) -> int:
+    """A descriptor of a file of ours, made private where it is new. A symbolic link in its place is not followed: who
+    could put it there would choose which file is written. below: `path` is a name in this opened folder. Raises
+    OSError.
+    """
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE, dir_fd=below)
+
+
+def beside(path: str) -> str:
+    """A name in the folder of `path` that nobody can foresee, and so put nothing there before."""
+    return f"{path}.tmp{os.urandom(5).hex()}"
+
+
+def create_beside(path: str, flags: int = 0) -> tuple[int, str]:
+    """A new and empty file that is going to replace `path`: its descriptor and its name. Raises OSError."""
+    name = beside(path)
+    return open_own(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | flags), name
+
+
+def replace_file(path: str, data: bytes, *, durable: bool = True, mode: int = PRIVATE_FILE) -> None:
     """Put `data` at `path` in one step: a reader sees the old file or the new one, never a part.
 
     durable=False leaves out the flushes: for files that are only a view of the journal (status.json).
     Raises StateNotWritten; the old file is then still whole.
     """
-    beside = f"{path}.tmp{os.getpid()}"
+    new = ""
     try:
-        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+        fd, new = create_beside(path)
         try:
+            if mode != PRIVATE_FILE:
+                with suppress(PermissionError):  # mounts that keep no modes refuse to set one
+                    os.fchmod(fd, mode)
             write_all(fd, data)
             if durable:
                 os.fsync(fd)
         finally:
             os.close(fd)
-        os.rename(beside, path)
+        os.rename(new, path)
         if durable:
             sync_folder(os.path.dirname(path))
     except OSError as error:
         with suppress(OSError):
-            os.unlink(beside)
+            os.unlink(new)
         raise StateNotWritten(path, error) from error
 
 
-def read_file(path: str, limit: int = 1 << 26) -> bytes | None:
+def read_file(path: str, limit: int = 1 << 26, *, below: int | None = None) -> bytes | None:
     """The first `limit` bytes of a file; None if there is no such file. Other errors raise OSError, and so does a FIFO,
-    which would hang who reads it.
+    which would hang who reads it. below: `path` is a name in this opened folder, and no link is followed.
     """
+    links = 0 if below is None else os.O_NOFOLLOW
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | links, dir_fd=below)
     except FileNotFoundError:
         return None
     try:
         if stat.S_ISFIFO(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "it is a FIFO, not a file", path)
-        parts = []
-        while limit > 0 and (part := os.read(fd, min(limit, 1 << 20))):
-            parts.append(part)
-            limit -= len(part)
-        return b"".join(parts)
+        return read_all(fd, limit)
     finally:
         os.close(fd)
+
+
+def read_all(fd: int, limit: int = 1 << 26) -> bytes:
+    """What an opened file holds from its beginning, at most `limit` bytes, without moving its position."""
+    parts: list[bytes] = []
+    offset = 0
+    while offset < limit and (part := os.pread(fd, min(limit - offset, 1 << 20), offset)):
+        parts.append(part)
+        offset += len(part)
+    return b"".join(parts)
 
 
 def read_tail(path: str, limit: int) -> bytes | None:
@@ -183,14 +228,14 @@ def remove_file(path: str) -> bool:
 
 def link_newest(target_name: str, link: str) -> None:
     """Let the symbolic link `link` point to `target_name` in the same folder, replacing it in one step."""
-    beside = f"{link}.tmp{os.getpid()}"
+    new = beside(link)
     try:
         with suppress(FileExistsError):
             os.symlink(target_name, link)
             return
-        os.symlink(target_name, beside)
-        os.rename(beside, link)
+        os.symlink(target_name, new)
+        os.rename(new, link)
     except OSError as error:
         with suppress(OSError):
-            os.unlink(beside)
+            os.unlink(new)
         raise StateNotWritten(link, error) from error

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.system.files import PRIVATE_FILE, StateNotWritten, pwrite_all, sync_folder
+from onbox.system.files import StateNotWritten, open_own, pwrite_all, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ class Journal:
         self.path = path
         try:
             new = not os.path.exists(path)
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+            self._fd = open_own(path, os.O_RDWR | os.O_CREAT)
             self._size = self._cut_torn_end()
             if new:
                 sync_folder(os.path.dirname(path))

@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 
-from onbox.system.files import PRIVATE_FILE, StateNotWritten
+from onbox.system.files import StateNotWritten, open_own
 
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL})
 
@@ -23,20 +23,21 @@ class LockUnsupported(Exception):
         super().__init__(f"{path}: this file system cannot lock files ({os.strerror(cause.errno or 0)})")
 
 
-def try_lock(path: str) -> int | None:
+def try_lock(path: str, *, below: int | None = None) -> int | None:
     """Take the exclusive lock on `path`: its file descriptor, or None if another process holds it.
 
-    Closing the descriptor in every process that has it frees the lock. Raises LockUnsupported, StateNotWritten.
+    Closing the descriptor in every process that has it frees the lock. below: `path` is a name in this opened folder.
+    Raises LockUnsupported, StateNotWritten, this also where `path` is a symbolic link.
     """
     while True:
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+            fd = open_own(path, os.O_RDWR | os.O_CREAT, below=below)
         except OSError as error:
             raise StateNotWritten(path, error) from error
         if not _flock(fd, path, fcntl.LOCK_EX | fcntl.LOCK_NB):
             os.close(fd)
             return None
-        if _still_named(fd, path):
+        if _still_named(fd, path, below):
             return fd
         os.close(fd)  # the file was removed and made anew in between: the lock would guard nothing
 
@@ -49,7 +50,7 @@ def lock_new_file(fd: int, path: str) -> None:
 def is_locked(path: str) -> bool | None:
     """Whether some live process holds the lock on `path`; None if there is no such file. Raises LockUnsupported."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a FIFO would hang who looks
     except FileNotFoundError:
         return None
     try:
@@ -71,9 +72,9 @@ def _flock(fd: int, path: str, operation: int) -> bool:
     return True
 
 
-def _still_named(fd: int, path: str) -> bool:
+def _still_named(fd: int, path: str, below: int | None) -> bool:
     try:
-        named = os.stat(path)
+        named = os.stat(path, dir_fd=below, follow_symlinks=False)
     except FileNotFoundError:
         return False
     opened = os.fstat(fd)

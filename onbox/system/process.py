@@ -115,6 +115,21 @@ def holder_of(pid: int, fd: int, path: str, root: str = "/") -> Identity | None:
     return entry.identity if same and entry is not None else None
 
 
+def has_open(pid: int, path: str, root: str = "/") -> bool | None:
+    """Whether the process has the file at `path` open, by whatever descriptor; None where that cannot be seen."""
+    folder = os.path.join(root, "proc", str(pid), "fd")
+    try:
+        named, numbers = os.stat(path), os.listdir(folder)
+    except OSError:
+        return None
+    for number in numbers:
+        with suppress(OSError):  # it was closed meanwhile
+            opened = os.stat(os.path.join(folder, number))
+            if (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino):
+                return True
+    return False
+
+
 def has_variable(pid: int, assignment: bytes, root: str = "/") -> bool:
     """Whether the process was started with `NAME=value` in its environment. False where it may not be read."""
     try:
@@ -300,7 +315,7 @@ def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) ->
     """Start `argv` in a session of its own, with default signals and no terminal; its pid. Raises OSError."""
     actions: list[tuple[object, ...]] = [
         (os.POSIX_SPAWN_OPEN, 0, files.stdin, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, files.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_OPEN, 1, files.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     actions += [(os.POSIX_SPAWN_DUP2, here, there) for here, there in files.inherited]

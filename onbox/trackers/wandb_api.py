@@ -7,11 +7,10 @@ long.
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timezone
 from typing import Any
 
-from onbox.contract.json_text import parse_object
+from onbox.contract.json_text import parse_json, parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.trackers.reading import TrackerRun, loss_of, number
 
@@ -33,8 +32,8 @@ def parse_answer(status: int, text: str, project: str) -> Maybe[TrackerRun]:
     if status in (401, 403):
         return Unseen(f"HTTP {status}: the key is not accepted")
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+        data = parse_json(text)
+    except ValueError:
         return Unseen(f"HTTP {status}: the answer is no JSON, or not whole")
     if status != 200 or not isinstance(data, dict) or data.get("errors"):
         return Unseen(f"HTTP {status}: the server refused the question")

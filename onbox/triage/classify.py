@@ -95,6 +95,9 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | No
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return Call(row.failure_class, row.rule, state, "high", record.last_line)
+    row = classify_end(end)
+    if row.rule == "loss-not-finite":
+        return Call("divergence", row.rule, "dead", "high", _line_of("divergence", decision) or record.last_line)
     if evidence.oom_kill_delta and (_was_killed(evidence) or (_may_follow_a_kill(decision) and _is_dead(evidence))):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
         return Call(

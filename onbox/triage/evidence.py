@@ -58,6 +58,11 @@ class Row(NamedTuple):
 
 _ASKED_TO_END = frozenset({signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU})
 
+
+def _refused_by_loss(end: End) -> bool:
+    return end.exit_code == 0 and "finite_loss" in end.gates
+
+
 EVIDENCE: tuple[Row, ...] = (
     Row("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
     Row("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
@@ -68,6 +73,7 @@ EVIDENCE: tuple[Row, ...] = (
         "host_oom",
         "cgroup-v2.rst: oom_kill in memory.events; v1: memory.oom_control",
     ),
+    Row("loss-not-finite", _refused_by_loss, "divergence", "the stage's own `finite_loss`"),
     Row("exit-0-but-refused", lambda e: e.exit_code == 0, "false_success", "the success gate"),
     Row("interrupted", lambda e: e.signal == signal.SIGINT, "user_interrupt", "signal(7): SIGINT comes from a person"),
     Row("asked-to-end", lambda e: e.signal in _ASKED_TO_END, "preempted", "schedulers announce a reclaim by SIGTERM"),

@@ -14,8 +14,8 @@ from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
 from onbox.errors import Trouble
 from onbox.outside import safe_line
-from onbox.project import load_project, read_toml
-from onbox.system.files import StateNotWritten
+from onbox.project import load_project, parse_toml, read_toml
+from onbox.system.files import read_file, replace_file
 from onbox.trust import accept_new
 from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
@@ -209,32 +209,17 @@ def _write(path: str, box: BoxSettings) -> None:
     table = render_box(box.name, {key: value for key, value in values.items() if value is not None})
     real = os.path.realpath(path)
     before = read_toml(real) if os.path.exists(real) else {}
-    try:
-        with open(real, encoding="utf-8", newline="") as file:
-            text = file.read()
-    except FileNotFoundError:
-        text = ""
-    beside = f"{real}.tmp{os.getpid()}"
-    try:
-        mode = os.stat(real).st_mode & 0o777 if os.path.exists(real) else 0o644
-        with open(beside, "w", encoding="utf-8", newline="") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(with_box(text, table))
-            file.flush()
-            os.fsync(file.fileno())
-        _check(beside, before, box.name, path, table)
-        os.rename(beside, real)
-        accept_new(real, before, read_toml(real), os.environ)  # it is the user's own word
-    except OSError as error:
-        raise StateNotWritten(real, error) from error
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)
+    text = (read_file(real) or b"").decode("utf-8")
+    new = with_box(text, table).encode("utf-8")
+    _check(new, before, box.name, path, table)
+    mode = os.stat(real).st_mode & 0o777 if os.path.exists(real) else 0o644
+    replace_file(real, new, mode=mode)
+    accept_new(real, before, parse_toml(new, path), os.environ)  # it is the user's own word
 
 
-def _check(beside: str, before: dict[str, Any], name: str, path: str, table: str) -> None:
+def _check(new: bytes, before: dict[str, Any], name: str, path: str, table: str) -> None:
     try:
-        after = read_toml(beside)
+        after = parse_toml(new, path)
     except Trouble:
         after = {}
     boxes = {key: value for key, value in (after.get("boxes") or {}).items() if key != name}

@@ -16,7 +16,7 @@ from onbox.crontab_text import BadLine, with_line
 from onbox.errors import Trouble
 from onbox.outside import LINE_LIMIT, safe_line
 from onbox.system.clock import wall
-from onbox.system.files import make_folders
+from onbox.system.ownership import make_own_folder
 from patrol.configured import add_common_options, choose_boxes, load_settings
 from patrol.cron import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
 from patrol.installed import installed_lines, job_of, lock_folder, remove_line
@@ -69,7 +69,7 @@ def run_install(args: argparse.Namespace) -> int:
     others = doubles(settings, lambda: ids_in(crontab), now)
     if others:
         raise Trouble(Exit.USAGE, "one patrol per run, nothing was changed\n  " + "\n  ".join(others))
-    make_folders(settings.state)
+    make_own_folder(settings.state)
     if not args.untried:
         _try_as_cron_would(job)
     count = crontab.count("\n")

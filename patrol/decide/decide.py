@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
+from onbox.runs.next_step import UNKNOWN_CLASS, next_step
 from patrol.before import Before, BoxBefore
 from patrol.decide.policy import Policy
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.scene import BoxScene, LinkScene, RunScene
-from patrol.decide.way import Way
-from patrol.decide.words import clean
+from patrol.decide.standing import Reported, Typist, standing_of
+from patrol.decide.way import Untypeable, Way
+from patrol.decide.words import clean, onbox_words
 from patrol.recall import acknowledgement
 from patrol.snapshot import Unreachable
 from patrol.verdict import Finding, Verdict
@@ -78,7 +80,51 @@ def explain_run(
         silenced_until=_silence(scene.before, now),
         may_resume=rule.resume is not None and rule.resume(scene),
     )
+    verdict = _with_step(verdict, _reported(verdict, scene), scene.way, onbox_words(scene))
     return Explained(verdict, tried, (*run_tried, *box_tried))
+
+
+def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
+    """scene: None where the run was not seen."""
+    worst = max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
+    told = Reported(
+        verdict.run,
+        managed=scene is None or scene.look.managed,
+        state=verdict.state,
+        rule=verdict.finding.rule,
+        severity=worst.severity,
+        flags=tuple(one.rule for one in verdict.further),
+        look=worst.command or verdict.finding.command,
+    )
+    if scene is not None:
+        told = told._replace(repeated=scene.repeated.times >= scene.limits.repeat_count)
+        if isinstance(scene.look.failure, Unseen):
+            return told._replace(failure_class=UNKNOWN_CLASS)
+    failure = scene.failure if scene is not None else None
+    if failure is not None:
+        return told._replace(failure_class=failure.failure_class, retry_allowed=failure.retry_allowed)
+    engine = scene.engine if scene is not None else None
+    return told._replace(failure_class=engine.failure_class or "") if engine is not None else told
+
+
+def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...] = ("onbox",)) -> Verdict:
+    """With the next step, whose command becomes the finding's."""
+    standing = standing_of(told)
+    step = next_step(standing)
+    typist = Typist(verdict.box, verdict.run, way, onbox)
+    try:
+        finding, asked = verdict.finding._replace(command=typist.line(step.act, told.look)), typist.asked(step)
+    except Untypeable as shown:
+        finding, asked = _without_command(verdict.finding, shown), ()
+    return verdict._replace(
+        finding=finding,
+        signs=tuple(sorted(sign.name for sign in standing.signs)),
+        step=step.name,
+        then=step.then,
+        never=step.never,
+        asked=asked,
+        look=told.look,
+    )
 
 
 def decide_unreachable_run(
@@ -112,7 +158,7 @@ def decide_box(
     rule, _ = first_that_fires(policy.box_rules, scene)
     finding = _finding(rule, scene)
     flags, _ = _flags(policy.box_flags, scene)
-    return Verdict(
+    verdict = Verdict(
         snapshot.box,
         "",
         rule.state or RunState.UNKNOWN,
@@ -121,6 +167,7 @@ def decide_box(
         since=_since(box_before, rule.name, now),
         changed=box_before.rule != rule.name,
     )
+    return _with_step(verdict, _reported(verdict, None), scene.way)
 
 
 def _link_verdict(
@@ -138,7 +185,7 @@ def _link_verdict(
     scene = LinkScene(snapshot.box, run, reason, detail, before, box_before, now, limits, way)
     rule, _ = first_that_fires(policy.link_rules, scene)
     memory: Before | BoxBefore = before if run else box_before
-    return Verdict(
+    verdict = Verdict(
         snapshot.box,
         run,
         RunState.UNKNOWN,
@@ -149,6 +196,7 @@ def _link_verdict(
         acknowledged=bool(run) and _acknowledged(before, before.run_id, rule.name),
         silenced_until=_silence(before, now),
     )
+    return _with_step(verdict, _reported(verdict, None), way)
 
 
 def _why_unseen(snapshot: Snapshot) -> tuple[str, str]:
@@ -165,7 +213,17 @@ def _flags(rules: Sequence[Rule[S]], scene: S) -> tuple[list[Finding], tuple[Tri
 
 
 def _finding(rule: Rule[S], scene: S) -> Finding:
-    return Finding(rule.name, rule.severity, clean(rule.say(scene), SAY_LIMIT), rule.remedy(scene), rule.command(scene))
+    found = Finding(rule.name, rule.severity, clean(rule.say(scene), SAY_LIMIT), rule.remedy(scene))
+    try:
+        return found._replace(command=rule.command(scene))
+    except Untypeable as shown:
+        return _without_command(found, shown)
+
+
+def _without_command(finding: Finding, shown: Untypeable) -> Finding:
+    why = "No command is offered: it could not be typed as it is shown | "
+    told = finding.remedy if why in finding.remedy else f"{finding.remedy} {why}{clean(str(shown), 120)}".strip()
+    return finding._replace(command="", remedy=told)
 
 
 def _worst_first(first: Finding, others: Sequence[Finding]) -> tuple[Finding, ...]:

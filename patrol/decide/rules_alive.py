@@ -9,16 +9,15 @@ from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
 from patrol.decide.rules_end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED, If, Row
 from patrol.decide.trend import flap_percent, slow_rate
+from patrol.decide.way import here
 from patrol.decide.words import (
     ago,
     clean,
     else_known,
     how_far,
     log_command,
-    resume_command,
     signals,
     status_command,
-    stop_command,
 )
 from patrol.presence import Presence
 from patrol.verdict import Severity
@@ -124,7 +123,7 @@ RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
     lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
     "the stage is well; a resume takes it over alive, so that the chain goes on after it",
-    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=resume_command,
+    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=status_command,
     resume=lambda s: s.look.managed,
 )  # fmt: skip
 
@@ -156,7 +155,7 @@ LIVING: tuple[Row, ...] = (
         "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED, NOT_ALL_OLD),
         lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
         "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
-        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=stop_command,
+        remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=status_command,
     ),
     Row(
         "just-started", Severity.OK, RunState.RUNNING, (ALIVE, JUST_STARTED),
@@ -200,7 +199,7 @@ LIVING: tuple[Row, ...] = (
         lambda s: f"changed between well and ill in {flap_percent(s.was_ill):.0f}% of the last ticks (weighted)",
         "the 21-sample weighted window that Nagios uses; one message instead of one per change",
         remedy=lambda s: "See its history for what changes; the thresholds may be too close.",
-        command=lambda s: f"patrol history {s.box.box}/{s.look.run}",
+        command=lambda s: here("patrol", "history", f"{s.box.box}/{s.look.run}"),
     ),
     HEARTBEAT,
     Row(

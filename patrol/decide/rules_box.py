@@ -59,7 +59,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
         lambda s: f"its directory is not there any more; {last_known(s)}",
         "somebody removed or moved it, or the disk is another one; what became of it is not known",
         remedy=lambda s: "If that was meant, acknowledge it; else look for the volume.",
-        command=lambda s: here("patrol", "ack", f"{s.box}/{s.run}"),
+        command=lambda s: here("patrol", "check", s.box),
     ),
     LinkRow(
         "not-tried", Severity.UNKNOWN, RunState.UNKNOWN,

@@ -15,10 +15,8 @@ from patrol.decide.words import (
     else_known,
     failure_remedy,
     failure_words,
-    foretell_command,
     how_far,
     log_command,
-    resume_command,
     status_command,
 )
 from patrol.presence import Presence, is_queued
@@ -38,11 +36,6 @@ def _may_resume(scene: RunScene) -> bool:
         return False
     failure = scene.failure
     return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
-
-
-def _resume_or_log(scene: RunScene) -> str:
-    """A resume is offered only where nothing speaks against it."""
-    return resume_command(scene) if _may_resume(scene) else log_command(scene)
 
 
 def _proven_dead(scene: RunScene) -> bool:
@@ -252,7 +245,7 @@ ENDED: tuple[Row, ...] = (
         "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
         lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
         "finished is no process AND the marker of this very run; either alone proves nothing",
-        command=lambda s: f"patrol ack {s.box.box}/{s.look.run}",
+        command=status_command,
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
@@ -277,7 +270,7 @@ ENDED: tuple[Row, ...] = (
         "stopped", Severity.OK, RunState.STOPPED, (ENDED_SO[Event.CHAIN_STOPPED],),
         lambda s: f"stopped by a person: {clean(s.look.reason) or 'on request'}; {how_far(s)}",
         "what a person stopped is left alone",
-        remedy=lambda s: REMEDIES["user_interrupt"], command=foretell_command,
+        remedy=lambda s: REMEDIES["user_interrupt"], command=status_command,
     ),
     Row(
         "upstream-failed", Severity.CRITICAL, RunState.FAILED, (NEVER_RUNS, NOT_ALIVE, DONE_LOOKED, NOT_DONE),
@@ -291,14 +284,13 @@ ENDED: tuple[Row, ...] = (
         (ENGINE_INTERRUPTED, NOT_ALIVE, OUTCOME_LOOKED, DONE_LOOKED, NOT_DONE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
         "the engine's own word on why it ended: proof enough, no second look is needed",
-        remedy=_engine_remedy, resume=_engine_may_resume,
-        command=lambda s: resume_command(s) if _engine_may_resume(s) else log_command(s),
+        remedy=_engine_remedy, command=log_command, resume=_engine_may_resume,
     ),
     Row(
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
         lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
-        remedy=_resume_remedy, command=_resume_or_log, resume=_may_resume,
+        remedy=_resume_remedy, command=log_command, resume=_may_resume,
     ),
     Row(
         "forgotten", Severity.UNKNOWN, RunState.UNKNOWN, (FORGOTTEN, NOT_ALIVE, NO_OUTCOME, NOT_DONE),
@@ -349,7 +341,7 @@ ENDED: tuple[Row, ...] = (
         _say_dead,
         "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
         remedy=lambda s: failure_remedy(s) if s.failure else _resume_remedy(s),
-        command=_resume_or_log, resume=_may_resume,
+        command=log_command, resume=_may_resume,
     ),
     Row(
         "gone", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN),

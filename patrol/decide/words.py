@@ -108,25 +108,12 @@ def onbox_words(scene: RunScene) -> tuple[str, ...]:
     return (python, "-m", "onbox") if python and observed(scene.box.onbox_on_path) is False else ("onbox",)
 
 
-def resume_command(scene: RunScene) -> str:
-    return _of_run(scene, "resume", "-d", scene.look.run) if scene.look.managed else log_command(scene)
-
-
-def foretell_command(scene: RunScene) -> str:
-    """What a resume would do; it starts nothing."""
-    return _of_run(scene, "resume", "--dry-run", scene.look.run) if scene.look.managed else log_command(scene)
-
-
 def status_command(scene: RunScene) -> str:
     if scene.look.managed:
         return _of_run(scene, "status", scene.look.run)
     if scene.look.log_words:
         return here("patrol", "explain", f"{scene.box.box}/{scene.look.run}")
     return log_command(scene)
-
-
-def stop_command(scene: RunScene) -> str:
-    return _of_run(scene, "stop", scene.look.run) if scene.look.managed else log_command(scene)
 
 
 def notices_command(scene: RunScene) -> str:

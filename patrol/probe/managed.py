@@ -5,15 +5,15 @@ What is hostile, half-written or huge is Unseen for the fields that it would hav
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.orders import is_apart
-from onbox.contract.json_text import parse_object
+from onbox.contract.json_text import as_number, as_object, parse_object
 from onbox.contract.markers import Marker, parse_marker
+from onbox.contract.names import name_problem, stage_name_problem
 from onbox.contract.progress import Progress
-from onbox.contract.readings import Absent, Unseen
-from onbox.outside import safe_line
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.outside import safe_line, safe_words
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
 from onbox.triage.repeats import NOTHING, ends_of
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 300
 FRESH_HEARTBEATS = 3
+TARGETS_LIMIT = 32
 
 
 class Box(NamedTuple):
@@ -61,11 +62,11 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     stage = fields.get("stage") or fold["stage"] or raw.stage or None
     stage_facts = manifest.get("stages", {}).get(stage) if isinstance(stage, str) else None
     look = RunLook(
-        run=safe_line(raw.name, TEXT_LIMIT),
+        run=raw.name,
         managed=True,
-        place=f"{box.state_dir.rstrip('/')}/{safe_line(raw.name)}",
+        place=f"{box.state_dir.rstrip('/')}/{raw.name}",
         run_id=manifest["run_id"] if manifest.get("run_id") else Unseen(manifest.get("why", "no run.json")),
-        stage=_text(stage, "no stage"),
+        stage=_stage(stage),
         attempt=_first_int(raw.attempt, fields.get("attempt"), fold["attempt"]),
         stages_done=raw.done_count,
         stages_total=int(manifest.get("stage_count", 0)),
@@ -124,7 +125,7 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
     for line in rest.split(b"\n"):
         stage = parse_object(line.strip().removesuffix(b","))
         if stage is not None and isinstance(stage.get("name"), str):
-            kept = {key: value for key in _DECLARED if (value := _finite(stage.get(key))) is not None}
+            kept = {key: value for key in _DECLARED if (value := as_number(stage.get(key))) is not None}
             if stage.get("artifacts"):
                 kept["artifacts"] = 1.0
             stages[stage["name"][:80]] = kept
@@ -135,7 +136,8 @@ def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
         "host": str(head.get("host", ""))[:253],
         "backend": _engine(head),
         "engine": _engine_settings(head),
-        "every": _finite(every) or 30.0,
+        "targets": _targets(head),
+        "every": as_number(every) or 30.0,
         "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         "stages": stages if len(stages) <= 200 else {name: kept for name, kept in stages.items() if kept},
         "whole": stage_count == len(stages),
@@ -146,6 +148,13 @@ def _engine(head: dict[str, Any]) -> str:
     """The engine that the run was handed to; "" for none."""
     backend = head.get("backend")
     return safe_line(backend.get("name") or "", 40) if isinstance(backend, dict) else ""
+
+
+def _targets(head: dict[str, Any]) -> list[str]:
+    """Names of whom the run tells: what is relayed goes nowhere else."""
+    found = as_object(head.get("notify")).get("targets")
+    names = [as_object(one).get("name") for one in found[:TARGETS_LIMIT]] if isinstance(found, list) else []
+    return [name for name in names if isinstance(name, str) and name_problem(name) is None]
 
 
 def _engine_settings(head: dict[str, Any]) -> dict[str, str]:
@@ -160,21 +169,18 @@ _ENGINE_KEYS = ("address", "controller", "token")
 _DECLARED = ("stall_after_seconds", "min_duration_seconds")
 
 
+def _stage(name: object) -> Maybe[str]:
+    """A stage's name becomes a word of commands: only one that onbox itself would give."""
+    if not isinstance(name, str) or not name:
+        return Absent("no stage")
+    return Unseen(f"not a stage's name: {safe_words(name, 40)!r}") if stage_name_problem(name) else name
+
+
 def _program(path: object) -> str:
     """An absolute path that may stand in a command and be shown as it is; "" for anything else."""
     if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
         return ""
     return path if path == safe_line(path) else ""
-
-
-def _finite(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _declared(facts: dict[str, float] | None, key: str, manifest: dict[str, Any]) -> Maybe[float]:
@@ -204,7 +210,7 @@ def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook],
         return news, place if place is not None else LogPlace("", (0, 0, 0, ""), {})
     place = log_memory.follow(known, raw.log_path, news)
     look = log_memory.look(place, news, box.identity.clock_seconds)
-    return look._replace(path=f"{box.state_dir.rstrip('/')}/{safe_line(raw.name)}/{raw.log_path}"), place
+    return look._replace(path=f"{box.state_dir.rstrip('/')}/{raw.name}/{raw.log_path}"), place
 
 
 # -- what of it lives
@@ -298,7 +304,7 @@ def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Fa
         proof=said("proof") or said("reason"),
         where=said("where"),
         source="marker",
-        stage=safe_line(marker.stage, TEXT_LIMIT),
+        stage=observed(_stage(marker.stage)) or "",
         confidence=said("confidence"),
         traceback=last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else (),
     )
@@ -335,13 +341,13 @@ def _told_progress(data: object) -> Progress | None:
         return None
     told: dict[str, Any] = {}
     for key in ("current", "epoch_current", "eta_seconds", "percent", "inner_current"):
-        told[key] = _finite(data.get(key))
+        told[key] = as_number(data.get(key))
     for key in ("exact_max", "epoch_max", "inner_max"):
         told[key] = value if isinstance(value := data.get(key), int) and not isinstance(value, bool) else None
     for key in ("unit", "inner_unit", "rule", "tracker_run"):
         told[key] = safe_line(value, 200) if isinstance(value := data.get(key), str) else None
     loss, finished = data.get("loss"), data.get("finished")
-    told["loss"] = safe_line(loss, 20) if isinstance(loss, str) else _finite(loss)
+    told["loss"] = safe_line(loss, 20) if isinstance(loss, str) else as_number(loss)
     told["finished"] = finished if isinstance(finished, bool) else None
     return Progress(**told, current_rounded=data.get("current_rounded") is True)
 

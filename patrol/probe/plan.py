@@ -99,8 +99,9 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
     for name, place in places.items():
         journal = place.reader.get("journal")
         if name and isinstance(journal, dict):
-            known = (place.reader.get("manifest", {}).get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
-            if "jobs" not in journal:  # of a version that kept less: all of it once more
+            manifest = place.reader.get("manifest", {})
+            known = (manifest.get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
+            if "jobs" not in journal or "targets" not in manifest:  # of a version that kept less: all of it once more
                 known = ("0", 0, 0)
             words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
     return words

@@ -140,3 +140,43 @@ def test_a_disk_gate_refuses_before_anything_starts(box: Box) -> None:
 def test_leftover_processes_do_not_outlive_their_stage(box: Box) -> None:
     assert box.onbox("chain", "a=sleep 300 & echo $! >pid").returncode == 0
     assert not is_running(int((box.project / "pid").read_text()))
+
+
+def test_a_loss_that_is_no_number_at_the_end_is_told_beside_done(box: Box) -> None:
+    line = "for i in 1 2 3; do echo step $i/3 loss nan; done"
+    assert box.onbox("chain", f"train={line}").returncode == 0
+    says = "the last loss in its log is nan"
+    assert box.marker("train_DONE")["warnings"] == [says]
+    assert box.marker("CHAIN_DONE")["warnings"] == [f"train: {says}"]
+    assert f"WARNING  train: {says}" in box.onbox("status").stdout
+    assert box.status()["warnings"] == [f"train: {says}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "settings", "failure_class"),
+    [
+        ("echo step 1/1 loss nan", 'finite_loss = "refuse"', "divergence"),
+        ("echo left out shard 3; echo done", 'fail_if_log = "left out"', "false_success"),
+    ],
+)
+def test_a_sign_in_the_log_refuses_an_exit_code_of_zero(box: Box, line: str, settings: str, failure_class: str) -> None:
+    (box.project / "onbox.toml").write_text(f"[stages.train]\ncmd = '{line}'\n{settings}\n")
+    assert box.onbox("chain").returncode == 1
+    failed = box.marker("train_FAILED")
+    assert failed["failure_class"] == failure_class
+    assert line.partition("echo ")[2].partition(";")[0].rpartition(" ")[2] in failed["reason"]
+
+
+def test_a_loss_that_came_right_again_is_no_warning(box: Box) -> None:
+    assert box.onbox("chain", "train=echo step 1/2 loss nan; echo step 2/2 loss 0.5").returncode == 0
+    assert "warnings" not in box.marker("train_DONE")
+
+
+def test_what_was_silent_when_its_time_was_over_hung(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        "[run]\ngrace = 0\n[stages.train]\ncmd = 'echo step 5; sleep 60'\nstall_after = '0.5s'\ntimeout = '3s'\n"
+    )
+    assert box.onbox("chain").returncode == 1
+    failed = box.marker("train_FAILED")
+    assert (failed["cause"], failed["failure_class"]) == ("stalled", "hang_stall")
+    assert "before its timeout of 3 s" in failed["reason"]

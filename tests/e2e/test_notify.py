@@ -61,7 +61,7 @@ def test_every_event_arrives_once_in_order(box: Box, server: FaultServer) -> Non
     assert failed["proof"] == "broken"
     assert failed["exit_code"] == 3
     assert Path(failed["log"]).read_text() == "broken\n"
-    assert failed["next_command"] == f"cd {box.project} && onbox logs b --run {box.run}"
+    assert failed["next_command"] == f"cd {box.project} && onbox logs --run {box.run}"
     assert box.onbox("chain").returncode == 1
     wait_until(lambda: is_quiet(box), "delivery")
     assert len({one.id for one in server.acknowledged}) == len(server.acknowledged)

@@ -29,6 +29,7 @@ def place(tmp_path: Path) -> Iterator[Patrolled]:
 
 def running(place: Patrolled) -> Box:
     box = place.add_box("gpu1")
+    (box.project / "onbox.toml").write_text('[notify.targets.team]\nurl = "env:HOOK_OF_THE_BOX"\n')
     assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0
     box.wait_for_log("step 1/100")
     return box

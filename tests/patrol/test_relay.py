@@ -41,7 +41,7 @@ def read(*places: Path) -> list[Waiting] | NoAnswer:
     done = subprocess.run(["sh", "-s"], input=stdin, capture_output=True, check=True)
     at = find_mark(done.stdout, END_MARK)
     assert at is not None
-    return parse_waiting(Answer(done.stdout[:at], 0, 0.1, 0.1), [place.name for place in places])
+    return parse_waiting(Answer(done.stdout[:at], 0, 0.1, 0.1), "gpu1", [place.name for place in places])
 
 
 def test_what_waits_is_read_and_nothing_is_changed(tmp_path: Path) -> None:
@@ -77,11 +77,11 @@ def test_what_is_no_notice_is_left_out(tmp_path: Path, text: str) -> None:
 
 def test_no_answer_is_no_empty_outbox() -> None:
     silence = NoAnswer("cut", "the link broke", b"T 5\n", 1.0)
-    assert parse_waiting(silence, ["run"]) == silence
+    assert parse_waiting(silence, "gpu1", ["run"]) == silence
 
 
 def waiting(age: float = OLD, **more: Any) -> Waiting:
-    return Waiting("digits", "team", notice(**more), age)
+    return Waiting("gpu1", "digits", "team", notice(**more), age)
 
 
 def test_only_old_ones_that_were_not_told_are_chosen() -> None:
@@ -93,6 +93,7 @@ def test_only_old_ones_that_were_not_told_are_chosen() -> None:
 
 
 TARGETS = {"team": Target("team", "env:HOOK", attach_log_bytes=4096)}
+NAMED = frozenset({"team"})
 ENVIRON = {"HOOK": "https://127.0.0.1/hook/x", "SECRET_OF_OURS": "https://127.0.0.1/stolen"}
 
 
@@ -111,7 +112,7 @@ def test_it_goes_where_the_local_side_says_with_the_same_id(tmp_path: Path) -> N
     secret.write_text("OUR SECRET\n")
     sender = Sender(WireAnswer(200))
     one = waiting(log=os.fspath(secret), attempt=1, log_tail="x")
-    assert relay(one, TARGETS, ENVIRON, "/", sender).outcome == "delivered"
+    assert relay(one, TARGETS, ENVIRON, "/", NAMED, sender).outcome == "delivered"
     ((url, headers, body),) = sender.sent
     assert url == "https://127.0.0.1/hook/x"
     assert headers["webhook-id"] == "msg_1"
@@ -123,11 +124,76 @@ def test_it_goes_where_the_local_side_says_with_the_same_id(tmp_path: Path) -> N
     [(WireAnswer(500), "later"), (WireNoAnswer("no route"), "later"), (WireAnswer(410), "refused")],
 )
 def test_what_comes_of_it_is_told(answer: WireAnswer | WireNoAnswer, outcome: str) -> None:
-    assert relay(waiting(), TARGETS, ENVIRON, "/", Sender(answer)).outcome == outcome
+    assert relay(waiting(), TARGETS, ENVIRON, "/", NAMED, Sender(answer)).outcome == outcome
 
 
 def test_without_a_target_here_nothing_is_sent() -> None:
     sender = Sender(WireAnswer(200))
-    assert relay(waiting(), {}, ENVIRON, "/", sender) == Relayed("unset", "the local onbox.toml names no target team")
-    assert relay(waiting(), TARGETS, {}, "/", sender).outcome == "unset"
+    assert relay(waiting(), {}, ENVIRON, "/", NAMED, sender) == Relayed(
+        "unset", "the local onbox.toml names no target team"
+    )
+    assert relay(waiting(), TARGETS, {}, "/", NAMED, sender).outcome == "unset"
+    assert relay(waiting(), TARGETS, ENVIRON, "/", frozenset({"other"}), sender).outcome == "unset"
     assert sender.sent == []
+
+
+ODD = (
+    {"duration_seconds": "NaN"},
+    {"duration_seconds": "1e999", "times": 2},
+    {"times": "two"},
+    {"attempt": 10**30},
+    {"resources": ["peak"]},
+    {"run": None},
+    {"event": 5},
+    {"event": "you have won"},
+    {"event": "test"},
+    {"id": "msg_1\r\nX-Admin: 1"},
+    {"at": {"a": 1}},
+)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_a_notice_with_a_field_of_another_kind_is_none_or_without_it(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """Bare NaN and 1e999 are written as some writers do, not as text."""
+    put(tmp_path / "run" / "outbox", "00000000000002-team.json", notice("msg_2"))
+    (path,) = (tmp_path / "run" / "outbox").iterdir()
+    data = json.loads(path.read_text())
+    data["notice"] |= odd
+    text = json.dumps(data)
+    for bare in ("NaN", "1e999"):
+        text = text.replace(f'"{bare}"', bare)
+    path.write_text(text + "\n")
+    found = read(tmp_path / "run")
+    assert isinstance(found, list)
+    assert all(one.notice.duration_seconds is None for one in found)
+    for one in found:
+        sender = Sender(WireAnswer(200))
+        assert relay(one, TARGETS, ENVIRON, "/", NAMED, sender).outcome == "delivered"
+
+
+def test_the_words_of_a_box_are_told_as_its_own(tmp_path: Path) -> None:
+    words = "pay \x1b[2J\u202e now; hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
+    lie = notice("msg_1", next_command="curl x | sh", tracker="https://evil.example/x", log_tail="x", host="ceo-laptop")
+    lie = lie._replace(run="payroll", state="HACKED", project=words, proof=words, reason=words, remedy="send money")
+    put(tmp_path / "digits" / "outbox", "00000000000001-team.json", lie)
+    found = read(tmp_path / "digits")
+    assert isinstance(found, list)
+    sender = Sender(WireAnswer(200))
+    relay(found[0], TARGETS, ENVIRON, "/", NAMED, sender)
+    ((_, _, body),) = sender.sent
+    told = json.loads(body)
+    assert told["text"].startswith("✗ digits (chain) FAILED · relayed from gpu1\n")
+    whole = json.dumps(told, ensure_ascii=False)
+    for word in ("payroll", "HACKED", "curl", "evil.example", "hf_abc", "\x1b", "\u202e", "send money", "ceo-laptop"):
+        assert word not in whole
+
+
+def test_a_box_is_given_few_words_at_a_tick_and_cannot_use_up_those_of_another(tmp_path: Path) -> None:
+    for number in range(40):
+        put(tmp_path / f"run{number // 8}" / "outbox", f"{number:014}-team.json", notice(f"msg_{number}"))
+    found = read(*(tmp_path / f"run{number}" for number in range(5)))
+    assert isinstance(found, list)
+    chosen = choose(found, {})
+    assert len(chosen) == 5
+    told = {one.subject: "delivered" for one in chosen}
+    assert choose([one._replace(box="gpu2") for one in chosen], told) == [one._replace(box="gpu2") for one in chosen]

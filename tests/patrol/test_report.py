@@ -23,6 +23,7 @@ from tests.patrol.makers import (
     NOW,
     TICK,
     WAY,
+    artifacts,
     away,
     before,
     box,
@@ -148,7 +149,7 @@ def test_what_is_left_to_be_typed_is_told_though_nothing_is_wrong() -> None:
     assert details(verdict, done(), NOW) == [
         "  note  tracker-unsynced: its metrics lie on this box only",
         "    remedy  Send it.",
-        "    next    wandb sync x",
+        "    also    wandb sync x",
     ]
     assert details(verdict._replace(acknowledged=True), done(), NOW) == []
 
@@ -212,7 +213,14 @@ def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
     words = [part.split()[0] for part in text]
     assert words == ["critical", "since", "proof", "remedy", "next"]
     assert "OSError: No space left on device  [train.1.log:900]" in text[2]
-    assert text[4] == "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'"
+    assert text[4] == "    next    ssh gpu1 'cd /root/digits && df -h . && df -i .'"
+
+
+def test_what_needs_a_persons_word_stands_apart_from_the_next_command() -> None:
+    look = run(log=log(age=9000.0), artifacts=artifacts(9000.0))
+    text = details(decided(look), look, NOW)
+    assert "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'" in text
+    assert "    ask     stop it: ssh gpu1 'cd /root/digits && onbox stop digits'" in text
 
 
 def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
@@ -223,11 +231,14 @@ def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
     assert texts[1] == ""
 
 
-def test_a_command_that_cannot_be_shown_is_not_changed() -> None:
-    way = WAY._replace(project="/root/a\nb")
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[2Jb", "a\u202eb", "a\u200bb", "a\udcffb", "a\U000e0041b"])
+def test_a_command_that_cannot_be_shown_is_not_offered(name: str) -> None:
+    way = WAY._replace(project=f"/root/{name}")
     verdict = decide_run(dead(), box(), before(gone_ticks=1), box_before(), NOW, way=way)
-    assert "see --json" in details(verdict, dead(), NOW)[-1]
-    assert "/root/a\nb" in document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
+    last = details(verdict, dead(), NOW)[-1]
+    assert "No command is offered: it could not be typed as it is shown | ssh gpu1" in last
+    assert "next " not in last
+    assert not document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
 
 
 def test_the_worst_is_by_rank_not_by_number() -> None:

@@ -33,6 +33,8 @@ WHOLE = Stage(
     gates=Gates(Amount(5 * 10**9), Amount(percent=5.0), Amount(2 * 10**9), GpuGate(2, 500)),
     sbatch=(("gres", "gpu:1"), ("requeue", None)),
     checkpoints="hf",
+    fail_if_log="CHECKSUM",
+    finite_loss="refuse",
 )
 PLAIN = Stage("train", "python train.py")
 
@@ -90,6 +92,8 @@ def test_a_stage_as_data_is_pinned() -> None:
         },
         "sbatch": [["gres", "gpu:1"], ["requeue", None]],
         "checkpoints": "hf",
+        "fail_if_log": "CHECKSUM",
+        "finite_loss": "refuse",
     }
 
 

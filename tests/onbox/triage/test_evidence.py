@@ -26,6 +26,7 @@ CASES = [
     ("unproven", "unknown", End(137, 9, "exit", oom_kills=0)),
     ("exit-0-but-refused", "false_success", End(0, None, "exit", ("min_duration",), 1)),
     ("exit-0-but-refused", "false_success", exited(0, "artifact best.npz")),
+    ("loss-not-finite", "divergence", exited(0, "finite_loss")),
     ("exit-0-but-refused", "false_success", exited(0, "min_duration")),
     ("interrupted", "user_interrupt", killed(2)),
     ("asked-to-end", "preempted", killed(15)),

@@ -1,0 +1,316 @@
+"""What to do about a run: one ordered table from how it stands to what is typed next. Pure.
+
+No row's command stops, repeats, deletes or acknowledges anything: what needs a person's word stands apart from it. What
+continues a run is always `onbox resume`, which takes the run's own lock, attaches to a live runner, and takes over a
+live stage; no row starts anything that may be alive.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.states import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RUN = "RUN"  # stands for the run's name
+
+
+class Act(Enum):
+    """What may be typed next: words of `onbox`, RUN being the run's name. None of them needs a person's word."""
+
+    STATUS = ("status", RUN)
+    LOGS = ("logs", "--run", RUN)
+    RESUME = ("resume", "-d", RUN)
+    DRY_RUN = ("resume", "--dry-run", RUN)
+    NOTICES = ("notify", "list", RUN)
+    ROOM = ("df",)  # bytes and inodes of the project's disk: not a command of onbox
+    LOOK = ("look",)  # what the watcher that saw it says to look at: a check of the box, a log, a history
+
+    def words(self, run: str) -> tuple[str, ...]:
+        """The words behind `onbox`. Not for ROOM and LOOK, which are not commands of onbox."""
+        return tuple(run if word == RUN else word for word in self.value)
+
+
+class WithWord(Enum):
+    """What is done only with a person's word for that very act: as people are told of it, and words of `onbox`."""
+
+    STOP = ("stop it", ("stop", RUN))
+    RESUME = ("resume it", ("resume", "-d", RUN))
+    REDO = ("run a stage again", ("chain", "--run", RUN, "--redo", "STAGE"))
+    ANY_CHECKPOINT = ("take a checkpoint of another run", ("resume", "-d", "--any-checkpoint", RUN))
+    ACKNOWLEDGE = ("acknowledge it", ())  # a command of the patrol, where there is one
+
+    def __init__(self, what: str, words: tuple[str, ...]) -> None:
+        self.what, self._words = what, words
+
+    def words(self, run: str) -> tuple[str, ...]:
+        """The words behind `onbox`; () where it is not a command of onbox."""
+        return tuple(run if word == RUN else word for word in self._words)
+
+
+class Sign(Enum):
+    """What was seen of a run beside its state. The watcher that saw it says so; absent means only "not seen"."""
+
+    NO_CONTACT = "the box did not answer, so nothing new is known of the run"
+    VANISHED = "its directory is not there any more"
+    NO_RUN = "no run was seen, only the box"
+    FOREIGN = "onbox did not start it"
+    RESULTS_MISSING = "files that a DONE marker vouches for are gone"
+    SEALED = "its record is sealed"
+    REPEATED = "an earlier attempt failed in the same way"
+    NO_ROOM = "its failure is a full disk, inodes or quota"
+    CAUSE_UNKNOWN = "its failure has no class"
+    NO_REPEAT = "its failure's class can only repeat under the same configuration"
+    LOSS_LOST = "its loss is not a number any more"
+    OTHER_LINEAGE = "a newer checkpoint is of another run"
+    GATE_REFUSED = "a gate refused, nothing was started"
+    WOULD_REFUSE = "earlier results do not fit: a resume refuses"
+    RUNNER_GONE = "its stage lives, its runner does not"
+    SEEN_ONCE = "one look found no process of it"
+    STOP_POINT = "it is at the stopping point that a person set"
+    NOTICES_STUCK = "its notifications cannot be delivered"
+    ILL = "the watcher warns of something, and says what to look at"
+    UNATTENDED = "nothing of it runs, and nothing will start it by itself"
+
+
+class Standing(NamedTuple):
+    """How a run stands: its state, and what was seen beside it."""
+
+    state: RunState
+    signs: frozenset[Sign] = frozenset()
+
+    def has(self, *signs: Sign) -> bool:
+        """Whether one of these was seen."""
+        return not self.signs.isdisjoint(signs)
+
+
+class Step(NamedTuple):
+    """What to do about a run. name: of the row. then: what follows, one sentence.
+
+    never: what must not be done meanwhile. with_word: what is done only with a person's word for that very act.
+    resume_now: whether a resume is right at once; False: only once something else was done.
+    """
+
+    name: str
+    act: Act
+    then: str
+    never: str
+    with_word: tuple[WithWord, ...] = ()
+    resume_now: bool = False
+
+
+class StepRow(NamedTuple):
+    """holds: when the row applies; the first that does is taken. reason: why it says so."""
+
+    step: Step
+    holds: Callable[[Standing], bool]
+    reason: str
+
+
+def _is(*states: RunState) -> Callable[[Standing], bool]:
+    return lambda run: run.state in states
+
+
+def _has(*signs: Sign) -> Callable[[Standing], bool]:
+    return lambda run: run.has(*signs)
+
+
+def _ended(*signs: Sign) -> Callable[[Standing], bool]:
+    """It failed or was interrupted, with one of the signs."""
+    return lambda run: run.state in (RunState.FAILED, RunState.INTERRUPTED) and run.has(*signs)
+
+
+def _at_rest(*signs: Sign) -> Callable[[Standing], bool]:
+    """As `_ended`, or a person stopped it."""
+    return lambda run: run.state in (RunState.FAILED, RunState.INTERRUPTED, RunState.STOPPED) and run.has(*signs)
+
+
+def _done(*signs: Sign) -> Callable[[Standing], bool]:
+    return lambda run: run.state is RunState.DONE and (not signs or run.has(*signs))
+
+
+TABLE: tuple[StepRow, ...] = (
+    StepRow(
+        Step("box-not-there", Act.LOOK, "when the box answers again, look again; nothing is known against the run",
+             "start it elsewhere or call it dead: a link that is down says nothing of the run"),
+        _has(Sign.NO_CONTACT), "what it was last known to be still stands",
+    ),
+    StepRow(
+        Step("run-gone", Act.LOOK, "if nobody meant that, look for the volume",
+             "start it anew in its place before somebody looked for the volume", (WithWord.ACKNOWLEDGE,)),
+        _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
+    ),
+    StepRow(
+        Step("no-run-seen", Act.LOOK, "`onbox chain` starts a run in its project, `patrol add HOST` adds a box",
+             "take it for proof that none runs: a job that nobody declared is not seen"),
+        _has(Sign.NO_RUN), "only the box was seen",
+    ),
+    StepRow(
+        Step("not-onboxs-own-done", Act.LOOK, "pull the results and load each of them once",
+             "start it a second time; delete anything before the results were loaded once and a person agreed",
+             (WithWord.ACKNOWLEDGE,)),
+        _done(Sign.FOREIGN), "its log or its marker proves the success; nothing else is to be done",
+    ),
+    StepRow(
+        Step("not-onboxs-own", Act.LOOK, "onbox did not start it, so it cannot resume it: use what started it",
+             "start it a second time while a process of it may live: nothing refuses that here"),
+        _has(Sign.FOREIGN), "only a run with a lock of its own can be resumed without a second launch",
+    ),
+    StepRow(
+        Step("results-missing", Act.DRY_RUN, "find the files, or make them again",
+             "pull, acknowledge or tear down as if it were done", (WithWord.REDO,)),
+        _done(Sign.RESULTS_MISSING), "a marker vouches for files that were there; they are not there now",
+    ),
+    StepRow(
+        Step("sealed", Act.STATUS, "its record is sealed: pull what is not pulled yet",
+             "change or delete anything of it; no teardown without a word for that very act", (WithWord.ACKNOWLEDGE,)),
+        _done(Sign.SEALED), "its end was checked and entered into its record",
+    ),
+    StepRow(
+        Step("done", Act.STATUS, "pull the results, load each of them once, then `handbook seal`",
+             "stop, release or delete anything before the results were loaded once and a person agreed",
+             (WithWord.ACKNOWLEDGE,)),
+        _done(), "done is the marker of this very run and no process",
+    ),
+    StepRow(
+        Step("no-room", Act.ROOM,
+             "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
+             "resume before there is room; delete the best or the newest whole checkpoint"),
+        _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
+    ),
+    StepRow(
+        Step("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
+             "resume it before somebody has read its log"),
+        _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
+    ),
+    StepRow(
+        Step("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
+             "resume it unchanged"),
+        _ended(Sign.NO_REPEAT), "the proving line stands in the log",
+    ),
+    StepRow(
+        Step("same-failure-again", Act.LOGS, "a person must change something, then resume",
+             "resume it unchanged: what failed twice in the same way fails a third time"),
+        _has(Sign.REPEATED), "two equal failures are a cause, not bad luck",
+    ),
+    StepRow(
+        Step("loss-lost", Act.LOGS,
+             "find the last step with a good loss; then stop it, reject the checkpoints after that step, and resume",
+             "go on from the newest checkpoint: it may hold the blow-up", (WithWord.STOP,)),
+        lambda run: run.has(Sign.LOSS_LOST) and run.state is not RunState.STOPPED,
+        "every further step is lost, and every further checkpoint is of what was lost",
+    ),
+    StepRow(
+        Step("other-lineage", Act.DRY_RUN,
+             "the newest checkpoint is not of this run: move it away, or say that it is the one to take; then resume",
+             "pass --any-checkpoint by yourself", (WithWord.ANY_CHECKPOINT,)),
+        _at_rest(Sign.OTHER_LINEAGE),
+        "newer by number is not newer of this training; a wrong start is found days later",
+    ),
+    StepRow(
+        Step("gate-refused", Act.STATUS, "make room for what the gate names, then resume: every gate is asked again",
+             "lower the gate to get past it"),
+        _has(Sign.GATE_REFUSED), "nothing was started and nothing is lost",
+    ),
+    StepRow(
+        Step("stopped", Act.DRY_RUN, "resume only if whoever stopped it wants that", "resume it by yourself",
+             (WithWord.RESUME,)),
+        _is(RunState.STOPPED), "what a person stopped is left alone",
+    ),
+    StepRow(
+        Step("results-do-not-fit", Act.DRY_RUN, "choose for each stage: keep the result or run it again",
+             "choose by guess", (WithWord.REDO,)),
+        _ended(Sign.WOULD_REFUSE), "earlier results are of another command: nothing is skipped or repeated on a guess",
+    ),
+    StepRow(
+        Step("failed", Act.LOGS, "apply the remedy, then resume", "resume before the remedy was applied"),
+        _is(RunState.FAILED), "the log's own line says why",
+    ),
+    StepRow(
+        Step("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",
+             "start it beside itself: it lives, and holds its GPUs", (WithWord.STOP,)),
+        _is(RunState.STALLED), "alive is not progress, and a stall is not a death",
+    ),
+    StepRow(
+        Step("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
+             "start its command by hand: the stage lives", resume_now=True),
+        _has(Sign.RUNNER_GONE), "the stage is well, but nobody would continue the chain after it",
+    ),
+    StepRow(
+        Step("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
+             "start its command by hand: only the resume refuses a second copy", resume_now=True),
+        _is(RunState.INTERRUPTED), "no process, no verdict: it ended without being asked",
+    ),
+    StepRow(
+        Step("seen-once", Act.STATUS, "look again: one look does not prove a death", "start it again"),
+        _has(Sign.SEEN_ONCE), "a run that ends right now looks the same for a moment",
+    ),
+    StepRow(
+        Step("stop-point", Act.STATUS, "ask whether it is to stop here, or take `stop_at` out of onbox.toml",
+             "stop it by yourself", (WithWord.STOP,)),
+        _has(Sign.STOP_POINT), "a person set the point; that it is reached is not the word to stop",
+    ),
+    StepRow(
+        Step("unattended", Act.RESUME, "the chain goes on from its first open stage", "start a stage's command by hand",
+             resume_now=True),
+        lambda run: run.state is RunState.PENDING and run.has(Sign.UNATTENDED),
+        "nothing of it lives, and nothing waits in a queue",
+    ),
+    StepRow(
+        Step("notices-stuck", Act.NOTICES, "fix the target: what waits is kept and sent later",
+             "start anything again: the run is well"),
+        _has(Sign.NOTICES_STUCK), "what the box cannot deliver reaches nobody",
+    ),
+    StepRow(
+        Step("ill", Act.LOOK, "follow the remedy", "start it again: it may be alive"),
+        _has(Sign.ILL), "the watcher's own rule knows best what to look at",
+    ),
+    StepRow(
+        Step("well", Act.STATUS, "nothing: it goes on by itself", "start it a second time"),
+        _is(RunState.RUNNING, RunState.PENDING, RunState.DEGRADED), "nothing is to be done",
+    ),
+    StepRow(
+        Step("unknown", Act.STATUS, "look yourself: what was not seen is not evidence", "act on what was not seen"),
+        lambda _: True, "an honest no",
+    ),
+)  # fmt: skip
+
+
+def next_step(run: Standing) -> Step:
+    """The step of the first row that holds; the last one always does."""
+    return next(row.step for row in TABLE if row.holds(run))
+
+
+# How a run stands right after an event that people are told of; an event that is not here asks for nothing.
+_AFTER: dict[str, Standing] = {
+    "stage_failed": Standing(RunState.FAILED),
+    "chain_failed": Standing(RunState.FAILED),
+    "gate_refused": Standing(RunState.FAILED, frozenset({Sign.GATE_REFUSED})),
+    "stalled": Standing(RunState.STALLED),
+    "interrupted": Standing(RunState.INTERRUPTED),
+    "stopped": Standing(RunState.STOPPED),
+    "tracker_drift": Standing(RunState.RUNNING),
+}
+
+
+def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
+    """The step that a notification names. event: a word of `onbox.contract.notices`; None: nothing is to be done."""
+    standing = _AFTER.get(event)
+    return None if standing is None else next_step(standing._replace(signs=standing.signs | signs))
+
+
+NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
+UNKNOWN_CLASS = "unknown"
+
+
+def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]:
+    """What a failure's class says. may_repeat: whether the same configuration may run again after it."""
+    rows = (
+        (failure_class in NO_ROOM, Sign.NO_ROOM),
+        (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
+        (not may_repeat, Sign.NO_REPEAT),
+    )
+    return frozenset(sign for holds, sign in rows if holds)

@@ -1,0 +1,101 @@
+"""How a run stands, in the words of `onbox.runs.next_step`, and the step as commands for a shell here. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.states import RunState
+from onbox.runs.next_step import Act, Sign, Standing, Step, signs_of_failure
+from onbox.triage.classes import may_repeat
+from patrol.decide.way import here
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from onbox.runs.next_step import Step
+    from patrol.decide.way import Way
+
+# What a rule says of the run it names. Those of the second table do so beside another rule, too.
+_OF_RULE: Mapping[str, Sign] = {
+    "unreachable": Sign.NO_CONTACT,
+    "not-tried": Sign.NO_CONTACT,
+    "runs-unseen": Sign.NO_CONTACT,
+    "vanished": Sign.VANISHED,
+    "repeated-failure": Sign.REPEATED,
+    "gate-refused": Sign.GATE_REFUSED,
+    "gone": Sign.SEEN_ONCE,
+    "stop-point": Sign.STOP_POINT,
+    "pending": Sign.UNATTENDED,
+}
+_OF_FLAG: Mapping[str, Sign] = {
+    "loss-lost": Sign.LOSS_LOST,
+    "runner-gone": Sign.RUNNER_GONE,
+    "notifications-stuck": Sign.NOTICES_STUCK,
+}
+
+
+class Reported(NamedTuple):
+    """What a verdict says of one run, as far as the next step asks.
+
+    rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
+    failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
+    repeated: whether an earlier attempt ended in the same way.
+    """
+
+    run: str
+    managed: bool
+    state: RunState
+    rule: str
+    severity: Severity
+    flags: Iterable[str] = ()
+    look: str = ""
+    failure_class: str = ""
+    retry_allowed: bool | None = None
+    repeated: bool = False
+
+
+def standing_of(told: Reported) -> Standing:
+    """The state with every sign that the verdict gives."""
+    signs = {sign for rule in (told.rule, *told.flags) if (sign := _OF_FLAG.get(rule)) is not None}
+    if told.rule in _OF_RULE:
+        signs.add(_OF_RULE[told.rule])
+    if not told.run:
+        signs.add(Sign.NO_RUN)
+    elif not told.managed:
+        signs.add(Sign.FOREIGN)
+    if told.failure_class:
+        again = may_repeat(told.failure_class, own_word=told.retry_allowed)
+        signs |= signs_of_failure(told.failure_class, may_repeat=again)
+    if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
+        signs.add(Sign.REPEATED)
+    if told.look and told.severity is not Severity.OK:
+        signs.add(Sign.ILL)
+    return Standing(told.state, frozenset(signs))
+
+
+class Typist(NamedTuple):
+    """Turns a step into complete command lines. onbox: the words of the program on the box."""
+
+    box: str
+    run: str
+    way: Way
+    onbox: tuple[str, ...]
+
+    def of_onbox(self, *words: str) -> str:
+        """A command of onbox in the project's directory on the box."""
+        return self.way.there((*self.onbox, *words))
+
+    def line(self, act: Act, look: str) -> str:
+        """The command for an act; "" where nothing is to be typed. look: the watcher's own."""
+        if act is Act.LOOK:
+            return look
+        if act is Act.ROOM:
+            return self.way.there(("df", "-h", "."), ("df", "-i", "."))
+        return self.of_onbox(*act.words(self.run))
+
+    def asked(self, step: Step) -> tuple[tuple[str, str], ...]:
+        """What is done only with a person's word: what, and the command that does it."""
+        found = ((one.what, one.words(self.run)) for one in step.with_word)
+        acknowledge = here("patrol", "ack", f"{self.box}/{self.run}")
+        return tuple((what, self.of_onbox(*words) if words else acknowledge) for what, words in found)
