@@ -15,6 +15,7 @@ from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.names import name_problem
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
 from onbox.outside import safe_line, safe_words
+from patrol.box_program import FUNCTIONS
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 # $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: a run's name
 # and the interpreter that started it, or empty. What it would do is asked of that one: onbox may lie in an environment
 # that no login knows.
-SCRIPT = r"""
+SCRIPT = (
+    FUNCTIONS
+    + r"""
 h_mark=$3
 h_end() { printf '\n%s end\n' "$h_mark"; }
 cd "$1" || { printf '\n%s trouble\nthe project cannot be entered\n' "$h_mark"; h_end; return; }
@@ -37,17 +40,13 @@ case $h_state in
   '~/'*) h_state=$HOME/${h_state#'~/'};;
 esac
 shift 3
-h_onbox=
-command -v onbox >/dev/null && h_onbox=onbox
-[ -n "$h_onbox" ] || for h_try in .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
-  [ -n "$h_try" ] && [ -x "$h_try" ] && h_onbox=$h_try && break
-done
-printf '\n%s onbox\n%s\n' "$h_mark" "$h_onbox"
-[ -n "$h_onbox" ] || { python3 -c 'import onbox' 2>/dev/null && printf 'python3 -m onbox\n'; }
+onbox_find
+printf '\n%s onbox\n%s\n' "$h_mark" "$onbox_program"
+[ -n "$onbox_program" ] || { onbox_knows python3 && printf 'python3 -m onbox\n'; }
 h_foretell() {
-  if [ -n "$2" ] && "$2" -c 'import onbox' 2>/dev/null; then "$2" -m onbox resume --dry-run --json -- "$1"
-  elif [ -n "$h_onbox" ]; then "$h_onbox" resume --dry-run --json -- "$1"
-  else python3 -m onbox resume --dry-run --json -- "$1"; fi 2>/dev/null
+  if [ -n "$2" ] && onbox_knows "$2"; then onbox_python "$2" resume --dry-run --json -- "$1"
+  elif [ -n "$onbox_program" ]; then "$onbox_program" resume --dry-run --json -- "$1"
+  else onbox_python python3 resume --dry-run --json -- "$1"; fi 2>/dev/null
 }
 cd "$h_state" 2>/dev/null || { h_end; return; }
 while [ $# -ge 2 ]; do
@@ -74,10 +73,12 @@ while [ $# -ge 2 ]; do
     head -c 4096 "$h_file"
   done
   printf '\n%s forecast\n' "$h_mark"
+  h_python=$(onbox_here "./$h_run" "$h_python")
   (cd "$h_project" && h_foretell "$h_run" "$h_python")
 done
 h_end
 """
+)
 
 
 class RawRun(NamedTuple):

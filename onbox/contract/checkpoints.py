@@ -45,7 +45,7 @@ class Choice(NamedTuple):
 
 
 _STEP = r"(\d+)(?=\D*$)"
-_SHARD = re.compile(r"\d+-of-\d+|_rank_?\d+|rank\d+")
+_SHARD = re.compile(r"\d-of-\d|rank_?\d")
 _WILD = re.compile(r"[*?\[]")
 _HALF = (".tmp", ".part", ".partial", ".incomplete", ".download")
 HALF = "its name says that it is not finished"
