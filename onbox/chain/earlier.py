@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.inspect_stage import look_at_stage
+from onbox.chain.leavings import find_results, lost_results
 from onbox.chain.plan import Action, plan_stage
-from onbox.chain.results import find_results, lost_results
 from onbox.chain.slots import read_marker
 from onbox.contract.events import Event, render_event
 from onbox.contract.manifest import folder_of

@@ -1,78 +1,50 @@
-"""Whether what a stage wrote is still there, as its DONE marker says: files and folders with their bytes."""
+"""Small text files among what a finished run's stages left: its final metrics, as they lie there."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.chain.artifacts import find_files
-from onbox.contract.manifest import Artifact
-from onbox.contract.units import format_size
+from onbox.contract.checkpoints import step_of
+from onbox.system.files import read_file
 
 if TYPE_CHECKING:
-    from onbox.chain.artifacts import Found
+    from collections.abc import Iterator, Mapping
+
     from onbox.contract.manifest import Stage
-    from onbox.contract.markers import Marker
 
-SHOWN = 20
+ENDINGS = (".json", ".csv", ".tsv", ".txt", ".yaml", ".yml", ".md")
+OF_A_STAGE = 2
+LIMIT_BYTES = 2048
 
 
-class Lost(NamedTuple):
-    """In words, each with its path. gone: what the stage's own conditions miss now. changed: what is another one than
-    the stage had left, or missing, though its conditions hold.
+class Result(NamedTuple):
+    """One file. whole: there was no more of it."""
+
+    stage: str
+    path: str
+    text: str
+    whole: bool
+
+
+def read_results(stage: Stage, project: str, marker: Mapping[str, object]) -> Iterator[Result]:
+    """The small text files that the stage's DONE marker names. What cannot be read is left out: that a file is gone is
+    told elsewhere.
     """
-
-    gone: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-
-
-def lost_results(stage: Stage, folder: str, marker: Marker) -> Lost:
-    """What is not there any more, or not as it was. What cannot be looked at is not lost."""
-    listed = _listed(marker)
-    unlisted = max(0, int(marker.data.get("artifact_count") or 0) - len(listed))
-    gone: list[str] = []
-    changed: list[str] = []
-    for artifact in stage.artifacts:
-        own = [path for path in listed if _is_of(path, artifact)]
-        whys = [why for path in own if (why := _why(path, listed[path], folder))]
-        wanted = min(artifact.min_count, len(own))
-        (changed if len(own) - len(whys) + unlisted >= wanted else gone).extend(whys)
-    return Lost(tuple(gone[:SHOWN]), tuple(changed[:SHOWN]))
+    listed = marker.get("artifacts")
+    paths = [one.get("path") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    named = [path for path in paths if isinstance(path, str) and path.endswith(ENDINGS) and not _in_checkpoint(path)]
+    for path in named[:OF_A_STAGE]:
+        with suppress(OSError, UnicodeDecodeError):
+            data = read_file(os.path.join(project, stage.cwd, path), LIMIT_BYTES + 1) or b""
+            whole = len(data) <= LIMIT_BYTES
+            # A letter of several bytes may be cut in the middle.
+            text = data.decode() if whole else data[:LIMIT_BYTES].decode("utf-8", "ignore")
+            if text and "\0" not in text:
+                yield Result(stage.name, path, text, whole)
 
 
-def find_results(stage: Stage, folder: str) -> list[Found]:
-    """All that its artifacts match now. Of one that cannot be looked at nothing is listed."""
-    found: list[Found] = []
-    for artifact in stage.artifacts:
-        with suppress(OSError, ValueError):
-            found += find_files(artifact, folder)
-    return found
-
-
-def _listed(marker: Marker) -> dict[str, int]:
-    """Path and bytes; nothing of a marker that was accepted by hand."""
-    found = marker.data.get("artifacts")
-    return {
-        str(one["path"]): one["bytes"]
-        for one in (found if isinstance(found, list) else ())
-        if isinstance(one, dict) and isinstance(one.get("path"), str) and isinstance(one.get("bytes"), int)
-    }
-
-
-def _is_of(path: str, artifact: Artifact) -> bool:
-    if not artifact.is_glob:
-        return path == artifact.pattern
-    return any(fnmatchcase(path, pattern) for pattern in (artifact.pattern, artifact.pattern.replace("**/", "")))
-
-
-def _why(path: str, size_bytes: int, folder: str) -> str:
-    try:
-        now = next(iter(find_files(Artifact(path), folder)), None)
-    except (OSError, ValueError):
-        return ""
-    if now is None:
-        return f"{path} is not there any more"
-    if now.size_bytes != size_bytes:
-        return f"{path} has {format_size(now.size_bytes)}, and had {format_size(size_bytes)}"
-    return ""
+def _in_checkpoint(path: str) -> bool:
+    """Whether it lies in a folder with a step: then it is about that checkpoint."""
+    return any(step_of(part) is not None for part in os.path.dirname(path).split("/"))
