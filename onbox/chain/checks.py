@@ -79,6 +79,8 @@ def judge(
 
 
 def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Finding]:
+    if ended.cause == "not_started":
+        return [Finding(ended.cause, ended.detail or "it could not be started", "a start")]
     if ended.cause != "exit":
         return [Finding(ended.cause, ended.detail or "ended by onbox", "an end of its own with exit code 0")]
     if ended.exit_code is None:

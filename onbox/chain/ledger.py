@@ -98,7 +98,7 @@ class StageLedger:
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
             "progress": self.ctx.progress.look(),
-            "log": self.ctx.paths.log(self.stage.name, number),
+            "log": None if ended.cause == "not_started" else self.ctx.paths.log(self.stage.name, number),
             "last_line": self._last_line(number),
         }
         self.note(self._ended(number, ended), {"event": Event.STAGE_FAILED, **data})
