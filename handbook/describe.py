@@ -15,7 +15,7 @@ from handbook.facts import (
     RunFacts,
     StageFacts,
 )
-from handbook.words import safe, safe_path
+from handbook.words import as_typed, safe, safe_path
 from onbox.contract.differences import command_text, commit_text
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_object
@@ -66,7 +66,7 @@ def describe(
         since=as_number(verdict.get("since")),
         seen_at=told.seen_at,
         remedy=safe(finding.get("remedy", "")),
-        command=safe_path(finding.get("command", "")),
+        command=as_typed(finding.get("command", "")),
         way=way,
         place=place,
         onbox=onbox,

@@ -9,6 +9,7 @@ from handbook.describe import difference_line
 from handbook.entry import Entry, make_entry
 from handbook.gitkeep import keep_in_git
 from handbook.logbook import Book
+from handbook.markdown import prose
 from handbook.records import read
 from handbook.store import load
 from handbook.words import safe
@@ -16,6 +17,7 @@ from onbox.chain.narrate import narrate
 from onbox.contract.config_record import Contract
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
+from onbox.errors import Trouble
 from onbox.system.clock import parse_utc
 from onbox.system.files import StateNotWritten
 from patrol.kept import MemoryTrouble
@@ -51,7 +53,7 @@ def enter_what_happened(place: Place, facts: Facts) -> list[str]:
             head = contract_of(run, facts, settings.config.contract)
             ordered = [entry for _, entry in sorted(new, key=lambda one: one[0])]
             written = Book(settings.folder, run.run, settings.state).append(ordered, head)
-        except (StateNotWritten, OSError) as error:
+        except (StateNotWritten, Trouble, OSError) as error:
             said.append(f"logbook of {run.run}: {error}")
             continue
         said += _keep(settings, run.run) if written.entries else []
@@ -92,17 +94,17 @@ def contract_of(run: RunFacts, facts: Facts, contract: Contract | None = None) -
         ("Goal", safe(stated.goal) or NOT_STATED),
         ("Stop and escalation criteria", safe(stated.stop) or "those of the handbook's section `Ask first`"),
         ("Issue", safe(stated.issue) or NOT_STATED),
-        ("Tracker", safe(stated.tracker) or (identity.tracker if identity else "") or NOT_STATED),
+        ("Tracker", safe(stated.tracker) or (prose(identity.tracker) if identity else "") or NOT_STATED),
         ("Output root", safe(stated.output_root) or NOT_STATED),
         ("Final step", str(stated.final_step or NOT_STATED)),
         ("Initialized from", safe(stated.initialize_from) or NOT_STATED),
         ("Checkpoints", safe("; ".join(filter(None, (stated.retention, stated.rollback)))) or NOT_STATED),
         ("Runtime", safe(stated.runtime) or NOT_STATED),
         ("Watched by", safe(stated.babysitter) or NOT_STATED),
-        ("Box and project", f"{run.box} {run.project}"),
-        ("Run directory", run.place or NOT_STATED),
-        ("Run id", run.run_id or NOT_STATED),
-        ("Code at the first sight", identity.code if identity else NOT_STATED),
+        ("Box and project", prose(f"{run.box} {run.project}")),
+        ("Run directory", prose(run.place) or NOT_STATED),
+        ("Run id", prose(run.run_id) or NOT_STATED),
+        ("Code at the first sight", prose(identity.code) if identity else NOT_STATED),
     ]
 
 
@@ -112,12 +114,12 @@ def _of_flips(run: RunFacts, flips: Iterable[Flip]) -> list[tuple[float, Entry]]
             flip.at,
             make_entry(
                 "flip",
-                safe(f"{flip.rule_before or 'first seen'} → {flip.rule} ({flip.state})"),
+                prose(safe(f"{flip.rule_before or 'first seen'} → {flip.rule} ({flip.state})")),
                 at=flip.at,
                 run=run.name,
                 actor="patrol",
                 source=f"flip {run.name} {flip.at:.3f}",
-                status=safe(flip.say),
+                status=prose(safe(flip.say)),
             ),
         )
         for flip in flips
@@ -145,16 +147,17 @@ def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> 
     changed = record.get("changed")
     lines = [difference_line(*map(str, one)) for one in changed or () if isinstance(one, list) and len(one) == 3]
     said = (narrate(dict(record)) or "")[9:]
+    source = f"journal {run_id} {record.get('at')} {record['event']} {record.get('stage') or ''}"
     code = next((one.code for one in run.launches if launched and one.number == number), "")
     return make_entry(
         "launch" if launched else "transition",
-        safe(" ".join(said.split()) or record["event"]),
+        prose(safe(" ".join(said.split()) or record["event"])),
         at=at,
         run=run.name,
         actor="onbox",
         attempt=number if isinstance(number, int) and 0 <= number < 10**9 else 0,
-        text="\n".join(f"differs from the launch before: {line}" for line in lines),
-        source=safe(f"journal {run_id} {record.get('at')} {record['event']} {record.get('stage') or ''}".strip(), 200),
-        evidence=f"code {code}" if code else "",
-        status=safe(record.get("remedy") or ""),
+        text="\n".join(prose(f"differs from the launch before: {line}") for line in lines),
+        source=prose(safe(source.strip(), 200)),
+        evidence=prose(f"code {code}") if code else "",
+        status=prose(safe(record.get("remedy") or "")),
     )

@@ -16,6 +16,7 @@ from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
 from onbox.contract.json_text import as_number, parse_object
+from onbox.contract.names import name_problem
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.units import format_duration
 from onbox.cron_daemon import cron_runs
@@ -84,7 +85,8 @@ def _recall(settings: Settings) -> Remembered:
         return nothing
     try:
         looks = {box.name: _plain_look(memory.last_look(box.name)) for box in settings.config.boxes}
-        return Remembered(tuple(memory.last_words()), memory.recall(), looks)
+        words = tuple(word for word in memory.last_words() if not (word.run and name_problem(word.run)))
+        return Remembered(words, memory.recall(), looks)
     except (MemoryTrouble, StateNotWritten) as error:
         return nothing._replace(trouble=f"the patrol's memory could not be read: {error}")
 
@@ -101,7 +103,7 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
     for box, look in remembered.looks.items():
         seen = look.get("runs")
         for one in seen if isinstance(seen, list) else ():
-            if isinstance(one, dict) and isinstance(one.get("run"), str):
+            if isinstance(one, dict) and isinstance(one.get("run"), str) and not name_problem(one["run"]):
                 key = (box, one["run"])
                 known = runs.get(key, KeptRun({}, None))
                 runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
@@ -133,6 +135,8 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
             troubles.append(f"{box}: its records could not be read: {answer.trouble}")
             continue
         onbox[box] = answer.onbox
+        if answer.refused:
+            troubles.append(f"{box}: how onbox is called there is not told in words to type | {answer.refused}")
         for run, raw in answer.runs.items():
             known = runs.get((box, run))
             if known is not None:
@@ -157,7 +161,7 @@ def _facts(place: Place, remembered: Remembered, store: Store, now: float, troub
     old = "" if as_of is None or good_until is None or now <= good_until else format_duration(now - as_of)
     return Facts(
         title=safe(place.title, 80),
-        folder=safe_path(settings.folder),
+        folder=settings.folder,
         as_of=as_of,
         good_until=good_until,
         old=old,

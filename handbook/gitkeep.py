@@ -42,7 +42,7 @@ def keep_in_git(path: str, run: str, environ: Mapping[str, str], *, push: bool) 
     """Commit the logbook if it holds what the newest commit does not; push what is not pushed yet. Never raises for
     what git says.
     """
-    git, commit = _Git(path, environ), ""
+    git, commit = _git_of(path, environ), ""
     try:
         commit = _commit(git, run)
         return KeptInGit(commit, _push(git) if push else "")
@@ -52,7 +52,7 @@ def keep_in_git(path: str, run: str, environ: Mapping[str, str], *, push: bool) 
 
 def committed_text(path: str, environ: Mapping[str, str]) -> str | None:
     """The file as the newest commit has it; None: it has none, or git does not answer."""
-    git = _Git(path, environ)
+    git = _git_of(path, environ)
     return git.try_("show", f"HEAD:./{git.name}")
 
 
@@ -66,10 +66,10 @@ def is_rewritten(path: str, environ: Mapping[str, str]) -> bool:
 
 
 class _Git:
-    """git, in the folder of one file."""
+    """git, in a folder. name: of the file there that it is about; "": of none."""
 
-    def __init__(self, path: str, environ: Mapping[str, str]) -> None:
-        self.folder, self.name = os.path.split(os.path.abspath(path))
+    def __init__(self, folder: str, environ: Mapping[str, str], name: str = "") -> None:
+        self.folder, self.name = os.path.abspath(folder), name
         kept = {name: value for name, value in environ.items() if name not in _OF_ANOTHER_GIT}
         self.env = {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
 
@@ -90,6 +90,12 @@ class _Git:
             return None
 
 
+def _git_of(path: str, environ: Mapping[str, str]) -> _Git:
+    """git, in the folder of one file."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return _Git(folder, environ, name)
+
+
 def _reason(text: str) -> str:
     """The line that says why: of git's own marked lines the first, else the last one."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -99,11 +105,15 @@ def _reason(text: str) -> str:
 
 def tag_in_git(folder: str, name: str, commit: str, environ: Mapping[str, str], *, push: bool) -> tuple[str, str]:
     """An annotated tag, pushed alone if asked for: its name ("": none was made), and what is in the way. A tag of that
-    name that is there already is never moved.
+    name that is there already is never moved. folder: the project's: it must be held by the commit, because git finds
+    the repository of any folder above, too.
     """
-    git, made = _Git(os.path.join(folder, ""), environ), ""
+    git, made = _Git(folder, environ), ""
     try:
-        git("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+        if git.try_("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") is None:
+            raise _Refused(f"no tag: the repository of {_top(git)} does not know commit {commit}")
+        if not git("ls-tree", commit).strip():  # of the folder that it is called in
+            raise _Refused(f"no tag: commit {commit} of the repository {_top(git)} holds nothing of {git.folder}")
         there = git.try_("rev-parse", "--verify", "--quiet", f"refs/tags/{name}^{{commit}}")
         if there is None:
             git("tag", "-a", "-m", f"{name}: the code of the sealed run", name, commit)
@@ -122,6 +132,11 @@ def tag_in_git(folder: str, name: str, commit: str, environ: Mapping[str, str], 
         return made, safe(refused, 300)
 
 
+def _top(git: _Git) -> str:
+    """Where the repository begins. Raises _Refused: there is none."""
+    return git("rev-parse", "--show-toplevel").strip()
+
+
 # -- commit
 
 
@@ -129,6 +144,7 @@ def _commit(git: _Git, run: str) -> str:
     """The new commit, shortened; "" where there is nothing to commit."""
     if not git("status", "--porcelain", "--ignored", "--untracked-files=all", "--", git.name).strip():
         return ""
+    _refuse_others_repository(git)
     _refuse_bad_moment(git)
     if git.try_("check-ignore", "-q", "--", git.name) is not None:
         raise _Refused(f"git ignores {git.name}: take it out of .gitignore")
@@ -144,6 +160,13 @@ def _commit(git: _Git, run: str) -> str:
             git.try_("rm", "--quiet", "--cached", "--", git.name)
         raise
     return git("rev-parse", "--short", "HEAD").strip()
+
+
+def _refuse_others_repository(git: _Git) -> None:
+    """git finds the repository of any folder above; one that holds nothing of the project is about something else."""
+    top, project = _top(git), os.path.dirname(git.folder)
+    if os.path.realpath(top) != os.path.realpath(project) and not git("ls-files", "--", project).strip():
+        raise _Refused(f"the repository {top} holds nothing of {project}: git add onbox.toml there first")
 
 
 def _refuse_bad_moment(git: _Git) -> None:

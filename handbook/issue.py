@@ -8,9 +8,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from handbook.markdown import Markdown, joined, md
 from handbook.recovery import advise
 from handbook.render_run import maybe, state_word
-from handbook.words import clock, prose
+from handbook.words import clock
 from onbox.contract.readings import observed
 
 if TYPE_CHECKING:
@@ -31,22 +32,22 @@ def title(run: str) -> str:
 def body(run: RunFacts, contract: Sequence[tuple[str, str]], logbook: str) -> str:
     """The issue's text. logbook: its path in the repository."""
     lines = [f"Record: `{logbook}` in this repository; every check, decision and launch stands there.", ""]
-    lines += [f"- **{name}**: {prose(value)}" for name, value in contract if name != "Issue"]
+    lines += [md("- **{}**: {}", name, value) for name, value in contract if name != "Issue"]
     return "\n".join([*lines, "", "Status as of the last look:", "", _status(run), ""])
 
 
 def update(run: RunFacts, entries: Sequence[Entry], *, approved: bool) -> str:
     """A comment: the state, and the newest decisions. approved: a person has read this text."""
     told = [one for one in entries if one.kind in ("decision", "escalation", "launch", "seal")][-LATEST:]
-    lines = [_status(run), *(f"- {one.at} {one.kind}: {prose(one.title)}" for one in told)]
+    lines = [_status(run), *(md("- {} {}: {}", one.at, one.kind, one.title) for one in told)]
     return ("" if approved else BY_A_MACHINE) + "\n".join(lines) + "\n"
 
 
-def _status(run: RunFacts) -> str:
+def _status(run: RunFacts) -> Markdown:
     known = observed(run.resume)
-    parts = [f"**{state_word(run)}**", maybe(run.progress), prose(run.says), f"last contact {clock(run.seen_at)}"]
-    parts += [f"checkpoint {prose(known.checkpoint)}"] if known and known.step is not None else []
-    return f"{'; '.join(parts)}. Next: {advise(run).then}."
+    parts = [md("**{}**", state_word(run)), maybe(run.progress), run.says, f"last contact {clock(run.seen_at)}"]
+    parts += [f"checkpoint {known.checkpoint}"] if known and known.step is not None else []
+    return md("{}. Next: {}.", joined("; ", parts), Markdown(advise(run).then))
 
 
 def command(run: str, issue: str, path: str) -> str:

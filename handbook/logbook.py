@@ -14,15 +14,33 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.entry import Damage, Entry, Logbook, lacks, parse_logbook, place, render_entry, render_head
-from handbook.publish import wait_for_lock
+from handbook.publish import refuse_link, wait_for_lock
+from onbox.contract.exits import Exit
 from onbox.contract.json_text import parse_object
-from onbox.system.files import StateNotWritten, make_folders, pwrite_all, read_file, replace_file, sync_folder
+from onbox.contract.names import name_problem
+from onbox.errors import Trouble
+from onbox.outside import safe_line
+from onbox.system.files import (
+    StateNotWritten,
+    make_folders,
+    open_own,
+    pwrite_all,
+    read_all,
+    read_file,
+    replace_file,
+    write_all,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER = "logbook"
 HEADS = "logbook-heads.json"
+LIMIT_BYTES = 1 << 30
+# Files that coding agents load by themselves, wherever they lie: what a box says must not stand in one.
+INSTRUCTIONS = frozenset({
+    "agents", "agents.override", "claude", "claude.local", "conventions", "crush", "gemini", "qwen", "skill", "warp",
+})  # fmt: skip
 
 
 class Written(NamedTuple):
@@ -33,20 +51,37 @@ class Written(NamedTuple):
 
 
 class Book:
-    """One run's logbook. state: the folder of what is remembered of it outside the project."""
+    """One run's logbook. state: the folder of what is remembered of it outside the project. The run's name comes from
+    a box: it must be one that cannot leave the folder. Raises Trouble for another.
+    """
 
     def __init__(self, folder: str, run: str, state: str) -> None:
+        if problem := name_problem(run):
+            raise Trouble(Exit.USAGE, f"no logbook is called {safe_line(run, 80)!r}: wanted {problem}")
+        if run.lower() in INSTRUCTIONS:
+            raise Trouble(Exit.USAGE, f"no logbook is called {run}.md: coding agents take that file for instructions")
         self.run, self.state = run, state
-        self.path = os.path.join(folder, FOLDER, f"{run}.md")
+        self.folder = os.path.join(folder, FOLDER)
+        self.name = f"{run}.md"
+        self.path = os.path.join(self.folder, self.name)
 
     def read(self) -> Logbook:
         """What stands there; an empty one where there is no file. Raises OSError."""
-        text = read_file(self.path, 1 << 30)
-        return parse_logbook("" if text is None else text.decode("utf-8", "surrogateescape"))
+        return parse_logbook(self._text())
+
+    def _text(self) -> str:
+        try:
+            folder = _open_folder(self.folder)
+        except FileNotFoundError:
+            return ""
+        try:
+            return (read_file(self.name, LIMIT_BYTES, below=folder) or b"").decode("utf-8", "surrogateescape")
+        finally:
+            os.close(folder)
 
     def damages(self) -> list[Damage]:
         """Everything that is not as it was written, the end that is missing included. Raises OSError."""
-        text = (read_file(self.path, 1 << 30) or b"").decode("utf-8", "surrogateescape")
+        text = self._text()
         book = parse_logbook(text)
         found = list(book.damages)
         torn = len(text.encode("utf-8", "surrogateescape")) - book.whole_bytes
@@ -58,28 +93,37 @@ class Book:
         return found
 
     def append(self, new: Sequence[Entry], contract: Sequence[tuple[str, str]] = ()) -> Written:
-        """Add entries; those whose source stands there already are left out. Raises StateNotWritten, Trouble."""
-        make_folders(os.path.dirname(self.path))
-        fd = wait_for_lock(self.path, os.path.dirname(self.path))
-        try:
-            if os.fstat(fd).st_nlink > 1:  # in a folder of a team somebody else could have made it another name of ours
-                raise StateNotWritten(self.path, OSError(errno.EMLINK, os.strerror(errno.EMLINK)))
-            return self._append(fd, new, contract)
-        finally:
-            os.close(fd)
+        """Add entries; those whose source stands there already are left out. Raises StateNotWritten, Trouble, OSError.
 
-    def _append(self, fd: int, new: Sequence[Entry], contract: Sequence[tuple[str, str]]) -> Written:
-        text = (read_file(self.path, 1 << 30) or b"").decode("utf-8", "surrogateescape")
+
+        All of it happens below the opened folder, so that no link leads to another file.
+        """
+        refuse_link(self.folder, self.path)
+        make_folders(self.folder)
+        folder = _open_folder(self.folder)
+        try:
+            fd = wait_for_lock(self.name, below=folder)
+            try:
+                if os.fstat(fd).st_nlink > 1:  # in a folder of a team somebody could have made it another name of ours
+                    raise StateNotWritten(self.path, OSError(errno.EMLINK, os.strerror(errno.EMLINK)))
+                return self._append(folder, fd, new, contract)
+            finally:
+                os.close(fd)
+        finally:
+            os.close(folder)
+
+    def _append(self, folder: int, fd: int, new: Sequence[Entry], contract: Sequence[tuple[str, str]]) -> Written:
+        text = read_all(fd, LIMIT_BYTES).decode("utf-8", "surrogateescape")
         book, torn = parse_logbook(text), ""
         size = len(text.encode("utf-8", "surrogateescape"))
         if size > book.whole_bytes:
-            torn = self._put_aside(fd, text, book.whole_bytes)
+            torn = self._put_aside(folder, fd, text, book.whole_bytes)
         if book.whole_bytes == 0:
             head = render_head(self.run, contract)
             self._write(fd, head, 0)
             os.fchmod(fd, 0o644)
             with suppress(OSError):
-                sync_folder(os.path.dirname(self.path))
+                os.fsync(folder)
             book = parse_logbook(head)
         elif book.entries and not text.encode("utf-8", "surrogateescape")[: book.whole_bytes].endswith(b"\n\n"):
             self._write(fd, "\n", book.whole_bytes)
@@ -100,12 +144,16 @@ class Book:
             self._remember(book)
         return Written(tuple(written), torn)
 
-    def _put_aside(self, fd: int, text: str, whole: int) -> str:
-        path = f"{self.path}.torn"
+    def _put_aside(self, folder: int, fd: int, text: str, whole: int) -> str:
         torn = text.encode("utf-8", "surrogateescape")[whole:]
-        replace_file(path, (read_file(path) or b"") + torn + b"\n")
+        aside = open_own(f"{self.name}.torn", os.O_WRONLY | os.O_CREAT | os.O_APPEND, below=folder)
+        try:
+            write_all(aside, torn + b"\n")
+            os.fsync(aside)
+        finally:
+            os.close(aside)
         os.ftruncate(fd, whole)
-        return path
+        return f"{self.path}.torn"
 
     def _write(self, fd: int, text: str, offset: int) -> None:
         """One entry. On failure nothing of it stays."""
@@ -130,6 +178,10 @@ class Book:
         with suppress(StateNotWritten):  # a help against a cut-off end; the entries themselves are safe
             make_folders(self.state)
             replace_file(os.path.join(self.state, HEADS), json.dumps(heads).encode("ascii"), durable=False)
+
+
+def _open_folder(path: str) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 def parse_again(book: Logbook, placed: Entry, text: str) -> Logbook:
@@ -160,4 +212,5 @@ def find_books(folder: str, state: str) -> list[Book]:
     known = [name.removesuffix(".md") for name in names if name.endswith(".md")]
     prefix = os.path.realpath(place_) + os.sep
     lost = [path[len(prefix) :].removesuffix(".md") for path in _load_heads(state) if path.startswith(prefix)]
-    return [Book(folder, name, state) for name in sorted({*known, *lost})]
+    names = sorted({*known, *lost})
+    return [Book(folder, name, state) for name in names if not name_problem(name) and name.lower() not in INSTRUCTIONS]

@@ -39,9 +39,11 @@ class Published(NamedTuple):
 
 def publish(facts: Facts, folder: str, state: str) -> Published:
     """Write both files. state: the folder of the lock. Raises StateNotWritten, Trouble where another writer hangs."""
-    lock = wait_for_lock(os.path.join(state, LOCK), state)
+    make_folders(state)
+    lock = wait_for_lock(os.path.join(state, LOCK))
     try:
         page = os.path.join(folder, PAGE)
+        refuse_link(page, os.path.join(folder, DATA))
         old = read_file(page)
         text = None if old is None else old.decode("utf-8", "surrogateescape")
         kept = keep_notes(text)
@@ -54,6 +56,16 @@ def publish(facts: Facts, folder: str, state: str) -> Published:
         return Published(page, aside, notes != kept.notes)
     finally:
         os.close(lock)
+
+
+def refuse_link(*paths: str) -> None:
+    """What a cloned project, or another user of the folder, may have put there: it would lead to another file. Raises
+    Trouble.
+    """
+    for path in paths:
+        if os.path.islink(path):
+            text = f"{path} is a symbolic link: nothing is written through one. Put a file or folder in its place"
+            raise Trouble(Exit.STATE_NOT_WRITTEN, text)
 
 
 def _set_aside(page: str, old: bytes) -> str:
@@ -76,11 +88,12 @@ def replace_if_changed(path: str, data: bytes) -> None:
         replace_file(path, data, mode=READABLE)
 
 
-def wait_for_lock(path: str, folder: str) -> int:
-    """The lock's descriptor. Raises Trouble after a while: who holds it hangs."""
-    make_folders(folder)
+def wait_for_lock(path: str, *, below: int | None = None) -> int:
+    """The lock's descriptor. below: `path` is a name in this opened folder. Raises Trouble after a while: who holds it
+    hangs.
+    """
     deadline = monotonic() + LOCK_SECONDS
-    while (fd := try_lock(path)) is None:
+    while (fd := try_lock(path, below=below)) is None:
         if monotonic() > deadline:
             raise Trouble(Exit.ANOTHER_RUNNER, f"another writer holds {path} for more than {LOCK_SECONDS:.0f} s")
         pause(LOOK_SECONDS)  # the kernel has no event for a lock with a bound on the wait

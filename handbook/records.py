@@ -12,7 +12,10 @@ from handbook.scrub import scrub_lines
 from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Invalid, Marker, parse_marker
+from onbox.contract.names import name_problem
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
+from onbox.outside import safe_line, safe_words
+from patrol.box_program import FUNCTIONS
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
 # $1: project; $2: state directory, below it unless absolute; $3: the frames' word; the rest, in pairs: a run's name
 # and the interpreter that started it, or empty. What it would do is asked of that one: onbox may lie in an environment
 # that no login knows.
-SCRIPT = r"""
+SCRIPT = (
+    FUNCTIONS
+    + r"""
 h_mark=$3
 h_end() { printf '\n%s end\n' "$h_mark"; }
 cd "$1" || { printf '\n%s trouble\nthe project cannot be entered\n' "$h_mark"; h_end; return; }
@@ -35,17 +40,13 @@ case $h_state in
   '~/'*) h_state=$HOME/${h_state#'~/'};;
 esac
 shift 3
-h_onbox=
-command -v onbox >/dev/null && h_onbox=onbox
-[ -n "$h_onbox" ] || for h_try in .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
-  [ -n "$h_try" ] && [ -x "$h_try" ] && h_onbox=$h_try && break
-done
-printf '\n%s onbox\n%s\n' "$h_mark" "$h_onbox"
-[ -n "$h_onbox" ] || { python3 -c 'import onbox' 2>/dev/null && printf 'python3 -m onbox\n'; }
+onbox_find
+printf '\n%s onbox\n%s\n' "$h_mark" "$onbox_program"
+[ -n "$onbox_program" ] || { onbox_knows python3 && printf 'python3 -m onbox\n'; }
 h_foretell() {
-  if [ -n "$2" ] && "$2" -c 'import onbox' 2>/dev/null; then "$2" -m onbox resume --dry-run --json -- "$1"
-  elif [ -n "$h_onbox" ]; then "$h_onbox" resume --dry-run --json -- "$1"
-  else python3 -m onbox resume --dry-run --json -- "$1"; fi 2>/dev/null
+  if [ -n "$2" ] && onbox_knows "$2"; then onbox_python "$2" resume --dry-run --json -- "$1"
+  elif [ -n "$onbox_program" ]; then "$onbox_program" resume --dry-run --json -- "$1"
+  else onbox_python python3 resume --dry-run --json -- "$1"; fi 2>/dev/null
 }
 cd "$h_state" 2>/dev/null || { h_end; return; }
 while [ $# -ge 2 ]; do
@@ -72,10 +73,12 @@ while [ $# -ge 2 ]; do
     head -c 4096 "$h_file"
   done
   printf '\n%s forecast\n' "$h_mark"
+  h_python=$(onbox_here "./$h_run" "$h_python")
   (cd "$h_project" && h_foretell "$h_run" "$h_python")
 done
 h_end
 """
+)
 
 
 class RawRun(NamedTuple):
@@ -90,12 +93,13 @@ class RawRun(NamedTuple):
 
 class BoxRecords(NamedTuple):
     """What one box sent. onbox: the words of the program that a login finds there; (): none. trouble: why there is
-    nothing.
+    nothing. refused: what was said of the program and is none of the words that can be said there.
     """
 
     onbox: tuple[str, ...]
     runs: dict[str, RawRun]
     trouble: str = ""
+    refused: str = ""
 
 
 class RunRecord(NamedTuple):
@@ -124,6 +128,7 @@ def end_mark(mark: str) -> bytes:
 def parse(output: bytes, mark: str) -> BoxRecords:
     """Take an answer apart. What is cut off or hostile is text that `read` will not understand."""
     onbox: tuple[str, ...] = ()
+    refused = ""
     found: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] | None = None
     for piece in output.decode("utf-8", "replace").split(f"\n{mark} ")[1:]:
@@ -132,10 +137,11 @@ def parse(output: bytes, mark: str) -> BoxRecords:
         if kind == "trouble":
             return BoxRecords((), {}, text.strip())
         if kind == "onbox":
-            onbox = _program(text)
+            onbox = onbox_words(text)
+            refused = "" if onbox or not text.strip() else safe_words(text, 80)
         elif kind == "run":
-            current = found.setdefault(text, {"markers": {}})
-        elif kind == "marker" and current is not None:
+            current = None if name_problem(text) else found.setdefault(text, {"markers": {}})
+        elif kind == "marker" and current is not None and name_problem(name) is None:
             current["markers"][name] = text
         elif current is not None and kind in RawRun._fields:
             current[kind] = text
@@ -149,15 +155,26 @@ def parse(output: bytes, mark: str) -> BoxRecords:
         )
         for name, one in found.items()
     }
-    return BoxRecords(onbox, runs)
+    return BoxRecords(onbox, runs, refused=refused)
 
 
-def _program(text: str) -> tuple[str, ...]:
-    """The words of `onbox` there: a path, or `python3 -m onbox`; () where neither was found."""
+_FOUND_BELOW = frozenset({".venv/bin/onbox", "venv/bin/onbox"})
+
+
+def onbox_words(text: str) -> tuple[str, ...]:
+    """The words of `onbox` there, made here of what the box says it found: each of them is typed by somebody. (): none
+    was found, or what was said is none of the words that the script can say.
+    """
     said = text.strip()
     if said == "python3 -m onbox":
-        return tuple(said.split())
-    return (said,) if said else ()
+        return ("python3", "-m", "onbox")
+    if said == "onbox" or said in _FOUND_BELOW:
+        return (said,)
+    return (said,) if _is_found_at_home(said) else ()
+
+
+def _is_found_at_home(said: str) -> bool:
+    return said.startswith("/") and said.endswith("/.local/bin/onbox") and safe_line(said) == said
 
 
 def read(raw: RawRun) -> RunRecord:

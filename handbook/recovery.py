@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import observed
 from onbox.triage.classes import may_repeat
+from patrol.decide.way import Untypeable
+from patrol.decide.way import here as on_this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +27,8 @@ PRECONDITION = (
 
 class Advice(NamedTuple):
     """What to do about one run. rule: the row. first: the complete command, "" where nothing is to be typed. then: what
-    follows once it has answered. never: what must not be done meanwhile. resume, stop, foretell: complete commands, "" where the run is not onbox's own.
+    follows once it has answered. never: what must not be done meanwhile. resume, stop, foretell: complete commands, ""
+    where the run is not onbox's own. withheld: what a command that is not offered would have looked like.
     """
 
     rule: str
@@ -35,6 +38,7 @@ class Advice(NamedTuple):
     stop: str
     foretell: str
     never: str
+    withheld: str = ""
 
 
 class Row(NamedTuple):
@@ -256,12 +260,20 @@ RULES: tuple[Row, ...] = (
 def advise(run: RunFacts, *, here: bool = False) -> Advice:
     """The first row that holds. here: the handbook is read on the box, where no patrol is."""
     row = next(row for row in RULES if row.holds(run))
+    try:
+        return _advice(row, run, here=here)
+    except Untypeable as shown:
+        then = "somebody who knows the box types it by hand: what it would name is not shown as it is"
+        return Advice(row.name, "", then, "", "", "", row.never, str(shown))
+
+
+def _advice(row: Row, run: RunFacts, *, here: bool) -> Advice:
     first = row.first(run)
     if not run.managed or not run.run:
         return Advice(row.name, first, row.then, "", "", "", row.never)
     if here and first.startswith("patrol "):
         first = status(run)
-    acknowledge = "" if here else f" and `patrol ack {run.name}`"
+    acknowledge = "" if here else f" and `{on_this_machine('patrol', 'ack', run.name)}`"
     then = row.then.replace(" and `patrol ack RUN`", acknowledge)
     return Advice(row.name, first, then, resume(run), stop(run), foretell(run), row.never)
 

@@ -8,6 +8,7 @@ from handbook.entry import PEOPLES_KINDS
 from handbook.facts import RecordFacts
 from handbook.logbook import Book
 from handbook.words import clock_seconds
+from onbox.errors import Trouble
 from onbox.system.clock import parse_utc
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def record_of(run: RunFacts, settings: Settings) -> RecordFacts:
 def _entries(run: RunFacts, settings: Settings) -> Sequence[Entry]:
     try:
         return Book(settings.folder, run.run, settings.state).read().entries
-    except OSError:
+    except (Trouble, OSError):
         return ()  # it is told by who writes into it
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from handbook.markdown import Markdown, code, joined, md
 from handbook.recovery import NOT_YET, Advice, advise, remedy_of
-from handbook.words import clock, code, prose
+from handbook.words import clock, safe
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handbook.facts import Facts, MarkerFacts, RunFacts, StageFacts
+    from handbook.facts import Facts, LaunchFacts, MarkerFacts, RunFacts, StageFacts
 
 STAGES_SHOWN = 6
 LAUNCHES_SHOWN = 4
@@ -31,78 +32,85 @@ def maybe(value: Maybe[str], *, short: bool = False) -> str:
     return value
 
 
-def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[str]:
+def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[Markdown]:
     advice = advise(run, here=facts.here)
-    seen = f"rule {prose(run.rule)} since {clock(run.since)}; last contact {clock(run.seen_at)}"
-    lines = [f"## {run.name}: {state_word(run)}", f"The last look said: {prose(run.says) or 'nothing'} ({seen})"]
-    lines += [""] if roomy else []
-    lines += [f"- also {prose(rule)}: {prose(says)}" for rule, says in run.further[: 4 if roomy else 1]]
+    seen = md("rule {} since {}; last contact {}", run.rule, clock(run.since), clock(run.seen_at))
+    lines = [md("## {}: {}", run.name, state_word(run)), md("The last look said: {} ({})", run.says or "nothing", seen)]
+    lines += [Markdown("")] if roomy else []
+    lines += [md("- also {}: {}", rule, says) for rule, says in run.further[: 4 if roomy else 1]]
     lines += _commands(run, advice, roomy=roomy)
     lines += _failure(run)
     if run.managed:
         lines += [*_resume_point(run), *_chain(run, roomy=roomy)]
-        lines += _bullets([*_places(run), *_record(facts, run)], roomy=roomy) + _bullets(
-            _identity(run, roomy=roomy), roomy=roomy
-        )
+        lines += _bullets([*_places(run), *_record(facts, run)], roomy=roomy)
+        lines += _bullets(_identity(run, roomy=roomy), roomy=roomy)
     else:
-        lines.append(f"- onbox did not start it; log {code(maybe(run.log))}; progress {maybe(run.progress)}")
-    return [*lines, ""]
+        log, progress = code(maybe(run.log)), maybe(run.progress)
+        lines.append(md("- onbox did not start it; log {}; progress {}", log, progress))
+    return [*lines, Markdown("")]
 
 
-def _bullets(parts: list[str], *, roomy: bool) -> list[str]:
+def _bullets(parts: list[Markdown], *, roomy: bool) -> list[Markdown]:
     """Each part as a line of its own, or all as one where there are many runs."""
-    return [f"- {part}" for part in parts] if roomy else ["- " + " · ".join(parts)]
+    return [md("- {}", part) for part in parts] if roomy else [md("- {}", joined(" · ", parts))]
 
 
-def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[str]:
-    remedy = f" Remedy: {prose(remedy_of(run))}" if remedy_of(run) else ""
-    lines = [f"- **next** {code(advice.first)}" if advice.first else "- **next** nothing is to be typed"]
-    lines[0] += f" — then: {advice.then}.{remedy}"
-    lines = [f"{lines[0]} **Do not** {advice.never}."] if not roomy else [*lines, f"- **do not** {advice.never}"]
+def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[Markdown]:
+    remedy = md(" Remedy: {}", remedy_of(run)) if remedy_of(run) else ""
+    first = code(advice.first) if advice.first else _nothing(advice)
+    line = md("- **next** {} — then: {}.{}", first, Markdown(advice.then), remedy)
+    never = Markdown(advice.never)
+    lines = [line, md("- **do not** {}", never)] if roomy else [md("{} **Do not** {}.", line, never)]
     if advice.resume:
         wait = " (not now: first what stands above)" if advice.rule in NOT_YET else ""
-        looks = f"look before it (starts nothing): {code(advice.foretell)}"
-        lines += _bullets([f"**resume** {code(advice.resume)}{wait}", looks], roomy=roomy)
-        lines.append(f"- **stop** {code(advice.stop)} (ends the run's processes; ask first)")
+        looks = md("look before it (starts nothing): {}", code(advice.foretell))
+        lines += _bullets([md("**resume** {}{}", code(advice.resume), wait), looks], roomy=roomy)
+        lines.append(md("- **stop** {} (ends the run's processes; ask first)", code(advice.stop)))
     return lines
 
 
-def _failure(run: RunFacts) -> list[str]:
+def _nothing(advice: Advice) -> Markdown:
+    if not advice.withheld:
+        return Markdown("nothing is to be typed")
+    return md("no command is offered: it could not be typed as it is shown ({})", code(safe(advice.withheld, 160)))
+
+
+def _failure(run: RunFacts) -> list[Markdown]:
     if isinstance(run.failure, Unseen):
-        return [f"- failure: unknown ({run.failure.why})"]
+        return [md("- failure: unknown ({})", run.failure.why)]
     failure = observed(run.failure)
     if failure is None:
         return []
     again = {True: "may be retried", False: "never unchanged", None: "its class is not known"}[failure.retry_allowed]
-    place = f" at {code(failure.where)}" if failure.where else ""
+    place = md(" at {}", code(failure.where)) if failure.where else ""
     proof = code(failure.proof) if failure.proof else "none"
-    return [
-        f"- failure of {prose(failure.stage) or '?'}: {prose(failure.failure_class)}{place}, {again}; proof: {proof}"
-    ]
+    stage = failure.stage or "?"
+    return [md("- failure of {}: {}{}, {}; proof: {}", stage, failure.failure_class, place, again, proof)]
 
 
-def _resume_point(run: RunFacts) -> list[str]:
+def _resume_point(run: RunFacts) -> list[Markdown]:
     known = run.resume
     if isinstance(known, Absent | Unseen):
-        return [f"- a resume continues from: unknown ({known.why})"]
-    lines = [f"- a resume, as of {clock(run.records_at)}: {prose(known.says)}; checkpoint: {prose(known.checkpoint)}"]
-    lines += [f"- MISSING: {code(path)} of stage {stage}" for stage, path in known.missing[:5]]
+        return [md("- a resume continues from: unknown ({})", known.why)]
+    lines = [md("- a resume, as of {}: {}; checkpoint: {}", clock(run.records_at), known.says, known.checkpoint)]
+    lines += [md("- MISSING: {} of stage {}", code(path), stage) for stage, path in known.missing[:5]]
     if known.changed:
-        lines.append(f"- onbox.toml differs from the frozen definition: {prose('; '.join(known.changed[:4]))}")
+        lines.append(md("- onbox.toml differs from the frozen definition: {}", "; ".join(known.changed[:4])))
     return lines
 
 
-def _chain(run: RunFacts, *, roomy: bool) -> list[str]:
+def _chain(run: RunFacts, *, roomy: bool) -> list[Markdown]:
     if isinstance(run.stages, Absent | Unseen):
-        return [f"- chain: unknown ({run.stages.why})"]
+        return [md("- chain: unknown ({})", run.stages.why)]
     shown = around(run.stages, STAGES_SHOWN)
     words = [_stage(stage) for stage in shown]
     left = len(run.stages) - len(shown)
     if roomy:
-        lines = ["- chain:", *(f"  {number}. {text}" for number, text in zip(_numbers(run, shown), words, strict=True))]
+        numbered = zip(_numbers(run, shown), words, strict=True)
+        lines = [Markdown("- chain:"), *(md("  {}. {}", number, text) for number, text in numbered)]
     else:
-        lines = ["- chain: " + " → ".join(words)]
-    return lines + ([f"  … and {left} stages more in `handbook.json`"] if left > 0 else [])
+        lines = [md("- chain: {}", joined(" → ", words))]
+    return lines + ([md("  … and {} stages more in `handbook.json`", left)] if left > 0 else [])
 
 
 def _numbers(run: RunFacts, shown: Sequence[StageFacts]) -> list[int]:
@@ -119,70 +127,67 @@ def around(stages: Sequence[StageFacts], limit: int) -> Sequence[StageFacts]:
     return stages[start : start + limit]
 
 
-def _stage(stage: StageFacts) -> str:
-    parts = [f"{stage.name} [{stage.state}] {code(stage.command)}"]
+def _stage(stage: StageFacts) -> Markdown:
+    parts = [md("{} [{}] {}", stage.name, stage.state, code(stage.command))]
     if stage.gates:
-        parts.append(f"gates: {', '.join(stage.gates)}")
+        parts.append(md("gates: {}", ", ".join(stage.gates)))
     if stage.artifacts:
-        parts.append(f"leaves {', '.join(stage.artifacts[:4])}" + (" …" if len(stage.artifacts) > 4 else ""))
-    parts += stage.conditions
-    if stage.note:
-        parts.append(stage.note)
-    return "; ".join(parts)
+        leaves = joined(", ", (code(one) for one in stage.artifacts[:4]))
+        parts.append(md("leaves {}{}", leaves, " …" if len(stage.artifacts) > 4 else ""))
+    return joined("; ", [*parts, *stage.conditions, *filter(None, [stage.note])])
 
 
-def _places(run: RunFacts) -> list[str]:
+def _places(run: RunFacts) -> list[Markdown]:
     lines = []
     if run.markers:
         folder = run.markers[0].path.rpartition("/")[0]
         shown = run.markers[: 2 + 2 * STAGES_SHOWN]
-        words = ", ".join(_marker(marker) for marker in shown)
+        words = joined(", ", (_marker(marker) for marker in shown))
         left = len(run.markers) - len(shown)
-        lines.append(f"markers in {code(folder + '/')}: {words}" + (f", and {left} more" if left > 0 else ""))
-    lines.append(
-        f"log {code(maybe(run.log))}; all of them in {code(run.place + '/logs/')}; records {code(run.place + '/')}"
-    )
+        lines.append(md("markers in {}: {}{}", code(folder + "/"), words, f", and {left} more" if left > 0 else ""))
+    logs, records = code(run.place + "/logs/"), code(run.place + "/")
+    lines.append(md("log {}; all of them in {}; records {}", code(maybe(run.log)), logs, records))
     return lines
 
 
-def _record(facts: Facts, run: RunFacts) -> list[str]:
+def _record(facts: Facts, run: RunFacts) -> list[Markdown]:
     """Its logbook, and when somebody is due to write into it: as a time, so that it is true whenever it is read."""
     if facts.here:
         return []
-    known = run.record
+    known, logbook = run.record, code(f"{facts.logbook}/{run.run}.md")
     if known.sealed_at is not None:
-        return [f"record {code(f'{facts.logbook}/{run.run}.md')}: SEALED {clock(known.sealed_at)}"]
+        return [md("record {}: SEALED {}", logbook, clock(known.sealed_at))]
     last = f"last entry by hand {clock(known.last_at)}" if known.by_hand else "no entry by hand yet"
     due = f"; the next is due by {clock(known.due_at)}" if known.due_at is not None else ""
-    return [f"record {code(f'{facts.logbook}/{run.run}.md')}: {last}{due}"]
+    return [md("record {}: {}{}", logbook, last, due)]
 
 
-def _marker(marker: MarkerFacts) -> str:
+def _marker(marker: MarkerFacts) -> Markdown:
     there = "?" if isinstance(marker.there, Unseen) else "there" if marker.there is True else "no"
-    return f"{marker.path.rpartition('/')[2]} ({there}{', ' + marker.note if marker.note else ''})"
+    return md("{} ({}{})", marker.path.rpartition("/")[2], there, f", {marker.note}" if marker.note else "")
 
 
-def _identity(run: RunFacts, *, roomy: bool) -> list[str]:
+def _identity(run: RunFacts, *, roomy: bool) -> list[Markdown]:
     known = run.identity
     lines = []
     if isinstance(known, Absent | Unseen):
-        lines.append(f"identity: unknown ({known.why})")
+        lines.append(md("identity: unknown ({})", known.why))
     else:
-        tracker = f"; tracker {known.tracker}" if known.tracker else ""
-        words = f"run id {run.run_id or '?'}; code {known.code}; chain {known.chain_fingerprint}; on {known.host}"
-        words += f"; onbox {known.onbox}"
-        lines.append(
-            f"{words}; config {known.config}{tracker}; environment names {', '.join(known.environment) or 'none'}"
-        )
+        what = (run.run_id or "?", known.code, known.chain_fingerprint, known.host, known.onbox, code(known.config))
+        tracker = md("; tracker {}", known.tracker) if known.tracker else ""
+        names = ", ".join(known.environment) or "none"
+        words = md("run id {}; code {}; chain {}; on {}; onbox {}; config {}", *what)
+        lines.append(md("{}{}; environment names {}", words, tracker, names))
     if run.launches:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
-        words = " · ".join(
-            f"#{one.number} {one.at[:16]} {one.code}"
-            + (f" ({prose('; '.join(one.differences[:4]))})" if one.differences else "")
-            for one in last
-        )
-        lines.append(f"{len(run.launches)} launches: {words}")
+        words = joined(" · ", (_launch(one) for one in last))
+        lines.append(md("{} launches: {}", len(run.launches), words))
     waiting = observed(run.waiting)
-    told = f"tells {run.notify}" if run.notify else "nobody is told by the run itself"
-    lines.append(f"notifications: {told}" + (f"; {waiting} wait undelivered" if waiting else ""))
+    told = md("tells {}", run.notify) if run.notify else "nobody is told by the run itself"
+    lines.append(md("notifications: {}{}", told, f"; {waiting} wait undelivered" if waiting else ""))
     return lines
+
+
+def _launch(one: LaunchFacts) -> Markdown:
+    differs = md(" ({})", "; ".join(one.differences[:4])) if one.differences else ""
+    return md("#{} {} {}{}", one.number, one.at[:16], one.code, differs)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handbook.recovery import advise, by_need, remedy_of
+from handbook.recovery import Advice, advise, by_need, remedy_of
 from handbook.render_run import state_word
 from handbook.words import clock, safe
 from onbox.contract.readings import Absent, Unseen, observed
+from patrol.decide.way import here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +104,7 @@ def overdue(facts: Facts, now: float) -> list[str]:
     due = [run for run in by_need(facts) if run.record.due_at is not None and run.record.due_at < now]
     said = [
         f"record of {run.name}: {'nothing by hand since' if run.record.by_hand else 'no entry by hand; launched'} "
-        f"{clock(run.record.last_at)}: handbook log --run {run.name} TEXT"
+        f"{clock(run.record.last_at)}: {here('handbook', 'log', '--run', run.name)} TEXT"
         for run in due[:2]
     ]
     return said + ([f"{len(due) - 2} more records are due"] if len(due) > 2 else [])
@@ -122,13 +123,19 @@ def _watch_line(facts: Facts) -> str:
     return safe(f"watch: {timer}; sentinels and transfers here: {local}", 240)
 
 
+def _nothing(advice: Advice) -> str:
+    if not advice.withheld:
+        return "nothing is to be typed"
+    return f"no command is offered: it could not be typed as it is shown | {safe(advice.withheld, 160)}"
+
+
 def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
     if not runs and facts.troubles:
         return ["next: mend what could not be looked at; whether anything runs is not known"]
     if not runs:
         return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
     advice = advise(runs[0], here=facts.here)
-    lines = [f"then: {advice.then}; do not {advice.never}", f"next: {advice.first or 'nothing is to be typed'}"]
+    lines = [f"then: {advice.then}; do not {advice.never}", f"next: {advice.first or _nothing(advice)}"]
     if advice.first and advice.first == advice.resume:
         known = observed(runs[0].resume)
         lines.insert(0, safe(f"checkpoint: {known.checkpoint if known else 'unknown'}", 240))

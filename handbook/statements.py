@@ -6,7 +6,8 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from handbook.words import code, safe
+from handbook.markdown import code
+from handbook.words import safe
 from onbox.contract.json_text import as_object
 
 if TYPE_CHECKING:

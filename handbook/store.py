@@ -8,7 +8,8 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from handbook.records import RawRun
+from handbook.records import RawRun, onbox_words
+from onbox.contract.names import name_problem
 from onbox.system.files import read_file, replace_file
 from onbox.system.ownership import make_own_folder
 
@@ -39,8 +40,8 @@ def load(folder: str) -> Store:
     """What is kept; nothing where there is no file, or none that can be understood."""
     try:
         data = json.loads(read_file(os.path.join(folder, FILE)) or b"{}")
-        runs = {(one["box"], one["run"]): _run(one) for one in data.get("runs", [])}
-        onbox = {str(box): tuple(map(str, words)) for box, words in data.get("onbox", {}).items()}
+        runs = {(one["box"], one["run"]): _run(one) for one in data.get("runs", []) if not name_problem(one["run"])}
+        onbox = {str(box): onbox_words(" ".join(map(str, words))) for box, words in data.get("onbox", {}).items()}
         return Store(runs, onbox)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Store({}, {})

@@ -20,6 +20,11 @@ def safe_path(value: object) -> str:
     return safe_line(value)
 
 
+def as_typed(value: object) -> str:
+    """A command as it is; "" where it cannot be shown so: a command that was cleaned is another one."""
+    return value if isinstance(value, str) and safe_line(value) == value else ""
+
+
 def clock(seconds: float | None) -> str:
     """`2026-11-21 05:03 UTC`; `never` for None."""
     if seconds is None:
@@ -38,28 +43,3 @@ def clock_seconds(text: str) -> float | None:
         return float(calendar.timegm(time.strptime(text, "%Y-%m-%d %H:%M:%S UTC")))
     except ValueError:
         return None
-
-
-def code(text: str) -> str:
-    """Inline code of Markdown, whatever backticks it holds."""
-    if "`" not in text:
-        return f"`{text}`"
-    longest = run = 0
-    for letter in text:
-        run = run + 1 if letter == "`" else 0
-        longest = max(longest, run)
-    fence = "`" * (longest + 1)
-    return f"{fence} {text} {fence}"
-
-
-def prose(text: str) -> str:
-    """Text of a box within Markdown: it can form no code, no emphasis, no link, no HTML and no heading of its own."""
-    return text.translate(_PROSE)
-
-
-_PROSE = str.maketrans({"`": "'", "*": "·", "<": "(", ">": ")", "[": "(", "]": ")", "#": "♯"})
-
-
-def cell(text: str) -> str:
-    """Text in a cell of a Markdown table."""
-    return text.replace("|", "¦")

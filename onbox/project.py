@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from onbox.contract.config_trust import Delicate
 
-
+FILE_LIMIT_BYTES = 1 << 20
+SMALL, SMALL_NESTS = 1 << 14, 64
+ERRORS_SHOWN = 100
 PATH_LIMIT = 4096
 
 
@@ -148,22 +150,26 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
         count = len(errors.errors)
         heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
         raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
+    except RecursionError as error:
+        raise Trouble(Exit.CONFIG, f"{path}: its tables are nested too deep") from error
 
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
-    """Each error of a file that has been read, with its line where that can be told."""
-    from onbox.contract.config_place import line_of  # noqa: PLC0415 - only a wrong file needs it
+    """Each error of a file that has been read, with its line where that can be told; of very many the first."""
+    from onbox.contract.config_place import line_of, lines_of  # noqa: PLC0415 - only a wrong file needs it
 
-    text = (read_file(path) or b"").decode("utf-8", "replace")
-    for error in errors.errors:
-        line = line_of(text, error.path)
+    lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
+    for error in errors.errors[:ERRORS_SHOWN]:
+        line = line_of(lines, error.path)
         yield f"  {error}" if line is None else f"  line {line}: {error}"
+    if len(errors.errors) > ERRORS_SHOWN:
+        yield f"  and {len(errors.errors) - ERRORS_SHOWN} more"
 
 
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as plain data. Raises Trouble: no file, unreadable, not UTF-8, not TOML (with line and column)."""
     try:
-        data = read_file(path)
+        data = read_file(path, FILE_LIMIT_BYTES + 1)
     except OSError as error:
         raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
     if data is None:
@@ -178,8 +184,24 @@ def parse_toml(data: bytes, path: str) -> dict[str, Any]:
     else:
         import tomli as tomllib  # noqa: PLC0415
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        if len(data) > FILE_LIMIT_BYTES:
+            raise Trouble(
+                Exit.CONFIG, f"{path}: is larger than {FILE_LIMIT_BYTES >> 20} MiB, which no configuration needs"
+            )
+        text = data.decode("utf-8")
+        _refuse_out_of_bounds(path, text)
+        return tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise Trouble(Exit.CONFIG, f"{path}: is not UTF-8 (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: is not TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # the parser's own, a number too long, brackets too deep
+        raise Trouble(Exit.CONFIG, f"{path}: is not TOML: {safe_line(error, 300)}") from error
+
+
+def _refuse_out_of_bounds(path: str, text: str) -> None:
+    """What little text there is the parser is done with at once, but for brackets within brackets."""
+    if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
+        return
+    from onbox.contract.config_bounds import bounds_problem  # noqa: PLC0415 - 3 ms that small files save
+
+    if problem := bounds_problem(text):
+        raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")

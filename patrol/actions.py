@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.exits import Exit
+from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.readings import observed
 from onbox.outside import LINE_LIMIT, safe_line
+from patrol.box_program import FUNCTIONS
 from patrol.ssh import NoAnswer, script_with_values
 
 if TYPE_CHECKING:
@@ -27,28 +29,32 @@ RESUME_SECONDS = 60.0
 SAID_LIMIT = 300
 END_MARK = b"<<<onbox resume end>>>"
 
-# $1: project on the box; $2: run; $3: the interpreter that started the run, or empty. The program: of that interpreter,
-# else the one on the PATH, of the project's own environments, of the account, or a python that has the package. Its
-# stdin is empty; it detaches by itself.
-SCRIPT = r"""
+# $1: project on the box; $2: run; $3: the interpreter that started the run, or empty; $4: the state directory, below
+# the project unless absolute. The program: of that interpreter, else the one on the PATH, of the project's own
+# environments, of the account, or a python that has the package. Its stdin is empty; it detaches by itself.
+SCRIPT = (
+    FUNCTIONS
+    + r"""
 case $1 in
   '~'|'~/'*) cd "$HOME${1#?}";;
   *) cd "$1";;
 esac || { echo "cannot enter the project"; printf '\n126\n<<<onbox resume end>>>\n'; exit; }
-set -- "$2" "$3"
-for onbox in "$(command -v onbox)" .venv/bin/onbox venv/bin/onbox "$HOME/.local/bin/onbox"; do
-  [ -n "$onbox" ] && [ -x "$onbox" ] && break
-  onbox=
-done
-if [ -n "$2" ] && "$2" -c 'import onbox' 2>/dev/null; then "$2" -m onbox resume -d -- "$1" 2>&1; code=$?
-elif [ -n "$onbox" ]; then "$onbox" resume -d -- "$1" 2>&1; code=$?
-elif python3 -c 'import onbox' 2>/dev/null; then python3 -m onbox resume -d -- "$1" 2>&1; code=$?
+case $4 in
+  '~'|'~/'*) state=$HOME${4#?};;
+  *) state=$4;;
+esac
+set -- "$2" "$(onbox_here "$state/$2" "$3")"
+onbox_find
+if [ -n "$2" ] && onbox_knows "$2"; then onbox_python "$2" resume -d -- "$1" 2>&1; code=$?
+elif [ -n "$onbox_program" ]; then "$onbox_program" resume -d -- "$1" 2>&1; code=$?
+elif onbox_knows python3; then onbox_python python3 resume -d -- "$1" 2>&1; code=$?
 else
   echo "no onbox where the run was started, on the PATH, in .venv or venv of the project, in ~/.local/bin, in python3"
   code=127
 fi
 printf '\n%s\n<<<onbox resume end>>>\n' "$code"
 """
+)
 
 
 class Refused(NamedTuple):
@@ -106,9 +112,9 @@ def still_agrees(first: Verdict, second: Verdict, first_look: RunLook, second_lo
     return None
 
 
-def resume_stdin(project: str, run: str, python: str | None = None) -> bytes:
+def resume_stdin(project: str, run: str, python: str | None = None, state_dir: str = DEFAULT_STATE_DIR) -> bytes:
     """What goes to the box's sh. python: as the run's records name it. Raises ValueError on a NUL."""
-    return script_with_values(SCRIPT, (project, run, python or ""))
+    return script_with_values(SCRIPT, (project, run, python or "", state_dir))
 
 
 def read_resume(answer: Answer | NoAnswer) -> Done:

@@ -125,7 +125,8 @@ def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Do
     if judged.box.project is None:
         return actions.Done("failed", "the box's configuration names no project")
     try:
-        stdin = actions.resume_stdin(judged.box.project, run.verdict.run, python)
+        state_dir = settings.state_dir_of(judged.box)
+        stdin = actions.resume_stdin(judged.box.project, run.verdict.run, python, state_dir)
     except ValueError as error:
         return actions.Done("failed", str(error))
     target = target_of(settings, judged.box)

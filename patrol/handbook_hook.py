@@ -5,13 +5,15 @@ from the handbook to the patrol, never back. Where none was ever built nothing i
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING
+
+from onbox.system.relaunch import child_words
 
 if TYPE_CHECKING:
     from patrol.settings import Settings
+
+_CALL = "from handbook.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
 def renew_handbook(settings: Settings) -> int | None:
@@ -21,17 +23,13 @@ def renew_handbook(settings: Settings) -> int | None:
     if importlib.util.find_spec("handbook") is None:
         return None
     where = ("-c", settings.config_path) if settings.config_path else ("--folder", settings.folder)
-    words = [sys.executable, "-m", "handbook", "build", "--from-memory", *where]
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     try:
         return subprocess.Popen(
-            words,
+            child_words(_CALL, "build", "--from-memory", *where),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
         ).pid
     except OSError:
         return None  # no more processes, no memory: the next tick tries again, and the page says how old it is

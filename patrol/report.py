@@ -202,8 +202,8 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
         lines += [f"    | {line}" for line in _traceback(look)] if first else []
         lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
-        lines += [f"    {'next' if first else 'also'}    {_command(finding.command)}"] if finding.command else []
-        lines += [f"    ask     {what}: {_command(command)}" for what, command in verdict.asked] if first else []
+        lines += [f"    {'next' if first else 'also'}    {finding.command}"] if finding.command else []
+        lines += [f"    ask     {what}: {command}" for what, command in verdict.asked] if first else []
     results = look.results if look is not None and verdict.state is RunState.DONE else ()
     for file in results:
         if told is None or file not in told:
@@ -224,11 +224,6 @@ def _result_lines(file: ResultFile) -> list[str]:
     part = " (its first 4 KiB)" if one_long else f" (its first {len(shown)} lines)"
     head = f"  result  {clean(file.path, 120)}{part if cut else ''}"
     return [head, *(f"    | {line}" for line in shown)]
-
-
-def _command(command: str) -> str:
-    """As it is, or not at all: a command that was cleaned is another one."""
-    return command if safe_line(command) == command else "(it holds what is not shown on a terminal; see --json)"
 
 
 def _since(verdict: Verdict, now: float) -> str:

@@ -257,6 +257,7 @@ class Channel:
         assert self.live is not None
         self.live.connection.close()
         self.live, self.lost_at = None, monotonic()
+        self.lasting = self.pace.once and not self.looked
         if held:
             self.next_try_at = self.lost_at + (self.pace.short_poll or 0.0)
             return
@@ -285,6 +286,7 @@ class Channel:
         self.reason, self.detail = reason, detail
         # Before the first contact it will not get better by waiting; later it may be a home directory that hangs.
         self.lasting = lasting and self.last_heard_at is None and (reason != "shell" or self.failures > 2)
+        self.lasting = self.lasting or (self.pace.once and not self.attempts)
         now = monotonic()
         if not self.attempts:
             pause = pause_before_try(self.failures, now - self.lost_at, random.random())  # noqa: S311 - jitter

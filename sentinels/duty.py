@@ -44,7 +44,7 @@ class Duty:
         except StateNotWritten as error:
             self.register = None
             _warn(f"{error}; waiting all the same, but a second wait for this will not end this one")
-        if earlier is not None and not fresh:  # `fresh`: also where what was there before counts
+        if earlier is not None and not fresh:
             self.entry = self.entry._replace(armed_at=earlier.armed_at, memory=earlier.memory)
         self._next_renewal, self._next_progress = monotonic() + RENEW_SECONDS, 0.0
         self._sight: tuple[bool, ...] = ()

@@ -58,7 +58,7 @@ class Asking:
 
 class JobChannel:
     """The jobs of one engine. main: the channel to the run's own records, where there is one: then this one only adds
-    the engine's word, and whether it is in sight decides nothing.
+    the engine's word, and whether it is in sight decides nothing. once: one look is all.
     """
 
     def __init__(
@@ -68,8 +68,9 @@ class JobChannel:
         every_seconds: float = POLL_SECONDS,
         *,
         main: Channel | None = None,
+        once: bool = False,
     ) -> None:
-        self.target, self.every_seconds, self.main = target, every_seconds, main
+        self.target, self.every_seconds, self.main, self.once = target, every_seconds, main, once
         self.items = {str(at): item for at, item in enumerate(items)}
         self.finished: set[int] = set()
         self.asking: Asking | None = None
@@ -136,9 +137,11 @@ class JobChannel:
 
     @property
     def lasting(self) -> bool:
-        """Whether waiting cannot help: a token that was refused before anything was ever heard."""
+        """Whether waiting cannot help: a token that was refused before anything was ever heard; or one look is all."""
+        if self.main is not None or self.last_heard_at is not None:
+            return False
         known = BY_KEY.get(self.reason)
-        return self.main is None and self.last_heard_at is None and known is not None and known.lasting
+        return (self.once and bool(self.reason)) or (known is not None and known.lasting)
 
     @property
     def contact(self) -> Contact:

@@ -34,26 +34,28 @@ from sentinels.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 CLOCK_GRAIN_SECONDS = 0.02  # a file's times lag behind the clock by up to a tick of the kernel
+ALIKE_SECONDS = 1.0  # a shell tells times in whole seconds: what is so much older than a process is surely older
+ALL = "all"  # a log's cursor: what is there already counts
 BLIND_SECONDS = 3.0  # of a log, before the first look; so long a login is nothing unusual
 
 
 class Arming(NamedTuple):
-    """What a wait was begun with. box_clock: moment of the arming by the box's clock; None: not known yet.
+    """What a wait was begun with. new_only: what was there before does not count."""
 
-    existing: what was there before counts too.
-    """
-
-    existing: bool = False
+    new_only: bool = False
     stall_after_seconds: float | None = None
 
 
 class Condition(ABC):
-    """One target. note: what is known of it meanwhile, one line; "" for nothing worth telling."""
+    """One target. note: what is known of it meanwhile, one line; "" for nothing worth telling. beside: the processes
+    on the same box that belong to it: what is older than one that lives is of an older run.
+    """
 
     kind = ""
+    beside: Sequence[ProcessCondition] = ()
 
     def __init__(self, target: Target, path: str, arming: Arming) -> None:
         self.target, self.path, self.arming = target, path, arming
@@ -74,6 +76,14 @@ class Condition(ABC):
     def recall(self, memory: Mapping[str, Any]) -> None:  # noqa: B027 - what remembers nothing has nothing to go on from
         """Go on from what an earlier slice of the same wait remembered."""
 
+    def _older_than_process(self, changed_at: float | None) -> str:
+        """The living process that began after this was written, in words; "" for none."""
+        for process in self.beside:
+            began = process.began_at
+            if changed_at is not None and began is not None and changed_at < began - ALIKE_SECONDS:
+                return f"is older than process {process.path}, which lives: a new one is waited for"
+        return ""
+
     def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:
         kept = {key: value for key, value in detail.items() if value is not None}
         return Finding(outcome, self.target.text, safe_line(say, 1000), since, kept)
@@ -83,7 +93,7 @@ class Condition(ABC):
 
 
 class MarkerCondition(Condition):
-    """A marker that is new: not the one that was there when the wait began, and not of another run or command."""
+    """A marker, also one that is there already, unless it is known to be of another run or command."""
 
     kind = "file"
 
@@ -108,7 +118,7 @@ class MarkerCondition(Condition):
         if seen.stamp == self.old:
             return None
         marker = parse_marker(seen.content)
-        why_old = "" if self.arming.existing else self._why_old(seen, marker, clock, armed_clock)
+        why_old = self._why_old(seen, marker, clock, armed_clock)
         if why_old:
             self.old, self.note = seen.stamp, why_old
             return None
@@ -128,13 +138,16 @@ class MarkerCondition(Condition):
                 return f"the marker there is of an older run ({marker.run_id}; the run is {wanted_id})"
             if wanted_print is not None and marker.fingerprint != wanted_print:
                 return f"the marker there is of another command ({marker.fingerprint}, not {wanted_print})"
-        if self.known_absent or self.old:
-            return ""
         changed = seen.changed_at
+        older = self._older_than_process(changed)
+        if older:
+            return f"the marker there {older}"
+        if not self.arming.new_only or self.known_absent or self.old:
+            return ""
         if changed is not None and armed_clock - CLOCK_GRAIN_SECONDS <= changed <= clock + 2.0:
             return ""
         age = "" if changed is None else f", {format_duration(max(0.0, armed_clock - changed))} old"
-        return f"there was one before this wait{age}; a new one is waited for (--existing takes the old one)"
+        return f"there was one before this wait{age}; a new one is waited for (--new-only)"
 
     def memory(self) -> dict[str, Any]:
         return {"old": self.old, "known_absent": self.known_absent}
@@ -170,14 +183,18 @@ def first_line(content: bytes) -> str:
 
 
 class LogCondition(Condition):
-    """A line that came after the arming. With --stall-after also that no line came for so long."""
+    """A line of a log; of those that are there already the last one that matches tells how it stands.
+
+    With --stall-after also that no line came for so long.
+    """
 
     kind = "log"
 
     def __init__(self, target: Target, path: str, arming: Arming) -> None:
         super().__init__(target, path, arming)
-        self.cursor = "0:0:0:0:0" if arming.existing else ""
-        self.looked_before = arming.existing  # else the first look tells where its new lines begin
+        self.cursor = "" if arming.new_only else ALL
+        self.looked_before = not arming.new_only  # else the first look tells where its new lines begin
+        self.older = ""
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         patterns = self.target.regex, self.target.fail_regex
@@ -191,13 +208,12 @@ class LogCondition(Condition):
         elif isinstance(message, Remember):
             self.cursor = message.known
         elif isinstance(message, LineSeen):
-            line = safe_line(message.line, 400)
-            outcome = Outcome.FAILED if message.failed else Outcome.LANDED
-            word = "fail line" if message.failed else "line"
-            return self._found(outcome, f"{word} in {self.path}: {line}", clock, log=self.path, line=line)
+            return self._judge(message, clock)
         elif isinstance(message, Quiet):
-            self.note = self._blind(clock - armed_clock, message.seconds) or (
-                f"log written {format_duration(message.seconds)} ago"
+            self.note = (
+                self.older
+                or self._blind(clock - armed_clock, message.seconds)
+                or (f"log written {format_duration(message.seconds)} ago")
             )
             self.looked_before = True
             limit = self.arming.stall_after_seconds
@@ -206,12 +222,22 @@ class LogCondition(Condition):
                 return self._found(Outcome.STALLED, say, clock - message.seconds, log=self.path)
         return None
 
+    def _judge(self, seen: LineSeen, clock: float) -> Finding | None:
+        line, word = safe_line(seen.line, 400), "fail line" if seen.failed else "line"
+        older = self._older_than_process(seen.written_at)
+        if older:
+            self.older = self.note = f"the {word} there {older}"
+            return None
+        outcome = Outcome.FAILED if seen.failed else Outcome.LANDED
+        since = min(seen.written_at, clock) or clock
+        return self._found(outcome, f"{word} in {self.path}: {line}", since, log=self.path, line=line)
+
     def _blind(self, waited_seconds: float, quiet_seconds: float) -> str:
         """What is to be said of lines that came before the first look: old and new ones look alike."""
         if self.looked_before or not quiet_seconds < waited_seconds or waited_seconds < BLIND_SECONDS:
             return ""
         return (
-            f"lines of the first {format_duration(waited_seconds)} do not count, the box was not in sight (--existing)"
+            f"lines of the first {format_duration(waited_seconds)} do not count, the box was not in sight (--new-only)"
         )
 
     def memory(self) -> dict[str, Any]:
@@ -223,7 +249,7 @@ class LogCondition(Condition):
 
 
 class ArtifactCondition(Condition):
-    """A file of a pattern that is new, big enough and no longer growing."""
+    """A file of a pattern that is big enough and no longer grows; the newest, where there are several."""
 
     kind = "artifact"
 
@@ -232,7 +258,9 @@ class ArtifactCondition(Condition):
         self.known = ""
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
-        since = "0" if self.arming.existing else "now" if armed_clock is None else f"{armed_clock:.3f}"
+        since = "0"
+        if self.arming.new_only:
+            since = "now" if armed_clock is None else f"{armed_clock:.3f}"
         stable = f"{self.target.stable_seconds:g}"
         return (self.kind, self.path, str(self.target.min_bytes), stable, f"{since};{self.known}")
 
@@ -242,12 +270,17 @@ class ArtifactCondition(Condition):
         elif isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, ArtifactSeen) and message.ready:
+            older = self._older_than_process(message.changed_at)
+            if older:
+                self.note = f"the newest file there {older}"
+                return None
             path = safe_line(message.path)
             stable = format_duration(self.target.stable_seconds)
             say = f"artifact {path}, {format_size(message.size)}, unchanged for {stable}"
-            return self._found(Outcome.LANDED, say, clock, artifact=path, bytes=message.size)
+            since = min(message.changed_at, clock) or clock
+            return self._found(Outcome.LANDED, say, since, artifact=path, bytes=message.size)
         elif isinstance(message, ArtifactSeen):
-            self.note = f"{message.files} file(s) match, {message.growing} new and not finished"
+            self.note = f"{message.files} file(s) match, {message.growing} not finished"
         return None
 
 
@@ -258,9 +291,10 @@ class ProcessCondition(Condition):
 
     def __init__(self, target: Target, path: str, arming: Arming) -> None:
         super().__init__(target, path, arming)
-        self.stamp, self.gone_at = "", None
+        self.stamp, self.gone_at, self.began_at = "", None, None
 
     gone_at: float | None
+    began_at: float | None
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path, self.stamp)
@@ -270,6 +304,7 @@ class ProcessCondition(Condition):
             self._cannot_look(message)
         elif isinstance(message, PidSeen) and message.stamp is not None:
             self.stamp, self.gone_at, self.note = message.stamp, None, "lives"
+            self.began_at = None if message.age_seconds is None else clock - message.age_seconds
         elif isinstance(message, PidSeen):
             self.gone_at = clock if self.gone_at is None or self.gone_at > clock else self.gone_at
             if clock - self.gone_at >= PROOF_SECONDS:
@@ -349,6 +384,15 @@ class RunCondition(Condition):
     def recall(self, memory: Mapping[str, Any]) -> None:
         bound = memory.get("bound")
         self.bound = None if bound is None else str(bound)
+
+
+def with_processes(items: Sequence[tuple[int, Condition]]) -> list[tuple[int, Condition]]:
+    """All on one box, its processes first: what is older than one that lives is known to be so when it is seen."""
+    processes = [(number, one) for number, one in items if isinstance(one, ProcessCondition)]
+    others = [(number, one) for number, one in items if not isinstance(one, ProcessCondition)]
+    for _, condition in others:
+        condition.beside = [one for _, one in processes]
+    return [*processes, *others]
 
 
 CONDITIONS: Mapping[Kind, type[Condition]] = {

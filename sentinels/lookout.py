@@ -43,7 +43,9 @@ def make_items(words):
 
 
 def look_all(items, now, *, beats):
-    """Every line that there is to say; beats: with what is told with a heartbeat only."""
+    """Every line that there is to say; beats: with what is told with a heartbeat only. The beat itself tells that all
+    items were looked at to their ends: none is told while a long log is still being read.
+    """
     said = []
     for item in items:
         said += looked(item, item.look, now)
@@ -51,7 +53,8 @@ def look_all(items, now, *, beats):
         for item in items:
             if hasattr(item, "beat"):
                 said += looked(item, item.beat, now)
-        said.append("beat %.3f" % now)
+        if not any(hasattr(item, "behind") and item.behind for item in items):
+            said.append("beat %.3f" % now)
     return said
 
 
@@ -91,8 +94,10 @@ def main(words):
         now = clock()
         if not now < next_beat <= now + beat:
             signal.alarm(STUCK_SECONDS)
-            say(look_all(items, now, beats=True))
-            next_beat = now + beat
+            lines = look_all(items, now, beats=True)
+            say(lines)
+            if lines[-1:] and lines[-1].startswith("beat "):
+                next_beat = now + beat
             if os.getppid() != parent or (ping and not now - heard < ping):
                 return None
         else:

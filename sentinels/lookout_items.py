@@ -14,6 +14,7 @@ CONTENT_LIMIT = 4096
 HEAD_LIMIT = 1 << 18
 LINE_LIMIT = 1 << 16
 READ_LIMIT = 1 << 20
+LOOK_LIMIT = 1 << 24  # of a long log, in one look: the others must not wait for it
 SLOW_SECONDS = 1.0  # between two looks at what costs more than a stat
 REST_SECONDS = 1.0  # a last line without its end counts when nothing was added for so long
 
@@ -102,7 +103,9 @@ class FileItem:
 
 
 class LogItem:
-    """Lines of a log that came after the cursor. Cursor: device:inode:offset:size of the piece before:its checksum."""
+    """Lines of a log that came after the cursor. Cursor: device:inode:offset:size of the piece before:its checksum;
+    empty: lines from now on; "all": also what is there, of which the last line that matches tells how it stands.
+    """
 
     UNSEEN = "log %s unseen %s"
 
@@ -115,6 +118,7 @@ class LogItem:
         self.told = cursor
         self.first, self.odd = True, False
         self.mtime = None
+        self.all, self.behind, self.last = cursor == "all", False, []  # type: bool, bool, list[str]
 
     @staticmethod
     def _parse(cursor):
@@ -135,6 +139,7 @@ class LogItem:
         except OSError as error:
             if self.first and self.wanted is None:
                 self.wanted = (0, 0, 0, 0, 0)  # it was not there when the wait began: all of it will be new
+            self.all = self.behind = False
             if self.first or self.fd >= 0:
                 absent = error.errno in (errno.ENOENT, errno.ENOTDIR)
                 said.append("log %s %s" % (self.ident, "absent" if absent else "unseen %s" % why(error)))
@@ -158,6 +163,10 @@ class LogItem:
         self.odd = True
         return said
 
+    def busy(self):
+        """Whether there is more to read at once."""
+        return self.behind
+
     def beat(self, now):
         """The cursor, to go on from after a lost link, and how long the log has been quiet by the box's own clock."""
         said = self._cursor_line()
@@ -166,6 +175,8 @@ class LogItem:
         return said
 
     def _cursor_line(self):
+        if self.all:
+            return ["log %s cursor all" % self.ident]  # also a sign of life: a long log takes its time
         place = self.wanted if self.fd < 0 else self._place()
         if place is None:
             return []
@@ -186,7 +197,7 @@ class LogItem:
         if self.fd >= 0:
             self.wanted = self._place()
             os.close(self.fd)
-        self.fd, self.where, self.rest = -1, (0, 0), b""
+        self.fd, self.where, self.rest, self.behind = -1, (0, 0), b"", False
 
     def _enter(self, now):
         """Open the file that has the name now, and find the place to read on from."""
@@ -200,7 +211,8 @@ class LogItem:
         seen = os.fstat(self.fd)
         self.where, self.grew_at = (seen.st_dev, seen.st_ino), now
         if wanted is None:
-            self.offset = seen.st_size if self.first else 0
+            self.offset = seen.st_size if self.first and not self.all else 0
+            self.last = []
         else:
             self.offset = wanted[2] if self._continues(self.fd, wanted, seen) else 0
         return said + self._read(now)
@@ -233,8 +245,8 @@ class LogItem:
         return []
 
     def _read(self, now):
-        said = []  # type: list[str]
-        while True:
+        self.behind = False
+        for _ in range(LOOK_LIMIT // READ_LIMIT):
             try:
                 size = os.fstat(self.fd).st_size
                 if size < self.offset:
@@ -243,22 +255,28 @@ class LogItem:
                     break
                 data = os.pread(self.fd, READ_LIMIT, self.offset)
             except OSError as error:
-                return [*said, "log %s unseen %s" % (self.ident, why(error))]
+                return ["log %s unseen %s" % (self.ident, why(error))]
             if not data:
                 break
             self.offset += len(data)
             self.grew_at = now
-            said += self._match(data)
-            if said:
+            said = self._match(data)
+            if said and not self.all:
                 return said
-        if self.rest and now - self.grew_at >= REST_SECONDS:
-            said += self._try(self.rest)
-        return said
+            self.last = said or self.last
+        else:
+            self.behind = True
+            return []
+        if self.all:
+            self.all, said, self.last = False, self.last, []
+            return said
+        return self._try(self.rest) if self.rest and now - self.grew_at >= REST_SECONDS else []
 
     def _match(self, data):
+        """The first line that matches; of what was there already the last one."""
         lines = re.split(b"[\r\n]", self.rest + data)
         self.rest = lines.pop()[-LINE_LIMIT:]
-        for line in lines:
+        for line in reversed(lines) if self.all else lines:
             said = self._try(line[:LINE_LIMIT])
             if said:
                 return said
@@ -267,7 +285,8 @@ class LogItem:
     def _try(self, line):
         for word, pattern in (("fail", self.fail), ("match", self.done)):
             if pattern is not None and pattern.search(line):
-                return ["log %s %s %s" % (self.ident, word, hex_of(line[:1000]))]
+                written = os.fstat(self.fd).st_mtime
+                return ["log %s %s %s %.3f" % (self.ident, word, hex_of(line[:1000]), written)]
         return []
 
 
@@ -292,6 +311,7 @@ class ArtifactItem:
             return []
         self.next_at = now + min(SLOW_SECONDS, max(0.05, self.stable / 10))
         found, growing, names = {}, 0, glob.glob(self.pattern, recursive=True)
+        ready = []  # the newest is told: where that one is too old, all are
         for name in names:
             try:
                 seen = os.stat(name)
@@ -306,11 +326,13 @@ class ArtifactItem:
             found[name] = first
             if seen.st_size < self.min_bytes or now - first[1] < self.stable:
                 growing += 1
-                continue
-            self.seen = found
-            return ["artifact %s ready %s %d" % (self.ident, hex_of(name), seen.st_size)]
+            else:
+                ready.append((max(seen.st_ctime, seen.st_mtime), name, seen.st_size))
         self.seen = found
         state = "artifact %s waits %d %d" % (self.ident, len(names), growing)
+        if ready:
+            changed_at, name, size = max(ready)
+            state = "artifact %s ready %s %d %.3f" % (self.ident, hex_of(name), size, changed_at)
         changed, self.state = state != self.state, state
         return [state] if changed else []
 
@@ -334,6 +356,12 @@ def start_ticks(pid):
     return None if len(fields) < 20 or fields[0] in (b"Z", b"X") else int(fields[19])
 
 
+def age_of(ticks):
+    """For how many seconds a process lives that started so many ticks after the boot."""
+    with open("/proc/uptime", "rb") as file:
+        return max(0.0, float(file.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK"))
+
+
 def boot_id():
     text = read_part("/proc/sys/kernel/random/boot_id", 64)
     return text.decode("ascii", "replace").strip() if text else "-"
@@ -352,6 +380,7 @@ class PidItem:
         if now < self.next_at <= now + SLOW_SECONDS:
             return []
         self.next_at = now + SLOW_SECONDS / 2
+        ticks = None
         if not os.path.isdir("/proc/self"):
             state = "unseen %s" % hex_of("no /proc")
         else:
@@ -363,4 +392,5 @@ class PidItem:
         if state == self.state and state != "gone":
             return []
         self.state = state
-        return ["pid %s %s" % (self.ident, state)]
+        age = " %.2f" % age_of(ticks) if ticks is not None and state != "gone" else ""
+        return ["pid %s %s%s" % (self.ident, state, age)]

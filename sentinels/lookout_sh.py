@@ -87,6 +87,8 @@ stamp() { # FILE: sets is
   while :; do case $is in *.*) is=${is%%.*}${is#*.} ;; *) break ;; esac; done
 }
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
+hz=$(getconf CLK_TCK 2>/dev/null) # ticks of a process's start time, in a second
+case $hz in '' | *[!0-9]* | 0) hz=100 ;; esac
 now() { date +%s; }
 zero= # what the clock is ahead of the uptime, which can be read without a process; found anew twice a minute
 clock() { # sets at
@@ -154,7 +156,31 @@ match_log() { # FILE BYTES ID ERE FAIL_ERE: the first line from the offset on th
     [ -n "$line" ] && { [ -z "$first" ] || [ "${line%%:*}" -lt "$first" ]; } || continue
     first=${line%%:*} found=$word text=${line#*:}
   done
-  [ -z "$first" ] || say "log $3 $found $(hex_of "$text")"
+  [ -z "$first" ] || say "log $3 $found $(hex_of "$text") $(written "$1")"
+}
+written() { at=$(stat -L -c %Y "$1" 2>/dev/null); printf %s "${at:-0}"; }
+# What is there already is read in pieces, so that the beats are not late; the last line that matches tells.
+catch_up() { # NUMBER ID PATH ERE FAIL_ERE WHERE SIZE
+  eval "offset=\${at$1:-0} last=\${last$1:-}"
+  [ "$7" -ge "$offset" ] || offset=0 last=
+  count=$(($7 - offset)); [ "$count" -le 16777216 ] || count=16777216
+  whole=0; [ "$count" -eq 0 ] || whole=$(fresh "$3" "$count" | { cat; printf x; } | sed '$d' | wc -c)
+  [ "$whole" -gt 0 ] || [ "$count" -lt 65536 ] || whole=$count
+  most=0
+  for word in fail match; do
+    if [ $word = fail ]; then pattern=$5; else pattern=$4; fi
+    [ -n "$pattern" ] && [ "$whole" -gt 0 ] || continue
+    line=$(fresh "$3" "$whole" | grep -n -E -a -e "$pattern" | tail -n 1 | head -c 1000)
+    [ -n "$line" ] && [ "${line%%:*}" -gt "$most" ] || continue
+    most=${line%%:*} last="$word $(hex_of "${line#*:}")"
+  done
+  offset=$((offset + whole))
+  if [ "$whole" -gt 0 ] && [ $(($7 - offset)) -ge 65536 ]; then
+    eval "at$1=\$offset last$1=\$last behind=1"
+    return 0
+  fi
+  [ -z "$last" ] || say "log $2 $last $(written "$3")"
+  eval "b$1=\$6:\$offset:0:\$(piece_sum \"\$3\" \"\$offset\")"
 }
 look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   if { [ -n "$5" ] && [ -z "$7" ]; } || { [ -n "$6" ] && [ -z "$8" ]; }; then
@@ -168,18 +194,23 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
   is=$(stat -L -c '%d:%i %s' "$3" 2>/dev/null)
   if [ -z "$is" ]; then
     [ "$was" = absent ] || say "log $2 absent"
-    [ -n "$4" ] || eval "b$1=0:0:0:0:0"
+    case $4 in '' | all) eval "b$1=0:0:0:0:0" ;; esac
     eval "state$1=absent"
     return 0
   fi
   if [ ! -f "$3" ]; then
     [ "$was" = odd ] || say "log $2 unseen $(hex_of 'not a regular file')"
-    [ -n "$4" ] || eval "b$1=0:0:0:0:0"
+    case $4 in '' | all) eval "b$1=0:0:0:0:0" ;; esac
     eval "state$1=odd"
     return 0
   fi
-  [ "$is" != "$was" ] || [ -n "$rest" ] || return 0
+  [ "$is" != "$was" ] || [ -n "$rest" ] || [ "$4" = all ] || return 0
   where=${is% *} size=${is#* }
+  if [ "$4" = all ]; then
+    catch_up "$1" "$2" "$3" "$7" "$8" "$where" "$size"
+    eval "state$1=\$is more$1=0"
+    return 0
+  fi
   if [ -z "$4" ]; then offset=$size; else offset=${4%:*}; offset=${offset%:*}; offset=${offset##*:}; fi
   if [ -n "$4" ] && { [ "$size" -lt "$offset" ] || { case $4 in "$where":*) false ;; *) true ;; esac; }; }; then
     if [ "$size" -lt "$offset" ] || [ "$offset" -eq 0 ] || [ "${4##*:}" != "$(piece_sum "$3" "$offset")" ]; then
@@ -206,7 +237,7 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
 look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
   clock
   since=${6%%;*}; [ "$since" != now ] || { since=$began; eval "d$1=\$since;"; }
-  since=${since%.*} stable=${5%.*} files=0 growing=0 list=
+  since=${since%.*} stable=${5%.*} files=0 growing=0 ready= latest=-1 # the newest is told: too old, and all are
   saved=$IFS; IFS=
   for file in $3; do
     IFS=$saved
@@ -215,16 +246,13 @@ look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
     set -- "$1" "$2" "$3" "$4" "$5" "$6" $is
     newest=$7; [ "$8" -le "$newest" ] || newest=$8
     [ "$newest" -gt "$since" ] || continue # whole seconds: one of the arming's own second may be older than it
-    if [ "$9" -ge "$4" ] && [ $((at - newest)) -ge $((stable + 1)) ]; then
-      say "artifact $2 ready $(hex_of "$file") $9"
-      return 0
-    fi
-    growing=$((growing + 1))
+    if [ "$9" -lt "$4" ] || [ $((at - newest)) -lt $((stable + 1)) ]; then growing=$((growing + 1))
+    elif [ "$newest" -gt "$latest" ]; then ready=$file latest=$newest size=$9; fi
   done
   IFS=$saved
-  eval "was=\$state$1"
-  [ "$files $growing" = "$was" ] || say "artifact $2 waits $files $growing"
-  eval "state$1=\"\$files \$growing\""
+  if [ -n "$ready" ]; then is="ready $(hex_of "$ready") $size $latest"; else is="waits $files $growing"; fi
+  eval "was=\$state$1 state$1=\$is"
+  [ "$is" = "$was" ] || say "artifact $2 $is"
 }
 
 ticks_of() { # PID: its start time, empty if it does not live
@@ -241,7 +269,11 @@ look_pid() { # NUMBER ID PID KNOWN
     eval "b$1=\$ticks:\$boot"
   else is=gone; fi
   eval "was=\$state$1 state$1=\$is"
-  [ "$is" = "$was" ] && [ "$is" != gone ] || say "pid $2 $is"
+  [ "$is" = "$was" ] && [ "$is" != gone ] && return 0
+  case $is in
+    alive*) { read -r up _ </proc/uptime; } 2>/dev/null; is="$is $((${up%.*} - ticks / hz))" ;;
+  esac
+  say "pid $2 $is"
 }
 
 field_end='[",}]*'
@@ -306,10 +338,19 @@ look_run() { # NUMBER ID ROOT
     [ "$is" = "$was" ] || eval "ask$1=0 pause$1=1"
     eval "engine$1=1" ;;
   esac
+  runs=
+  if [ -z "$head" ]; then
+    for file in "${3%/*}"/*/run.json; do
+      [ ! -f "$file" ] || { file=${file%/run.json}; runs="$runs${file##*/}
+"; }
+    done
+    runs=" runs=$(printf %s "$runs" | head -n 20 | hex)"
+    [ "$runs" != " runs=" ] || runs=" runs=-"
+  fi
   say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
     "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
     "done=$done ended=$ended" \
-    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)"
+    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)$runs"
 }
 
 # Its commands are bounded so that two that hang cost less than a beat may be late.
@@ -340,10 +381,10 @@ beat_all() {
       run) quiet "$id" "$path/events.jsonl" "$path"/logs/*.log ;;
     esac
   done
-  say "beat $at"
+  [ -n "$behind" ] || say "beat $at" # it tells that all was looked at to its end
 }
 look_all() {
-  i=0
+  i=0 behind=
   while [ $i -lt $n ]; do
     i=$((i + 1))
     eval "set -- \$i \"\$id$i\" \"\$path$i\" \"\$b$i\" \"\$c$i\" \"\$d$i\" \"\$e$i\" \"\$f$i\"; kind=\$kind$i"
@@ -393,9 +434,10 @@ while :; do
       beats=$((beats + 1))
       [ $((beats % 8)) -ne 0 ] || { zero=; clock; }
       beat_all
-      next=$((at + beat))
+      [ -n "$behind" ] || next=$((at + beat))
     fi
-    if [ $((at - began)) -ge "$hold" ] || [ "$at" -lt "$began" ]; then say "end held"; exit 0; fi
+    late=$hold; [ -z "$behind" ] || late=$((hold + 30)) # a long log is read to its end
+    if [ $((at - began)) -ge "$late" ] || [ "$at" -lt "$began" ]; then say "end held"; exit 0; fi
     if [ "$ping" != 0 ] && [ $((at - heard)) -ge "$ping" ]; then exit 0; fi
   fi
   turn=$((turn + 1))

@@ -53,7 +53,7 @@ TABLE: tuple[Row, ...] = (
     Row(Outcome.GONE, Exit.GONE, "no process lives and no marker landed: killed, or the box was rebooted"),
     Row(Outcome.STOPPED, Exit.GONE, "the run was stopped or interrupted, so no marker will land; `onbox resume` continues it"),
     Row(Outcome.STALLED, Exit.STALLED, "it lives, and has shown no sign of life for --stall-after (or its own stall_after)"),
-    Row(Outcome.UNREACHABLE, Exit.UNREACHABLE, "the box could not be reached at the end; of the run nothing is inferred"),
+    Row(Outcome.UNREACHABLE, Exit.UNREACHABLE, "the box could not be reached at the end, or at the one try of --once; of the run nothing is inferred"),
     Row(Outcome.SUPERSEDED, Exit.SUPERSEDED, "a newer wait for the same target took over, or another run took the run's place"),
     Row(Outcome.TIMED_OUT, Exit.TIMED_OUT, "the limit of the wait was reached; the box was in sight and nothing had happened"),
 )  # fmt: skip

@@ -209,9 +209,9 @@ def claim(register: Register, entry: Entry) -> Entry | None:
     fd = register.lock(entry.ident)
     try:
         old = register.read(entry.ident)
+        fit = old if old is not None and can_be_continued(old, wall()) else None
         if old is not None and old.state == "waiting" and old.waiter != entry.waiter:
             end_waiter(old.waiter, SUPERSEDE_SIGNAL)
-        fit = old if old is not None and can_be_continued(old, wall()) else None
         register.write(entry)
         return fit
     finally:
@@ -220,8 +220,9 @@ def claim(register: Register, entry: Entry) -> Entry | None:
 
 
 def can_be_continued(old: Entry, now: float) -> bool:
-    """Whether a wait goes on where `old` ended: it ran out of its time, and not long ago."""
-    return old.state == "parked" and 0 <= now - old.written_at < CONTINUE_SECONDS
+    """Whether a wait goes on where `old` ended: it ran out of its time or was killed, and not long ago."""
+    ended = old.state == "parked" or not is_alive(old.waiter)
+    return ended and 0 <= now - old.written_at < CONTINUE_SECONDS
 
 
 def renew(register: Register, entry: Entry) -> None:

@@ -91,7 +91,10 @@ def warnings(conditions: Sequence[Any]) -> list[str]:
     """Notes that a person must see at once, though it is no terminal: why the wait may last longer than expected."""
     shown = (
         "there was one before",
-        "the marker there is of",
+        "the marker there is",
+        "the line there is",
+        "the fail line there is",
+        "the newest file there is",
         "there is no such run",
         "cannot be looked at",
         "lines of the first",

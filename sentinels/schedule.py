@@ -16,7 +16,7 @@ class Pace(NamedTuple):
     shell. ping: how often we tell the box that we are there; deaf: so long without it, and the program there ends.
     race: a login that takes longer gets a second one beside it (twice its usual time where that is longer), so that a
     hanging one delays nothing; patience: a login is given up. short_poll: seconds between short connections, where a
-    gateway forbids held ones; None: held.
+    gateway forbids held ones; None: held. once: one try is all, whatever comes of it.
     """
 
     hold: float = 300.0
@@ -28,11 +28,12 @@ class Pace(NamedTuple):
     race: float = 2.5
     patience: float = 30.0
     short_poll: float | None = None
+    once: bool = False
 
 
-def short_pace(seconds: float) -> Pace:
+def short_pace(seconds: float, *, once: bool = False) -> Pace:
     """One look per connection, the next one `seconds` later."""
-    return Pace(hold=0.0, renew=1e9, ping=1e9, deaf=0.0, short_poll=seconds)
+    return Pace(hold=0.0, renew=1e9, ping=1e9, deaf=0.0, short_poll=seconds, once=once)
 
 
 class Step(NamedTuple):

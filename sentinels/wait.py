@@ -80,6 +80,12 @@ class Plan(NamedTuple):
     watchers: frozenset[int] = frozenset()
 
 
+def _is_younger(end: Finding, failed: Finding) -> bool:
+    """Whether what was waited for landed after the failure: of two that were there already the younger one tells."""
+    landed = end.outcome is Outcome.LANDED
+    return landed and end.since is not None and failed.since is not None and end.since > failed.since
+
+
 class Wait:
     """Run it once. on_turn: called a few times a minute and at every change, with this wait: progress, register."""
 
@@ -147,12 +153,14 @@ class Wait:
                 if not self.plan.want_any or self.plan.watchers & self._numbers(channel):
                     return unreachable
                 self._give_up(channel, unreachable)  # another box may still land
+        if self.plan.watchers and any(one.contact.in_sight and not one.looked for one in self.channels):
+            return None  # of a marker and a fail marker that are both there the younger tells: see both first
         against = [self.findings[at] for at in sorted(self.plan.watchers & self.findings.keys())]
         failed = next((one for one in against if one.outcome is Outcome.FAILED), None)
-        if failed is not None:
-            return failed
         wanted = {at: one for at, one in self.findings.items() if at not in self.plan.watchers}
         end = combine(wanted, len(self.plan.texts) - len(self.plan.watchers), want_any=self.plan.want_any)
+        if failed is not None and not (end is not None and _is_younger(end, failed)):
+            return failed
         if end is not None or not against:
             return end
         # "No marker landed" is a word about all boxes: none of it while one is out of sight.

@@ -65,11 +65,12 @@ class CouldNotLook(NamedTuple):
 
 
 class LineSeen(NamedTuple):
-    """A line of the log that matched. failed: it is the fail pattern's."""
+    """A line of the log that matched. failed: it is the fail pattern's. written_at: when the log was written last."""
 
     item: str
     line: str
     failed: bool
+    written_at: float = 0.0
 
 
 class Remember(NamedTuple):
@@ -87,21 +88,25 @@ class Quiet(NamedTuple):
 
 
 class ArtifactSeen(NamedTuple):
-    """ready: a file is big enough and stable (path, size); else how many match and how many of them are not done."""
+    """ready: a file is big enough and stable (path, size, changed_at), the newest of them; else how many match and how
+    many of them are not done.
+    """
 
     item: str
     ready: bool
     path: str = ""
     size: int = 0
+    changed_at: float = 0.0
     files: int = 0
     growing: int = 0
 
 
 class PidSeen(NamedTuple):
-    """stamp: start time and boot of a live process; None: gone."""
+    """stamp: start time and boot of a live process, age_seconds: for how long it has lived; None: gone."""
 
     item: str
     stamp: str | None
+    age_seconds: float | None = None
 
 
 class RunSeen(NamedTuple):
@@ -176,19 +181,19 @@ def _parse_file(rest: list[str]) -> Message:
 def _parse_log(rest: list[str]) -> Message:
     if rest[1] == "cursor":
         return Remember(rest[0], rest[2])
-    return LineSeen(rest[0], _text(rest[2]), failed=rest[1] == "fail")
+    return LineSeen(rest[0], _text(rest[2]), failed=rest[1] == "fail", written_at=_clock(rest[3]))
 
 
 def _parse_artifact(rest: list[str]) -> Message:
     if rest[1] == "known":
         return Remember(rest[0], "" if rest[2] == "-" else rest[2])
     if rest[1] == "ready":
-        return ArtifactSeen(rest[0], ready=True, path=_text(rest[2]), size=_whole(rest[3]))
+        return ArtifactSeen(rest[0], ready=True, path=_text(rest[2]), size=_whole(rest[3]), changed_at=_clock(rest[4]))
     return ArtifactSeen(rest[0], ready=False, files=_whole(rest[2]), growing=_whole(rest[3]))
 
 
 def _parse_pid(rest: list[str]) -> Message:
-    return PidSeen(rest[0], None if rest[1] == "gone" else rest[2])
+    return PidSeen(rest[0], None) if rest[1] == "gone" else PidSeen(rest[0], rest[2], _clock(rest[3]))
 
 
 def _clock(text: str) -> float:

@@ -17,6 +17,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.units import counted
 from onbox.outside import safe_line
 from onbox.system.clock import wall
+from onbox.system.files import make_folders
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
         return _build(args, place)
     # On a box each transition starts a build: the later one must look after the earlier one has written, or the page
     # would end with what was true before.
-    turn = wait_for_lock(os.path.join(place.settings.state, TURN), place.settings.state)
+    make_folders(place.settings.state)
+    turn = wait_for_lock(os.path.join(place.settings.state, TURN))
     try:
         return _build(args, place)
     finally:

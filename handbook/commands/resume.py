@@ -56,10 +56,9 @@ def run(args: argparse.Namespace) -> int:
         now = {"differs": changed, "trouble": trouble or None, "said": said, "waiters": plain(facts.watch.waiters)}
         print(json.dumps({**as_data(facts), **now}, indent=1))
     else:
-        for line in situation(facts, changed, trouble):
+        *lines, last = situation(facts, changed, trouble)
+        for line in (*lines, *(f"note: {one}" for one in said), last):  # what is last is typed
             print(safe_line(line))
-        for one in said:
-            print(safe_line(f"note: {one}"))
     return int(_severity(facts, trouble))
 
 

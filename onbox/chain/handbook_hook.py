@@ -8,23 +8,19 @@ processes, because renewals are spaced.
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.system.clock import monotonic
 from onbox.system.process import Files, start_detached
-from onbox.system.relaunch import PACKAGE_ROOT
+from onbox.system.relaunch import PACKAGE_ROOT, child_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PAGE = "HANDBOOK.md"
 SPACING_SECONDS = 10.0
-_BOOT = (
-    "import os, sys; os.nice(10); sys.path[0] = sys.argv[1]; "
-    "from handbook.cli import main; sys.exit(main(['build', '--here', '--folder', *sys.argv[2:]]))"
-)
+_CALL = "import os; os.nice(10); from handbook.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
 class Renewal:
@@ -47,7 +43,7 @@ class Renewal:
         self._reap()
         if not self._due or (monotonic() < self._next_at and not at_once) or not self._exists():
             return
-        words = (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, PACKAGE_ROOT, self._project)
+        words = child_words(_CALL, "build", "--here", "--folder", self._project)
         with suppress(OSError):
             self._pid = start_detached(words, dict(self._environ), Files(output=os.devnull))
             self._due, self._next_at = False, monotonic() + SPACING_SECONDS

@@ -16,6 +16,7 @@ D = TypeVar("D")
 
 SHOWN_LIMIT = 60
 HIDDEN = "***"  # stands for a value that may be a secret; what masks secrets on the way out leaves it as it is
+SUGGESTIONS = 100  # of a file with more errors nobody reads them all, and to find each takes time
 INTEGER_BITS = 64  # of TOML; Python's parser takes longer ones, and refuses to print the longest
 
 
@@ -84,14 +85,15 @@ class Table:
             errors.append(ConfigError(path, HIDDEN if secret else shown(value), "a table"))
         if keys is not None:
             for key in [key for key in self.values if key not in keys]:
-                self.fail(key, key, "a known key" + did_you_mean(key, keys))
+                meant = did_you_mean(key, keys) if len(errors) < SUGGESTIONS else ""
+                self.fail(key, key, "a known key" + meant)
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
 
     def path_of(self, key: str) -> str:
         """The path of a key below this table; a key that TOML would have to quote is quoted."""
-        plain = key.isascii() and key.translate(_MARKS_AS_LETTERS).isalnum()
+        plain = len(key) <= SHOWN_LIMIT and key.isascii() and key.translate(_MARKS_AS_LETTERS).isalnum()
         part = key if plain else shown(key)
         return f"{self.path}.{part}" if self.path else part
 

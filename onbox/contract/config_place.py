@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 _PATH = rf"{_PART}(?:\s*\.\s*{_PART})*"
 _HEADER = re.compile(rf"\s*(\[\[?)\s*({_PATH})\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(rf"\s*({_PATH})\s*=(.*)$", re.DOTALL)
-# What opens or closes a value that goes on over lines; strings and comments are one piece each.
-_PIECES = re.compile(
-    r"""\"{3}.*?\"{3}|'{3}.*?'{3}|(\"{3}|'{3})|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|\#[^\n]*|([\[{])|([\]}])""", re.DOTALL
-)
+# What opens or closes a value that goes on over lines; closed strings and comments are one piece each.
+_PIECES = re.compile(r"""\"{3}|'{3}|\"(?:[^\"\\\n]|\\.)*\"?|'[^'\n]*'?|\#[^\n]*|(?P<opens>[\[{])|(?P<closes>[\]}])""")
+_ENDS = {'"""': re.compile(r'(?:[^"\\]|\\.|"(?!""))*"{3,5}', re.DOTALL), "'''": re.compile(r"(?:[^']|'(?!''))*'{3,5}")}
 
 
-def line_of(text: str, path: str) -> int | None:
-    """The line (from 1) of the key at this path, such as `stages.train.timeout` or `triage[0].class`; where it does not
-    stand by itself (an inline table, a missing key) that of what holds it; None: of none of it.
+class _Open(NamedTuple):
+    """How far a value is open: brackets that are not closed, and the sign that ends a text over lines ("": none)."""
+
+    depth: int
+    quote: str
+
+
+_CLOSED = _Open(0, "")
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """The line (from 1) of each key that stands by itself, by its path, such as `stages.train.timeout`."""
+    return dict(reversed(list(_places(text))))  # the first place of each path
+
+
+def line_of(lines: Mapping[str, int], path: str) -> int | None:
+    """The line of the key at this path; where it does not stand by itself (an inline table, a missing key) that of what
+    holds it; None: of none of it.
     """
-    lines = dict(reversed(list(_places(text))))  # the first place of each path
-    while path and path not in lines:
-        path = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", path)
-    return lines.get(path)
+    while path not in lines:
+        above = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", path)
+        if above in ("", path):
+            return None
+        path = above
+    return lines[path]
 
 
 def _places(text: str) -> Iterator[tuple[str, int]]:
     """Each path that a table's head or a key of its own line names, with its line."""
     table, counts = "", dict[str, int]()
-    held, begun = "", 0
+    value = _CLOSED
     for number, line in enumerate(text.splitlines(keepends=True), 1):
-        if held:
-            held += line
-            held = held if _is_open(held) else ""
-            continue
-        if head := _HEADER.match(line):
+        if value != _CLOSED:
+            value = _after(value, line)
+        elif head := _HEADER.match(line):
             table = _plain(head[2])
             if head[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
@@ -46,7 +60,7 @@ def _places(text: str) -> Iterator[tuple[str, int]]:
             yield table, number
         elif key := _KEY.match(line):
             yield f"{table}.{_plain(key[1])}".lstrip("."), number
-            held, begun = (key[2], number) if _is_open(key[2]) else ("", begun)
+            value = _after(_CLOSED, key[2])
 
 
 def _plain(path: str) -> str:
@@ -66,11 +80,20 @@ def _counted(table: str, counts: dict[str, int]) -> str:
     return table
 
 
-def _is_open(value: str) -> bool:
-    """Whether a value goes on after these lines."""
-    depth = 0
-    for piece in _PIECES.finditer(value):
-        if piece[1]:
-            return True
-        depth += bool(piece[2]) - bool(piece[3])
-    return depth > 0
+def _after(value: _Open, line: str) -> _Open:
+    """What is open after one more line."""
+    depth, quote = value
+    at = 0
+    while at < len(line):
+        if quote:
+            end = _ENDS[quote].match(line, at)
+            if end is None:
+                return _Open(depth, quote)
+            at, quote = end.end(), ""
+        piece = _PIECES.search(line, at)
+        if piece is None:
+            break
+        at = piece.end()
+        quote = piece[0] if piece[0] in _ENDS else ""
+        depth = max(0, depth + bool(piece["opens"]) - bool(piece["closes"]))
+    return _Open(depth, quote)

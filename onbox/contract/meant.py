@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+WORD_LIMIT = 80
+
 
 def meant(word: str, known: Collection[str], *, most: int = 2) -> str:
     """`did you mean "stats" or "status"?`; "" where no known word is near. Case does not matter."""
+    if len(word) > WORD_LIMIT:
+        return ""  # it is near nothing, and to find that out takes the longer the longer it is
     import difflib  # noqa: PLC0415 - 3 ms, and only for what is wrong already
 
     by_lower = {one.lower(): one for one in sorted(known)}

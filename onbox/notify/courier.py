@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, start_detached
-from onbox.system.relaunch import PACKAGE_ROOT
+from onbox.system.relaunch import child_words
 from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
@@ -36,15 +35,13 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
 
-_BOOT = "import sys; sys.path[0] = sys.argv[1]; from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[2:]))"
+_CALL = "from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[1:]))"
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 
 def deliverer_words(root: str) -> tuple[str, ...]:
-    """The argv of a deliverer; the run directory is all that it is told. With site-packages, for `requests`, the user's
-    own too (`pip install --user`): not -I, but -E, and the working directory is taken off the path.
-    """
-    return (sys.executable, "-E", "-X", "utf8", "-c", _BOOT, PACKAGE_ROOT, root)
+    """The argv of a deliverer; the run directory is all that it is told. It needs site-packages, for `requests`."""
+    return child_words(_CALL, root)
 
 
 def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:

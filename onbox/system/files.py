@@ -112,11 +112,12 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def open_own(path: str, flags: int) -> int:
+def open_own(path: str, flags: int, *, below: int | None = None) -> int:
     """A descriptor of a file of ours, made private where it is new. A symbolic link in its place is not followed: who
-    could put it there would choose which file is written. Raises OSError.
+    could put it there would choose which file is written. below: `path` is a name in this opened folder. Raises
+    OSError.
     """
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE, dir_fd=below)
 
 
 def beside(path: str) -> str:
@@ -157,24 +158,31 @@ def replace_file(path: str, data: bytes, *, durable: bool = True, mode: int = PR
         raise StateNotWritten(path, error) from error
 
 
-def read_file(path: str, limit: int = 1 << 26) -> bytes | None:
+def read_file(path: str, limit: int = 1 << 26, *, below: int | None = None) -> bytes | None:
     """The first `limit` bytes of a file; None if there is no such file. Other errors raise OSError, and so does a FIFO,
-    which would hang who reads it.
+    which would hang who reads it. below: `path` is a name in this opened folder, and no link is followed.
     """
+    links = 0 if below is None else os.O_NOFOLLOW
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | links, dir_fd=below)
     except FileNotFoundError:
         return None
     try:
         if stat.S_ISFIFO(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "it is a FIFO, not a file", path)
-        parts = []
-        while limit > 0 and (part := os.read(fd, min(limit, 1 << 20))):
-            parts.append(part)
-            limit -= len(part)
-        return b"".join(parts)
+        return read_all(fd, limit)
     finally:
         os.close(fd)
+
+
+def read_all(fd: int, limit: int = 1 << 26) -> bytes:
+    """What an opened file holds from its beginning, at most `limit` bytes, without moving its position."""
+    parts: list[bytes] = []
+    offset = 0
+    while offset < limit and (part := os.pread(fd, min(limit - offset, 1 << 20), offset)):
+        parts.append(part)
+        offset += len(part)
+    return b"".join(parts)
 
 
 def read_tail(path: str, limit: int) -> bytes | None:

@@ -23,20 +23,21 @@ class LockUnsupported(Exception):
         super().__init__(f"{path}: this file system cannot lock files ({os.strerror(cause.errno or 0)})")
 
 
-def try_lock(path: str) -> int | None:
+def try_lock(path: str, *, below: int | None = None) -> int | None:
     """Take the exclusive lock on `path`: its file descriptor, or None if another process holds it.
 
-    Closing the descriptor in every process that has it frees the lock. Raises LockUnsupported, StateNotWritten.
+    Closing the descriptor in every process that has it frees the lock. below: `path` is a name in this opened folder.
+    Raises LockUnsupported, StateNotWritten, this also where `path` is a symbolic link.
     """
     while True:
         try:
-            fd = open_own(path, os.O_RDWR | os.O_CREAT)
+            fd = open_own(path, os.O_RDWR | os.O_CREAT, below=below)
         except OSError as error:
             raise StateNotWritten(path, error) from error
         if not _flock(fd, path, fcntl.LOCK_EX | fcntl.LOCK_NB):
             os.close(fd)
             return None
-        if _still_named(fd, path):
+        if _still_named(fd, path, below):
             return fd
         os.close(fd)  # the file was removed and made anew in between: the lock would guard nothing
 
@@ -71,9 +72,9 @@ def _flock(fd: int, path: str, operation: int) -> bool:
     return True
 
 
-def _still_named(fd: int, path: str) -> bool:
+def _still_named(fd: int, path: str, below: int | None) -> bool:
     try:
-        named = os.stat(path)
+        named = os.stat(path, dir_fd=below, follow_symlinks=False)
     except FileNotFoundError:
         return False
     opened = os.fstat(fd)

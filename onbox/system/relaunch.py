@@ -5,20 +5,33 @@ from __future__ import annotations
 import os
 import sys
 
+_PACKAGES = {"sentinel": "sentinels"}
+# PYTHONSAFEPATH may have kept the working directory off already, so it is not known to be the first.
+_CLEAN = "import sys; sys.path[:] = [sys.argv.pop(1), *filter(None, sys.path)]"
 PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def program_words(name: str) -> tuple[str, ...]:
     """The command `name` ("onbox", "patrol", ...) of this installation, by an absolute path: it needs no PATH.
 
-    The script that is running, where that is the command; else the one beside the interpreter; else `python -m name`.
+    The script that is running, where that is the command; else the one beside the interpreter; else the interpreter
+    itself, told where this installation lies: `python -m name` would look in the working directory first.
     """
     script = os.path.abspath(sys.argv[0])
     beside = os.path.join(os.path.dirname(sys.executable), name)
     for path in (script, beside):
         if os.path.basename(path) == name and os.path.isfile(path) and os.access(path, os.X_OK):
             return (path,)
-    return (sys.executable, "-m", name)
+    package = _PACKAGES.get(name, name)
+    return (sys.executable, "-c", f"{_CLEAN}; from {package}.cli import entry; entry()", PACKAGE_ROOT)
+
+
+def child_words(call: str, *arguments: str) -> tuple[str, ...]:
+    """The argv of a child that runs `call` ("from handbook.cli import main; sys.exit(main(sys.argv[1:]))") with this
+    installation and with site-packages, the user's own too (`pip install --user`): not -I, but -E. The working
+    directory, where anybody's json.py may lie, is taken off the path. It finds `arguments` from `sys.argv[1]` on.
+    """
+    return (sys.executable, "-E", "-X", "utf8", "-c", f"{_CLEAN}; {call}", PACKAGE_ROOT, *arguments)
 
 
 def bare_child_words(module: str, call: str, *arguments: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from patrol.decide.policy import Policy
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.scene import BoxScene, LinkScene, RunScene
 from patrol.decide.standing import Reported, Typist, standing_of
-from patrol.decide.way import Way
+from patrol.decide.way import Untypeable, Way
 from patrol.decide.words import clean, onbox_words
 from patrol.recall import acknowledgement
 from patrol.snapshot import Unreachable
@@ -112,13 +112,17 @@ def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...
     standing = standing_of(told)
     step = next_step(standing)
     typist = Typist(verdict.box, verdict.run, way, onbox)
+    try:
+        finding, asked = verdict.finding._replace(command=typist.line(step.act, told.look)), typist.asked(step)
+    except Untypeable as shown:
+        finding, asked = _without_command(verdict.finding, shown), ()
     return verdict._replace(
-        finding=verdict.finding._replace(command=typist.line(step.act, told.look)),
+        finding=finding,
         signs=tuple(sorted(sign.name for sign in standing.signs)),
         step=step.name,
         then=step.then,
         never=step.never,
-        asked=typist.asked(step),
+        asked=asked,
         look=told.look,
     )
 
@@ -209,7 +213,17 @@ def _flags(rules: Sequence[Rule[S]], scene: S) -> tuple[list[Finding], tuple[Tri
 
 
 def _finding(rule: Rule[S], scene: S) -> Finding:
-    return Finding(rule.name, rule.severity, clean(rule.say(scene), SAY_LIMIT), rule.remedy(scene), rule.command(scene))
+    found = Finding(rule.name, rule.severity, clean(rule.say(scene), SAY_LIMIT), rule.remedy(scene))
+    try:
+        return found._replace(command=rule.command(scene))
+    except Untypeable as shown:
+        return _without_command(found, shown)
+
+
+def _without_command(finding: Finding, shown: Untypeable) -> Finding:
+    why = "No command is offered: it could not be typed as it is shown | "
+    told = finding.remedy if why in finding.remedy else f"{finding.remedy} {why}{clean(str(shown), 120)}".strip()
+    return finding._replace(command="", remedy=told)
 
 
 def _worst_first(first: Finding, others: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -51,7 +51,7 @@ def _say_alert(scene: RunScene) -> str:
 
 def _sync_command(scene: RunScene) -> str:
     found = view.unsynced(scene)
-    return scene.way.there(("wandb", "sync", found[0].identity.place or "")) if found else ""
+    return scene.way.there(("wandb", "sync", "--", found[0].identity.place or "")) if found else ""
 
 
 UNCONFIRMED = Row(

@@ -5,15 +5,23 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.outside import safe_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onbox.contract.boxes import BoxSettings
 
 
+class Untypeable(ValueError):
+    """A command that is not offered: something in it is not shown as it is (a control character, a turning letter, a
+    secret), so that what is read would not be what is typed. Its text is the command as it may be shown.
+    """
+
+
 class Way(NamedTuple):
     """host: as ssh takes it; None: this machine. project: the directory there; None: not known. rebuilt from the
-    configuration by `way_to`; commands are quoted for a POSIX shell on both sides.
+    configuration by `way_to`; commands are quoted for a POSIX shell on both sides. All of them raise Untypeable.
     """
 
     box: str
@@ -25,7 +33,9 @@ class Way(NamedTuple):
         """Commands joined with `&&`, run in the project's directory on the box."""
         steps = [("cd", _path(self.project)), *commands] if self.project else list(commands)
         line = " && ".join(" ".join(map(_quoted, words)) for words in steps)
-        return line if self.host is None else f"{shlex.join([*self.ssh_command, self.host])} {shlex.quote(line)}"
+        return _typed(
+            line if self.host is None else f"{shlex.join([*self.ssh_command, self.host])} {shlex.quote(line)}"
+        )
 
     def copy(self, local: str, remote: str) -> str:
         """Send what is missing below `remote`; goes on where it was cut off."""
@@ -37,9 +47,8 @@ class Way(NamedTuple):
         if self.host is not None and self.ssh_command != ("ssh",):
             words += ["-e", shlex.join(self.ssh_command)]
         end = _path(target).rstrip("/") + "/"
-        return " ".join(
-            map(_quoted, [*words, _here(local).rstrip("/") + "/", end if self.host is None else f"{self.host}:{end}"])
-        )
+        words += [_here(local).rstrip("/") + "/", end if self.host is None else f"{self.host}:{end}"]
+        return _typed(" ".join(map(_quoted, words)))
 
 
 def way_to(box: BoxSettings, ssh_command: tuple[str, ...] = ("ssh",)) -> Way:
@@ -48,8 +57,15 @@ def way_to(box: BoxSettings, ssh_command: tuple[str, ...] = ("ssh",)) -> Way:
 
 
 def here(*words: str) -> str:
-    """A command of this machine."""
-    return shlex.join(words)
+    """A command of this machine. Raises Untypeable."""
+    return _typed(shlex.join(words))
+
+
+def _typed(line: str) -> str:
+    shown = safe_line(line)
+    if shown != line:
+        raise Untypeable(shown)
+    return line
 
 
 def _is_of_home(path: str) -> bool:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.chain.orders import is_apart
 from onbox.contract.json_text import as_number, as_object, parse_object
 from onbox.contract.markers import Marker, parse_marker
-from onbox.contract.names import name_problem
+from onbox.contract.names import name_problem, stage_name_problem
 from onbox.contract.progress import Progress
-from onbox.contract.readings import Absent, Unseen
-from onbox.outside import safe_line
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.outside import safe_line, safe_words
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
 from patrol.before import LogPlace
@@ -64,11 +64,11 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     stage = fields.get("stage") or facts.stage or raw.stage or None
     stage_facts = manifest.get("stages", {}).get(stage) if isinstance(stage, str) else None
     look = RunLook(
-        run=safe_line(raw.name, TEXT_LIMIT),
+        run=raw.name,
         managed=True,
-        place=f"{box.state_dir.rstrip('/')}/{safe_line(raw.name)}",
+        place=f"{box.state_dir.rstrip('/')}/{raw.name}",
         run_id=manifest["run_id"] if manifest.get("run_id") else Unseen(manifest.get("why", "no run.json")),
-        stage=_text(stage, "no stage"),
+        stage=_stage(stage),
         attempt=_first_int(raw.attempt, fields.get("attempt"), facts.attempt),
         stages_done=raw.done_count,
         stages_total=int(manifest.get("stage_count", 0)),
@@ -171,6 +171,13 @@ _ENGINE_KEYS = ("address", "controller", "token")
 _DECLARED = ("stall_after_seconds", "min_duration_seconds")
 
 
+def _stage(name: object) -> Maybe[str]:
+    """A stage's name becomes a word of commands: only one that onbox itself would give."""
+    if not isinstance(name, str) or not name:
+        return Absent("no stage")
+    return Unseen(f"not a stage's name: {safe_words(name, 40)!r}") if stage_name_problem(name) else name
+
+
 def _program(path: object) -> str:
     """An absolute path that may stand in a command and be shown as it is; "" for anything else."""
     if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
@@ -205,7 +212,7 @@ def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook],
         return news, place if place is not None else LogPlace("", (0, 0, 0, ""), {})
     place = log_memory.follow(known, raw.log_path, news)
     look = log_memory.look(place, news, box.identity.clock_seconds)
-    return look._replace(path=f"{box.state_dir.rstrip('/')}/{safe_line(raw.name)}/{raw.log_path}"), place
+    return look._replace(path=f"{box.state_dir.rstrip('/')}/{raw.name}/{raw.log_path}"), place
 
 
 # -- what of it lives
@@ -299,7 +306,7 @@ def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Fa
         proof=said("proof") or said("reason"),
         where=said("where"),
         source="marker",
-        stage=safe_line(marker.stage, TEXT_LIMIT),
+        stage=observed(_stage(marker.stage)) or "",
         confidence=said("confidence"),
         traceback=last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else (),
     )

@@ -19,7 +19,7 @@ from sentinels.channel import Channel
 from sentinels.duty import Duty
 from sentinels.job_channel import POLL_SECONDS, JobChannel
 from sentinels.jobs import HandedCondition, JobCondition
-from sentinels.judge import Arming, RunCondition, make_conditions
+from sentinels.judge import Arming, RunCondition, make_conditions, with_processes
 from sentinels.places import Place, find_place, note_of
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
@@ -48,10 +48,11 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 targets:
   MARKER                  a file on this machine          ckpt/DONE
+  RUN                     a run of this project, here     digits
   BOX:/PATH/MARKER        a file on a box                 gpu1:/root/digits/DONE
   BOX:RUN                 a run of the box, by its name   gpu1:digits
-BOX is a [boxes.*] of onbox.toml, or any host that ssh knows. What was there before the wait began does not count
-(--existing takes it), but for BOX:RUN: of a run that has ended already its end is told at once.
+BOX is a [boxes.*] of onbox.toml, or any host that ssh knows. What is there already counts at once, unless it is known
+to be of an older run: by the run id in the marker, or older than the process of --pid. --new-only waits for new things.
 
 examples:
   sentinel wait gpu1:digits && ./next.sh
@@ -76,10 +77,18 @@ def _add_what(wait: argparse.ArgumentParser) -> None:
     """What is waited for, and what means that it will not come."""
     wait.add_argument("targets", nargs="*", metavar="TARGET", help="marker or run; see below")
     wait.add_argument(
-        "--log", action="append", default=[], metavar="PATH", help="a log (also BOX:PATH); lines from now on count"
+        "--log",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a log (also BOX:PATH); of what it holds the last match tells",
     )
     wait.add_argument(
-        "--regex", action="append", default=[], metavar="RE", help="the line of the log that is waited for"
+        "--regex",
+        action="append",
+        default=[],
+        metavar="RE",
+        help=f"the line of the log that is waited for (default: {DEFAULT_REGEX})",
     )
     wait.add_argument(
         "--fail-regex", action="append", default=[], metavar="RE", help="a line of the log that means failure"
@@ -89,7 +98,7 @@ def _add_what(wait: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="a file (also BOX:GLOB) that is new, big enough and stable",
+        help="a file (also BOX:GLOB) that is big enough and stable",
     )
     wait.add_argument("--min-bytes", metavar="SIZE", help="how big it must be at least (default: not empty)")
     wait.add_argument("--stable", metavar="TIME", help="for how long it must not change (default: 10s)")
@@ -114,8 +123,10 @@ def _add_how(wait: argparse.ArgumentParser) -> None:
     which.add_argument("--any", action="store_true", help="until one target has landed, or none can any more")
     wait.add_argument("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
     wait.add_argument("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for so long")
-    wait.add_argument("--existing", action="store_true", help="what was there before the wait began counts, too")
-    wait.add_argument("--once", action="store_true", help="one look instead of a wait; what is there counts")
+    wait.add_argument(
+        "--new-only", action="store_true", help="what was there before the wait began does not count (a run's end does)"
+    )
+    wait.add_argument("--once", action="store_true", help="one look instead of a wait: one try, then 69")
     wait.add_argument("--fresh", action="store_true", help="begin anew: do not continue a wait that timed out before")
     wait.add_argument("--interval", metavar="TIME", help="short connections, one each TIME, instead of a held one")
     wait.add_argument(
@@ -145,11 +156,13 @@ def run(args: argparse.Namespace) -> int:
     if args.notify and not project.config.notify.targets:
         print("sentinel: --notify: [notify] of onbox.toml names no target, so nobody will be told", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
-    for note in filter(None, (note_of(place, settings.config.boxes) for place in places)):
+    if args.stall_after and not any(_shows_quiet(place) for place in places):
+        raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
+    for note in filter(None, (note_of(place, settings.config.boxes, os.getcwd()) for place in places)):
         print(f"sentinel: {note}", file=sys.stderr, flush=True)
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
-        duty = Duty(places, plan, fresh=args.fresh or arming.existing)
+        duty = Duty(places, plan, fresh=args.fresh)
         channels = make_channels(places, arming, pace, duty.entry.armed_at)
         duty.recall(channels)
         wait = Wait(plan, channels, signals, duty.turn)
@@ -163,6 +176,10 @@ def run(args: argparse.Namespace) -> int:
     if args.command:
         run_command(args.command, finding)
     return int(finding.code)
+
+
+def _shows_quiet(place: Place) -> bool:
+    return place.target.kind in (Kind.RUN, Kind.LOG) or "/markers/" in place.target.path
 
 
 UNATTENDED_SECONDS = 3600.0
@@ -201,9 +218,9 @@ def read_terms(args: argparse.Namespace, targets: list[Target]) -> tuple[Plan, A
         watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
     )
     stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
-    arming = Arming(args.existing or args.once, stall_after)
+    arming = Arming(args.new_only, stall_after)
     if args.once:
-        return plan, arming, short_pace(plan.limit_seconds)
+        return plan, arming, short_pace(plan.limit_seconds, once=True)
     return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
 
 
@@ -225,9 +242,6 @@ def read_targets(args: argparse.Namespace) -> list[Target]:
         raise BadTarget(
             "nothing to wait for; wanted: MARKER, BOX:/PATH/MARKER, BOX:RUN, --log with --regex, or --artifact"
         )
-    watched = any(target.kind in (Kind.RUN, Kind.LOG) for target in targets)
-    if args.stall_after and not watched and not any("/markers/" in target.path for target in targets):
-        raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
     return targets
 
 
@@ -238,9 +252,10 @@ def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: flo
         if place.job is None:
             by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
     every = pace.short_poll or POLL_SECONDS
-    channels: list[Channel | JobChannel] = list(_job_channels(places, arming, every))
+    channels: list[Channel | JobChannel] = list(_job_channels(places, arming, every, once=pace.once))
     for members in by_box.values():
-        items = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
+        made = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
+        items = with_processes(made)
         main = Channel(members[0][1].box, items, pace, armed_at)
         channels.append(main)
         handed = [
@@ -258,7 +273,7 @@ def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: flo
     return channels
 
 
-def _job_channels(places: list[Place], arming: Arming, every_seconds: float) -> Iterator[JobChannel]:
+def _job_channels(places: list[Place], arming: Arming, every_seconds: float, *, once: bool) -> Iterator[JobChannel]:
     """One for each cluster."""
     by_cluster: dict[Endpoint, list[tuple[int, Place]]] = {}
     for number, place in enumerate(places):
@@ -270,4 +285,4 @@ def _job_channels(places: list[Place], arming: Arming, every_seconds: float) -> 
             for number, place in members
             if place.job is not None
         ]
-        yield JobChannel(members[0][1].box, items, every_seconds)
+        yield JobChannel(members[0][1].box, items, every_seconds, once=once)

@@ -116,18 +116,18 @@ def test_nothing_is_told_as_timed_out_within_the_limit(sshd: Sshd, waiters: Wait
 
 def test_an_old_marker_does_not_fire_and_a_new_one_does(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     land(tmp_path / "DONE", "run=1")
-    waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "30s")
+    waiter = waiters.start("wait", marker_of(tmp_path), "--new-only", "--json", "--timeout", "30s")
     wait_for_lookout(sshd, waiters)
     assert waiter.poll() is None
     land(tmp_path / "DONE", "run=2")
     assert waiters.end(waiter)["outcome"] == "landed"
-    assert waiters.run("wait", marker_of(tmp_path), "--existing").returncode == 0
+    assert waiters.run("wait", marker_of(tmp_path)).returncode == 0
 
 
 def test_an_old_line_does_not_fire_and_a_new_one_does(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text("QUEUE DONE\n")
-    words = ("--log", f"gpu1:{log}", "--regex", "QUEUE DONE|Training completed", "--json", "--timeout", "30s")
+    words = ("--log", f"gpu1:{log}", "--new-only", "--json", "--timeout", "30s")
     waiter = waiters.start("wait", *words)
     wait_for_lookout(sshd, waiters)
     assert waiter.poll() is None
@@ -387,7 +387,7 @@ def test_it_works_without_an_environment_or_open_streams(sshd: Sshd, tmp_path: P
     """As under cron, with everything closed and a home that cannot be written."""
     land(tmp_path / "DONE")
     ssh = " ".join(sshd.ssh())
-    line = f"exec {sys.executable} -m sentinels wait {marker_of(tmp_path)} --existing --timeout 20s <&- >&- 2>&-"
+    line = f"exec {sys.executable} -m sentinels wait {marker_of(tmp_path)} --timeout 20s <&- >&- 2>&-"
     env = {"PATH": "/usr/bin:/bin", "HOME": "/proc", "ONBOX_SSH_COMMAND": ssh, "PYTHONPATH": os.getcwd()}
     done = subprocess.run(["sh", "-c", line], env=env, cwd=tmp_path, check=False, timeout=30, start_new_session=True)
     assert done.returncode == 0

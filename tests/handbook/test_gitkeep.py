@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from handbook.entry import make_entry
-from handbook.gitkeep import KeptInGit, is_rewritten, keep_in_git
+from handbook.gitkeep import KeptInGit, is_rewritten, keep_in_git, tag_in_git
 from handbook.logbook import Book
 
 if TYPE_CHECKING:
@@ -199,3 +199,49 @@ def test_a_logbook_that_was_made_anew_with_fitting_hashes_is_found(project: Proj
     os.remove(project.book.path)
     project.log("what was otherwise")
     assert is_rewritten(project.book.path, project.env)
+
+
+# -- the tag of a seal
+
+
+def tag(project: Project, folder: Path | None = None, *, push: bool = False) -> tuple[str, str]:
+    commit = project.git("rev-parse", "HEAD").strip()[:12]
+    return tag_in_git(str(folder or project.folder), "seal/digits", commit, project.env, push=push)
+
+
+def test_a_tag_is_made_where_the_project_is_the_top_of_its_repository(project: Project) -> None:
+    assert tag(project) == ("seal/digits", "")
+    assert project.git("rev-parse", "seal/digits^{commit}") == project.git("rev-parse", "HEAD")
+    assert tag(project, push=True) == ("seal/digits", ""), "a second time it stands, and is pushed"
+    assert project.git("ls-remote", "--tags", "origin").split()[1] == "refs/tags/seal/digits"
+
+
+def test_a_tag_is_made_where_the_project_is_a_folder_of_its_repository(project: Project) -> None:
+    folder = project.folder / "runs" / "digits"
+    folder.mkdir(parents=True)
+    (folder / "onbox.toml").write_text("")
+    project.git("add", ".")
+    project.git("commit", "-q", "-m", "two")
+    assert tag(project, folder) == ("seal/digits", "")
+    assert project.git("tag").split() == ["seal/digits"]
+
+
+def test_a_repository_above_that_holds_nothing_of_the_project_is_left_alone(project: Project) -> None:
+    folder = project.folder / "elsewhere"
+    book = Book(str(folder), "digits", str(project.folder.parent / "state"))
+    book.append([make_entry("observation", "x", at=AT, run="gpu1/digits", actor="ann")])
+    made, trouble = tag(project, folder)
+    assert (made, project.git("tag")) == ("", "")
+    assert f"holds nothing of {folder}" in trouble
+    kept = keep_in_git(book.path, "digits", project.env, push=True)
+    assert "holds nothing of" in kept.trouble
+    assert (kept.commit, project.subjects()) == ("", ["one"])
+
+
+def test_a_tag_that_is_there_at_another_commit_is_not_moved(project: Project) -> None:
+    tag(project)
+    project.git("commit", "-q", "--allow-empty", "-m", "two")
+    made, trouble = tag(project)
+    assert made == ""
+    assert "is there already" in trouble
+    assert project.git("rev-parse", "seal/digits^{commit}") == project.git("rev-parse", "HEAD~")

@@ -231,11 +231,14 @@ def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
     assert texts[1] == ""
 
 
-def test_a_command_that_cannot_be_shown_is_not_changed() -> None:
-    way = WAY._replace(project="/root/a\nb")
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[2Jb", "a\u202eb", "a\u200bb", "a\udcffb", "a\U000e0041b"])
+def test_a_command_that_cannot_be_shown_is_not_offered(name: str) -> None:
+    way = WAY._replace(project=f"/root/{name}")
     verdict = decide_run(dead(), box(), before(gone_ticks=1), box_before(), NOW, way=way)
-    assert "see --json" in details(verdict, dead(), NOW)[-1]
-    assert "/root/a\nb" in document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
+    last = details(verdict, dead(), NOW)[-1]
+    assert "No command is offered: it could not be typed as it is shown | ssh gpu1" in last
+    assert "next " not in last
+    assert not document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
 
 
 def test_the_worst_is_by_rank_not_by_number() -> None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.contract.boxes import BoxSettings
-from patrol.decide.way import Way, way_to
+from patrol.decide.way import Untypeable, Way, here, way_to
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 HOSTILE = ["plain", "with space", "it's", 'dou"ble', "new\nline", "$(touch hacked)", "-dash", "*;|&", "`id`", "名前"]
@@ -28,7 +29,7 @@ def ssh(tmp_path: Path) -> str:
     return str(program)
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name.isprintable()])
 def test_a_hostile_project_is_entered_and_nothing_else_happens(tmp_path: Path, ssh: str, name: str) -> None:
     project = tmp_path / name
     project.mkdir()
@@ -40,6 +41,25 @@ def test_a_hostile_project_is_entered_and_nothing_else_happens(tmp_path: Path, s
     )
     assert result.stdout == "yes" + name
     assert not list(tmp_path.rglob("hacked"))
+
+
+HIDDEN = ["\n", "\x1b", "\t", "\r", "\0", "\x9b", "\u202e", "\u200b", "\u2028", "\udcff", "\U000e0041"]
+
+
+@pytest.mark.parametrize("letter", HIDDEN)
+def test_what_is_not_shown_as_it_is_is_not_typed(letter: str) -> None:
+    word = f"/a{letter}b"
+    makes: tuple[Callable[[], str], ...] = (
+        lambda: Way("gpu1", "gpu1", word).there(("pwd",)),
+        lambda: Way("gpu1", "gpu1", "/a", (word,)).there(("pwd",)),
+        lambda: Way("gpu1", None, "/a").there(("tail", word)),
+        lambda: Way("gpu1", "gpu1", "/a").copy(word, "data"),
+        lambda: here("patrol", "ack", word),
+    )
+    for make in makes:
+        with pytest.raises(Untypeable) as error:
+            make()
+        assert letter not in str(error.value)
 
 
 def test_a_relative_project_that_looks_like_an_option_is_a_directory(tmp_path: Path, ssh: str) -> None:

@@ -6,14 +6,25 @@ import json
 
 import pytest
 
-from sentinels.judge import Arming, Condition, make_conditions
+from sentinels.judge import Arming, Condition, make_conditions, with_processes
 from sentinels.outcome import Finding, Outcome
 from sentinels.report import warnings
-from sentinels.targets import parse_fail_marker, parse_logs, parse_process, parse_target
-from sentinels.wire import CouldNotLook, FileSeen, LineSeen, Message, NotThere, PidSeen, Quiet, Remember, RunSeen
+from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target
+from sentinels.wire import (
+    ArtifactSeen,
+    CouldNotLook,
+    FileSeen,
+    LineSeen,
+    Message,
+    NotThere,
+    PidSeen,
+    Quiet,
+    Remember,
+    RunSeen,
+)
 
 ARMED = 1000.0
-NEW_ONLY = Arming()
+NEW_ONLY = Arming(new_only=True)
 HEAD = b'{"run": "digits", "run_id": "R2", "chain_fingerprint": "cccc", "stages": [\n'
 LINE = b'{"name": "train", "fingerprint": "ffff"},\n'
 
@@ -42,7 +53,7 @@ def marker(**fields: object) -> bytes:
 @pytest.mark.parametrize(
     ("changed_at", "lands"), [(ARMED + 1, True), (ARMED, True), (ARMED - 1, False), (ARMED + 3600, False)]
 )
-def test_at_the_first_look_a_marker_counts_if_it_is_younger_than_the_wait(changed_at: float, *, lands: bool) -> None:
+def test_where_only_new_ones_count_a_marker_must_be_younger_than_the_wait(changed_at: float, *, lands: bool) -> None:
     condition = one("/x/DONE")
     assert (hear(condition, seen(changed_at)) is not None) == lands
     assert ("there was one before" in condition.note) == (not lands)
@@ -62,8 +73,34 @@ def test_another_file_in_the_old_ones_place_counts() -> None:
     assert hear(condition, seen(ARMED - 400, inode=3)) is not None
 
 
-def test_existing_takes_what_was_there() -> None:
-    assert hear(one("/x/DONE", Arming(existing=True)), seen(ARMED - 500)) is not None
+@pytest.mark.parametrize("content", [b"", b"touched by hand", marker()])
+def test_a_marker_that_is_there_already_counts(content: bytes) -> None:
+    found = hear(one("/x/markers/train_DONE", Arming()), seen(ARMED - 500, content, HEAD + LINE if content else b""))
+    assert found is not None
+    assert found.since == ARMED - 500
+
+
+def test_what_is_older_than_the_process_that_lives_is_of_an_older_run() -> None:
+    """A marker, a line and a file: each is told at once, and a new one is waited for."""
+    targets = [
+        parse_target("/x/DONE"),
+        *parse_logs(["log"], ["DONE"], []),
+        parse_artifact("*.pt", None, None),
+        parse_process("4711"),
+    ]
+    made = with_processes([(at, make_conditions(one, one.path, Arming())[0]) for at, one in enumerate(targets)])
+    kinds = {condition.kind: condition for _, condition in made}
+    assert next(iter(kinds)) == "pid"
+    began = ARMED - 100
+    hear(kinds["pid"], PidSeen("0", "9:boot", ARMED + 5 - began))
+    for kind, said in (
+        ("file", seen),
+        ("log", lambda at: LineSeen("0", "DONE", failed=False, written_at=at)),
+        ("artifact", lambda at: ArtifactSeen("0", ready=True, path="/x/a.pt", size=9, changed_at=at)),
+    ):
+        assert hear(kinds[kind], said(began - 60)) is None
+        assert "older than process 4711" in " ".join(warnings([kinds[kind]]))
+        assert hear(kinds[kind], said(began + 60)) is not None
 
 
 @pytest.mark.parametrize(
@@ -107,7 +144,7 @@ def test_what_could_not_be_looked_at_is_no_absence() -> None:
     condition = one("/x/DONE")
     hear(condition, CouldNotLook("0", "Permission denied"))
     assert "cannot be looked at" in condition.note
-    assert hear(condition, seen(ARMED - 5)) is None  # still taken for one from before
+    assert hear(condition, seen(ARMED - 5)) is None  # still taken for one from before, where only new ones count
 
 
 def test_a_process_must_be_gone_for_a_while() -> None:
@@ -146,7 +183,7 @@ def test_a_log_is_quiet_only_when_asked_for() -> None:
 
 def test_lines_that_came_before_the_first_look_are_not_passed_over_in_silence() -> None:
     target = next(iter(parse_logs(["log"], ["DONE"], [])))
-    late, in_time, later = (make_conditions(target, "log", Arming())[0] for _ in range(3))
+    late, in_time, later = (make_conditions(target, "log", NEW_ONLY)[0] for _ in range(3))
     later.recall({"cursor": "1:2:3:4:5"})
     for condition, clock, told in ((late, ARMED + 60, True), (in_time, ARMED + 1, False), (later, ARMED + 60, False)):
         hear(condition, Quiet("0", 0.5), clock=clock)
@@ -162,7 +199,7 @@ def test_a_later_slice_goes_on_where_the_earlier_one_ended() -> None:
     second.recall(json.loads(json.dumps(first.memory())))
     assert second.words(None)[2] == "1:2:3:4:5"
     assert hear(second, LineSeen("0", "DONE", failed=False)) is not None
-    old, new = one("/x/DONE"), one("/x/DONE")
+    old, new = one("/x/DONE"), one("/x/DONE")  # of which only new ones count
     hear(old, seen(ARMED - 5))
     new.recall(old.memory())
     assert hear(new, seen(ARMED - 5)) is None

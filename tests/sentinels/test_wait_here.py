@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import is_running, wait_until
+from tests.box import Box, is_running, wait_until
 from tests.fault_server import FaultServer
 from tests.sentinels.waiter import SENTINEL, Waiters, land
 from tests.sshd import descendants
@@ -56,7 +56,31 @@ def test_a_word_alone_is_a_file_here_and_says_so(one_waiter: Waiters, tmp_path: 
     assert said.returncode == 124
     assert f"waits for the file {tmp_path}/digits; for a run on a box: gpu1:digits" in said.stderr
     (tmp_path / "digits").touch()
-    assert "waits for the file" not in one_waiter.run("wait", "digits", "--timeout", "1s", "--existing").stderr
+    assert "waits for the file" not in one_waiter.run("wait", "digits", "--timeout", "1s").stderr
+
+
+def test_a_word_alone_is_the_run_of_that_name_where_one_is(waiters: Waiters, tmp_path: Path) -> None:
+    box = Box(tmp_path, "digits")
+    assert box.onbox("chain", "--run", "digits", "a=true").returncode == 0
+    for there in (False, True):
+        if there:
+            (tmp_path / "digits").touch()
+        ended = waiters.run("wait", "digits", "--stall-after", "1h", "--timeout", "20s", cwd=tmp_path)
+        assert (ended.returncode, "CHAIN_DONE of run" in ended.stdout) == (0, True), ended.stderr
+        assert ("for the file: ./digits" in ended.stderr) is there
+    (tmp_path / "onbox.toml").write_text('[boxes.here]\nbackend = "local"\nproject = "."\n')
+    mistyped = waiters.run("wait", "here:digit", "--timeout", "2s", cwd=tmp_path)
+    assert mistyped.returncode == 124
+    assert "there is no such run yet; runs there: digits" in mistyped.stderr
+
+
+def test_a_run_that_has_not_begun_is_known_by_its_name_in_the_configuration(
+    one_waiter: Waiters, tmp_path: Path
+) -> None:
+    (tmp_path / "onbox.toml").write_text('[run]\nname = "digits"\n[stages.a]\ncmd = "true"\n')
+    waiter = armed(one_waiter, "digits", *LIMIT)
+    assert Box(tmp_path, "digits").onbox("chain").returncode == 0
+    assert one_waiter.end(waiter)["outcome"] == "landed"
 
 
 # -- logs
@@ -67,7 +91,7 @@ def test_a_line_lands_and_a_fail_line_fails(waiters: Waiters, tmp_path: Path) ->
     log.write_text("Traceback: of an earlier run\n")
     words = ("--log", "log", "--regex", r"epoch \d+/30 done", "--fail-regex", "^Traceback")
     for line, outcome in (("epoch 30/30 done", "landed"), ("Traceback (most recent call last):", "failed")):
-        waiter = armed(waiters, *words, *LIMIT)
+        waiter = armed(waiters, *words, "--new-only", *LIMIT)
         with log.open("a") as file:
             file.write(f"epoch x\n{line}\n")
         end = waiters.end(waiter)
@@ -92,6 +116,29 @@ def test_a_last_line_without_its_end_counts_after_a_rest(waiters: Waiters, tmp_p
     with log.open("a") as file:
         file.write("\rstep 9\rDONE")
     assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_a_line_that_is_there_already_lands_at_once_and_the_last_match_tells(waiters: Waiters, tmp_path: Path) -> None:
+    """Also far behind in a long log, and beside the crash of an earlier run in the same file."""
+    log, filler = tmp_path / "log", "step 1 loss 0.5\n" * 1_500_000
+    words = ("wait", "--log", "log", "--regex", "Training completed", "--fail-regex", "^Traceback", *LIMIT)
+    for text, outcome in (
+        (f"Traceback (most recent call last):\n{filler}Training completed\n", "landed"),
+        (f"Training completed\n{filler}Traceback (most recent call last):\n", "failed"),
+    ):
+        log.write_text(text)
+        assert waiters.end(waiters.start(*words))["outcome"] == outcome
+        assert waiters.end(waiters.start(*words, "--once"))["outcome"] == outcome
+    assert waiters.run("wait", "--log", "log", "--regex", "Training", "--new-only", "--timeout", "1s").returncode == 124
+
+
+def test_a_line_that_comes_after_what_is_there_lands_too(waiters: Waiters, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("step 1\nstep ")
+    waiter = armed(waiters, "--log", "log", "--regex", "step 2$", *LIMIT)
+    with log.open("a") as file:
+        file.write("2\n")
+    assert waiters.end(waiter)["detail"]["line"] == "step 2"
 
 
 @pytest.mark.parametrize("how", ["renamed", "truncated", "removed"])
@@ -135,7 +182,7 @@ def test_what_is_no_log_is_told_and_keeps_no_other_target_from_landing(waiters: 
 def test_old_lines_in_a_copy_do_not_fire(waiters: Waiters, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("DONE\n" * 100)
-    waiter = armed(waiters, "--log", "log", "--regex", "DONE", *LIMIT)
+    waiter = armed(waiters, "--log", "log", "--regex", "DONE", "--new-only", *LIMIT)
     shutil.copy(log, tmp_path / "copy")
     (tmp_path / "copy").rename(log)
     time.sleep(1.2)  # long enough for a wrong verdict
@@ -162,7 +209,7 @@ def test_a_quiet_log_stalls_the_wait(waiters: Waiters, tmp_path: Path) -> None:
 
 def test_an_artifact_counts_when_it_is_new_big_and_stable(waiters: Waiters, tmp_path: Path) -> None:
     (tmp_path / "old.pt").write_bytes(b"x" * 5000)
-    words = ("--artifact", "*.pt", "--min-bytes", "4kB", "--stable", "1s")
+    words = ("--artifact", "*.pt", "--min-bytes", "4kB", "--stable", "1s", "--new-only")
     waiter = armed(waiters, *words, *LIMIT)
     (tmp_path / "small.pt").write_bytes(b"x" * 100)
     new = tmp_path / "new one.pt"
@@ -176,13 +223,61 @@ def test_an_artifact_counts_when_it_is_new_big_and_stable(waiters: Waiters, tmp_
     assert os.path.basename(end["detail"]["artifact"]) == "new one.pt"
 
 
+def test_an_artifact_that_is_there_already_counts(waiters: Waiters, tmp_path: Path) -> None:
+    for name in ("epoch_4.pt", "epoch_30.pt"):
+        (tmp_path / name).write_bytes(b"x" * 5000)
+        time.sleep(2.1)  # a shell tells times in whole seconds; the last one must be stable, too
+    words = ("wait", "--artifact", "*.pt", "--min-bytes", "4kB", "--stable", "1s", *LIMIT)
+    end = waiters.end(waiters.start(*words))
+    assert (end["outcome"], os.path.basename(end["detail"]["artifact"])) == ("landed", "epoch_30.pt")
+
+
+# -- markers
+
+
+def test_a_marker_that_landed_while_nobody_waited_lands_at_once(waiters: Waiters, tmp_path: Path) -> None:
+    """A wait that was killed, and is armed again: its first question is whether it is done."""
+    for only in ((), ("--new-only",)):
+        waiter = armed(waiters, "DONE", "--timeout", "1h", *only)
+        waiter.kill()
+        waiter.wait()
+        land(tmp_path / "DONE")
+        assert waiters.run("wait", "DONE", "--timeout", "20s", *only).returncode == 0
+        (tmp_path / "DONE").unlink()
+
+
+def test_a_marker_from_before_the_process_that_lives_does_not_count(waiters: Waiters, tmp_path: Path) -> None:
+    land(tmp_path / "DONE")
+    time.sleep(3.5)  # times of a marker are whole seconds for a shell
+    job = subprocess.Popen(["sleep", "60"])
+    try:
+        waiter = armed(waiters, "DONE", "--pid", str(job.pid), *LIMIT)
+        wait_until(lambda: waiters.entries()[0]["memory"], "its memory")
+        assert waiter.poll() is None
+        land(tmp_path / "DONE")
+        out, err = waiter.communicate(timeout=30)
+    finally:
+        job.kill()
+        job.wait()
+    assert json.loads(out)["outcome"] == "landed"
+    assert f"older than process {job.pid}, which lives" in err
+
+
+def test_of_a_marker_and_a_fail_marker_that_are_there_the_younger_tells(waiters: Waiters, tmp_path: Path) -> None:
+    for names, outcome in ((("FAILED", "DONE"), "landed"), (("DONE", "FAILED"), "failed")):
+        for name in names:
+            land(tmp_path / name)
+            time.sleep(1.1)  # whole seconds again
+        assert waiters.end(waiters.start("wait", "DONE", "--fail", "FAILED", *LIMIT))["outcome"] == outcome
+
+
 # -- slices
 
 
 def test_slices_are_one_wait(waiters: Waiters, tmp_path: Path) -> None:
-    """What lands between two slices counts; what was there before the first one does not."""
+    """What lands between two slices counts; what was there before the first one does not, where only new ones count."""
     land(tmp_path / "DONE", "old")
-    slice_ = ("wait", "DONE", "--timeout", "1s")
+    slice_ = ("wait", "DONE", "--timeout", "1s", "--new-only")
     first = waiters.run(*slice_)
     assert first.returncode == 124
     assert "there was one before" in first.stderr
@@ -194,7 +289,7 @@ def test_slices_are_one_wait(waiters: Waiters, tmp_path: Path) -> None:
 def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("DONE\n")
-    slice_ = ("wait", "--log", "log", "--regex", "DONE", "--timeout", "2s")
+    slice_ = ("wait", "--log", "log", "--regex", "DONE", "--timeout", "2s", "--new-only")
     assert waiters.run(*slice_).returncode == 124
     with log.open("a") as file:
         file.write("DONE\n")
@@ -204,16 +299,16 @@ def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> N
 def test_slices_may_name_their_targets_in_another_order(one_waiter: Waiters, tmp_path: Path) -> None:
     """That one target was not there says nothing of the other one, which was."""
     land(tmp_path / "OLD")
-    assert one_waiter.run("wait", "NEW", "OLD", "--timeout", "1s").returncode == 124
-    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "1s").returncode == 124
+    assert one_waiter.run("wait", "NEW", "OLD", "--timeout", "1s", "--new-only").returncode == 124
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "1s", "--new-only").returncode == 124
     land(tmp_path / "NEW")
-    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "9s").returncode == 0
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "9s", "--new-only").returncode == 0
 
 
 def test_a_fresh_wait_forgets_the_slices_before(one_waiter: Waiters, tmp_path: Path) -> None:
     assert one_waiter.run("wait", "DONE", "--timeout", "1s").returncode == 124
     land(tmp_path / "DONE")
-    assert one_waiter.run("wait", "DONE", "--timeout", "1s", "--fresh").returncode == 124
+    assert one_waiter.run("wait", "DONE", "--timeout", "1s", "--fresh", "--new-only").returncode == 124
 
 
 # -- the register
@@ -266,7 +361,7 @@ def test_a_command_runs_at_the_end_and_is_told_how(one_waiter: Waiters, tmp_path
 
 def test_nobody_to_be_told_is_said_at_once(one_waiter: Waiters, tmp_path: Path) -> None:
     (tmp_path / "DONE").touch()
-    ended = one_waiter.run("wait", "DONE", "--existing", "--notify")
+    ended = one_waiter.run("wait", "DONE", "--notify")
     assert (ended.returncode, "nobody will be told" in ended.stderr) == (0, True)
 
 
@@ -275,7 +370,7 @@ def test_targets_of_notify_are_told(one_waiter: Waiters, tmp_path: Path) -> None
     (tmp_path / "onbox.toml").write_text('[notify]\nurls = ["env:HOOK"]\n')
     one_waiter.env["HOOK"] = server.url("200")
     land(tmp_path / "DONE")
-    ended = one_waiter.run("wait", "DONE", "--existing", "--notify")
+    ended = one_waiter.run("wait", "DONE", "--notify")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "sentinel: marker" in str(server.received[0])
     server.close()
@@ -283,7 +378,7 @@ def test_targets_of_notify_are_told(one_waiter: Waiters, tmp_path: Path) -> None
 
 def test_a_shell_goes_on_only_after_success(one_waiter: Waiters, tmp_path: Path) -> None:
     land(tmp_path / "DONE")
-    ended = one_waiter.run("wait", "DONE", "--existing")
+    ended = one_waiter.run("wait", "DONE")
     assert ended.returncode == 0
     assert ended.stdout.startswith("landed DONE: marker")
     assert ended.stdout.count("\n") == 1
@@ -314,7 +409,7 @@ def test_a_wrong_call_is_one_line_and_its_own_code(one_waiter: Waiters, words: t
 def test_a_register_that_cannot_be_written_keeps_nobody_from_waiting(one_waiter: Waiters, tmp_path: Path) -> None:
     one_waiter.env["XDG_STATE_HOME"] = "/proc"
     land(tmp_path / "DONE")
-    ended = one_waiter.run("wait", "DONE", "--existing")
+    ended = one_waiter.run("wait", "DONE")
     assert ended.returncode == 0
     assert "waiting all the same" in ended.stderr
 
@@ -351,11 +446,20 @@ def test_one_look_takes_what_is_there_and_ends_nobodys_wait(waiters: Waiters, tm
     assert waiter.poll() is None
 
 
+@pytest.mark.parametrize("ssh", ["false", "/no/such/ssh"])
+def test_one_look_at_a_box_that_cannot_be_reached_is_one_try(one_waiter: Waiters, ssh: str) -> None:
+    """Its limit is the wait's own, 3 h: nobody waits for that."""
+    one_waiter.env["ONBOX_SSH_COMMAND"] = ssh
+    ended = one_waiter.run("wait", "nohost:/x", "--once", "--json", timeout=40)
+    data = json.loads(ended.stdout)
+    assert (ended.returncode, data["outcome"], data["boxes"][0]["connections"] <= 1) == (69, "unreachable", True)
+
+
 def test_a_full_disk_behind_stdout_does_not_change_the_code(one_waiter: Waiters, tmp_path: Path) -> None:
     land(tmp_path / "DONE")
     full = os.open("/dev/full", os.O_WRONLY)
     ended = subprocess.run(
-        [*SENTINEL, "wait", "DONE", "--existing"],
+        [*SENTINEL, "wait", "DONE"],
         stdout=full,
         stderr=subprocess.PIPE,
         env=one_waiter.env,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.config_place import line_of
+from onbox.contract.config_place import line_of, lines_of
 
 TEXT = '''\
 # a comment = 1
@@ -49,4 +49,4 @@ class = "c"
     ],
 )  # fmt: skip
 def test_the_line_of_a_key_or_of_what_holds_it(path: str, line: int | None) -> None:
-    assert line_of(TEXT, path) == line
+    assert line_of(lines_of(TEXT), path) == line
