@@ -10,6 +10,7 @@ import pytest
 from onbox.chain import artifacts
 from onbox.chain.artifacts import PICTURE_LIMIT, Look, StopAsked, find_files, list_files, look_at, picture
 from onbox.contract.manifest import Artifact
+from onbox.system.process import never
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def test_a_walk_without_an_end_could_not_look(tmp_path: Path, monkeypatch: pytes
     endless = make_maze(tmp_path)
     with pytest.raises(OSError, match="took longer"):
         list_files(endless, str(tmp_path), seconds=0.2)
-    monkeypatch.setattr(list_files, "__defaults__", (0.2, artifacts.never))
+    monkeypatch.setattr(list_files, "__defaults__", (0.2, never))
     why = "the walk through its files took longer than 0.2 s"
     assert look_at(endless, str(tmp_path), {}).problem == f"{endless.pattern}: {why}"
 
