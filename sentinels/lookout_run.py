@@ -21,6 +21,7 @@ from sentinels.lookout_items import (
 
 JOURNAL_LIMIT = 1 << 16
 PART_LIMIT = 1 << 15
+NEIGHBOURS = 20
 FIRST_ASK_SECONDS = 0.5  # after its records changed an engine is asked soon, then at longer and longer intervals
 ASK_SECONDS = 30.0
 ASK_BOUND_SECONDS = 90.0  # its own commands are bounded: this is the end of a shell that hangs
@@ -157,7 +158,15 @@ class RunItem:
         ]
         parts += [("status", read_part(os.path.join(self.root, "status.json"), PART_LIMIT) or b"")]
         parts += [("lock", self._lock()), ("failed", self._failed())]
+        if not head:
+            parts.append(("runs", "\n".join(self._neighbours())))
         return "run %s %s" % (self.ident, " ".join("%s=%s" % (name, hex_of(text)) for name, text in parts))
+
+    def _neighbours(self):
+        """Names of the runs that lie where this one should."""
+        folder = os.path.dirname(self.root)
+        found = glob.glob(os.path.join(glob.escape(folder), "*", "run.json"))
+        return sorted(os.path.basename(os.path.dirname(path)) for path in found)[:NEIGHBOURS]
 
     def _failed(self):
         """The newest FAILED marker of a stage."""

@@ -338,10 +338,19 @@ look_run() { # NUMBER ID ROOT
     [ "$is" = "$was" ] || eval "ask$1=0 pause$1=1"
     eval "engine$1=1" ;;
   esac
+  runs=
+  if [ -z "$head" ]; then
+    for file in "${3%/*}"/*/run.json; do
+      [ ! -f "$file" ] || { file=${file%/run.json}; runs="$runs${file##*/}
+"; }
+    done
+    runs=" runs=$(printf %s "$runs" | head -n 20 | hex)"
+    [ "$runs" != " runs=" ] || runs=" runs=-"
+  fi
   say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
     "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
     "done=$done ended=$ended" \
-    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)"
+    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)$runs"
 }
 
 # Its commands are bounded so that two that hang cost less than a beat may be late.

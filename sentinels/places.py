@@ -10,6 +10,8 @@ from onbox.contract.boxes import BoxSettings
 from onbox.contract.config_clusters import iris_id, ray_id
 from onbox.contract.config_fields import Unwanted
 from onbox.contract.exits import Exit
+from onbox.contract.names import name_problem
+from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol import ssh
@@ -68,6 +70,11 @@ def find_place(target: Target, settings: Settings, folder: str) -> Place:
     boxes, words = settings.config.boxes, settings.ssh_command
     if target.box is None:
         _refuse_lookalike(target, boxes, folder)
+        root = _run_here(target, settings)
+        if root is not None:
+            own = BoxSettings(LOCAL, LOCAL, settings.folder, "local")
+            run = target._replace(kind=Kind.RUN)
+            return Place(run, ssh.Target(LOCAL, None), root, endpoint_of=partial(of_run, settings, own))
         return Place(target, ssh.Target(LOCAL, None), _local_path(target, folder))
     box = next((one for one in boxes if one.name == target.box), None)
     if why := settings.not_trusted(box or BoxSettings(target.box, target.box)):
@@ -120,11 +127,25 @@ def _refuse_lookalike(target: Target, boxes: Sequence[BoxSettings], folder: str)
         raise BadTarget(f"{target.text!r}: there is no folder {box!r} here; for the run on the box: {box}:{run}")
 
 
-def note_of(place: Place, boxes: Sequence[BoxSettings]) -> str:
-    """A word alone is a file here, and was perhaps meant to be a run: which path is looked at. "" where nothing is
+def _run_here(target: Target, settings: Settings) -> str | None:
+    """The directory of the run that a word alone names where the runs of this project lie; None: it names a file. A run
+    that has not begun is known by its name in onbox.toml, where no box is configured that it could be meant for.
+    """
+    if target.kind is not Kind.MARKER or target.fails or name_problem(target.path) is not None:
+        return None
+    config = settings.config
+    root = os.path.join(settings.folder, config.state_dir, target.path)
+    named = settings.config_path is not None and not config.boxes and target.path == config.run_name
+    return root if named or os.path.isfile(RunPaths(root).manifest) else None
+
+
+def note_of(place: Place, boxes: Sequence[BoxSettings], folder: str) -> str:
+    """A word alone may be a file here, a run here or a run on a box: which one is waited for. "" where nothing is
     doubtful.
     """
     target = place.target
+    if target.kind is Kind.RUN and target.box is None and os.path.lexists(os.path.join(folder, target.path)):
+        return f"waits for the run in {place.path}; for the file: ./{target.path}"
     plain = (
         target.kind is Kind.MARKER and target.box is None and target.path.replace("-", "").replace("_", "").isalnum()
     )

@@ -41,6 +41,7 @@ class RunFacts(NamedTuple):
     runner, stage: alive, gone, or why it could not be told. rebooted: the runner signed under another boot.
     engine: the engine that the run was handed to, whose processes are elsewhere; "" for none. What is on record of an
     earlier launch is left out once the run was handed over again. word: what the engine said last; None: nothing yet.
+    neighbours: where there is no such run, the names of those that lie in its place.
     """
 
     run_id: str | None
@@ -60,6 +61,7 @@ class RunFacts(NamedTuple):
     trouble: str = ""
     engine: str = ""
     word: EngineWord | None = None
+    neighbours: tuple[str, ...] = ()
 
 
 def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
@@ -101,6 +103,7 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         clock=_number(text["now"]),
         trouble=trouble,
         engine=engine,
+        neighbours=tuple(filter(None, parts.get("runs", b"").decode("utf-8", "replace").split("\n"))),
     )  # fmt: skip
 
 
@@ -314,6 +317,11 @@ def _over(facts: RunFacts, *events: str) -> bool:
     return facts.last is not None and facts.last["event"] in events
 
 
+def _no_run_words(facts: RunFacts) -> str:
+    there = ", ".join(safe_line(name, 60) for name in facts.neighbours)
+    return f"there is no such run yet; runs there: {there}" if there else "there is no such run yet"
+
+
 ROWS: tuple[Row, ...] = (
     Row("unseen", lambda f, t: bool(f.trouble),
         lambda f, t: Judged(None, f"the run cannot be looked at: {safe_line(f.trouble)}"),
@@ -321,7 +329,7 @@ ROWS: tuple[Row, ...] = (
     Row("vanished", lambda f, t: f.run_id is None and t.bound is not None,
         lambda f, t: Judged(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away"),
         "a folder that is not there is no proof: it may be a mount"),
-    Row("no_run", lambda f, t: f.run_id is None, lambda f, t: Judged(None, "there is no such run yet"),
+    Row("no_run", lambda f, t: f.run_id is None, lambda f, t: Judged(None, _no_run_words(f)),
         "a run may be waited for before it begins"),
     Row("replaced", lambda f, t: t.bound is not None and f.run_id != t.bound,
         lambda f, t: Judged(Outcome.SUPERSEDED, f"run {t.bound} was replaced by run {f.run_id}"),

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 targets:
   MARKER                  a file on this machine          ckpt/DONE
+  RUN                     a run of this project, here     digits
   BOX:/PATH/MARKER        a file on a box                 gpu1:/root/digits/DONE
   BOX:RUN                 a run of the box, by its name   gpu1:digits
 BOX is a [boxes.*] of onbox.toml, or any host that ssh knows. What is there already counts at once, unless it is known
@@ -155,7 +156,9 @@ def run(args: argparse.Namespace) -> int:
     if args.notify and not project.config.notify.targets:
         print("sentinel: --notify: [notify] of onbox.toml names no target, so nobody will be told", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
-    for note in filter(None, (note_of(place, settings.config.boxes) for place in places)):
+    if args.stall_after and not any(_shows_quiet(place) for place in places):
+        raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
+    for note in filter(None, (note_of(place, settings.config.boxes, os.getcwd()) for place in places)):
         print(f"sentinel: {note}", file=sys.stderr, flush=True)
     signals = Signals()  # before the register: who supersedes us must not find us deaf
     try:
@@ -173,6 +176,10 @@ def run(args: argparse.Namespace) -> int:
     if args.command:
         run_command(args.command, finding)
     return int(finding.code)
+
+
+def _shows_quiet(place: Place) -> bool:
+    return place.target.kind in (Kind.RUN, Kind.LOG) or "/markers/" in place.target.path
 
 
 UNATTENDED_SECONDS = 3600.0
@@ -235,9 +242,6 @@ def read_targets(args: argparse.Namespace) -> list[Target]:
         raise BadTarget(
             "nothing to wait for; wanted: MARKER, BOX:/PATH/MARKER, BOX:RUN, --log with --regex, or --artifact"
         )
-    watched = any(target.kind in (Kind.RUN, Kind.LOG) for target in targets)
-    if args.stall_after and not watched and not any("/markers/" in target.path for target in targets):
-        raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
     return targets
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import is_running, wait_until
+from tests.box import Box, is_running, wait_until
 from tests.fault_server import FaultServer
 from tests.sentinels.waiter import SENTINEL, Waiters, land
 from tests.sshd import descendants
@@ -57,6 +57,30 @@ def test_a_word_alone_is_a_file_here_and_says_so(one_waiter: Waiters, tmp_path: 
     assert f"waits for the file {tmp_path}/digits; for a run on a box: gpu1:digits" in said.stderr
     (tmp_path / "digits").touch()
     assert "waits for the file" not in one_waiter.run("wait", "digits", "--timeout", "1s").stderr
+
+
+def test_a_word_alone_is_the_run_of_that_name_where_one_is(waiters: Waiters, tmp_path: Path) -> None:
+    box = Box(tmp_path, "digits")
+    assert box.onbox("chain", "--run", "digits", "a=true").returncode == 0
+    for there in (False, True):
+        if there:
+            (tmp_path / "digits").touch()
+        ended = waiters.run("wait", "digits", "--stall-after", "1h", "--timeout", "20s", cwd=tmp_path)
+        assert (ended.returncode, "CHAIN_DONE of run" in ended.stdout) == (0, True), ended.stderr
+        assert ("for the file: ./digits" in ended.stderr) is there
+    (tmp_path / "onbox.toml").write_text('[boxes.here]\nbackend = "local"\nproject = "."\n')
+    mistyped = waiters.run("wait", "here:digit", "--timeout", "2s", cwd=tmp_path)
+    assert mistyped.returncode == 124
+    assert "there is no such run yet; runs there: digits" in mistyped.stderr
+
+
+def test_a_run_that_has_not_begun_is_known_by_its_name_in_the_configuration(
+    one_waiter: Waiters, tmp_path: Path
+) -> None:
+    (tmp_path / "onbox.toml").write_text('[run]\nname = "digits"\n[stages.a]\ncmd = "true"\n')
+    waiter = armed(one_waiter, "digits", *LIMIT)
+    assert Box(tmp_path, "digits").onbox("chain").returncode == 0
+    assert one_waiter.end(waiter)["outcome"] == "landed"
 
 
 # -- logs
