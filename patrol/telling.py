@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 def write_metrics(settings: Settings, judged: Sequence[BoxJudged], began: float, now: float) -> list[str]:
     """Trouble, if there was any."""
     path = os.path.join(settings.folder, os.path.expanduser(settings.patrol.textfile or ""))
+    if why := textfile.why_not_ours(path):
+        return [f"the metrics were not written: {path} {why}; move it away, or name another file"]
     samples = [
         textfile.Sample("patrol_tick_timestamp_seconds", (), now),
         textfile.Sample("patrol_tick_duration_seconds", (), max(0.0, wall() - began)),

@@ -12,7 +12,7 @@ from onbox.chain.launch import (
     read_stages,
 )
 from onbox.commands.aloud import listener
-from onbox.commands.definition import check_run_name, define, refuse_renamed
+from onbox.commands.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.follow import teller
 from onbox.commands.project import (
     add_config_option,
@@ -22,6 +22,7 @@ from onbox.commands.project import (
     run_to_act_on,
 )
 from onbox.commands.start import start
+from onbox.commands.whole_run import with_the_others
 from onbox.contract import config_values as values
 from onbox.contract.config_backends import ENGINES
 from onbox.contract.config_fields import Unwanted
@@ -50,6 +51,7 @@ examples:
   onbox chain -d train eval                     start, check that it runs, return
   onbox chain train eval && ./publish.sh        the exit code is the chain's result
   onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    behind a training that runs already
+  onbox chain --again                           everything anew
   onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
@@ -84,6 +86,7 @@ def add(subparsers: Any) -> None:
     chain.add_argument(
         "--frozen", metavar="RUN_DIR", help="with --inline: STAGE (or all) of the run frozen there, as a job does"
     )
+    chain.add_argument("--again", action="store_true", help="run everything anew, whatever is DONE")
     chain.add_argument("--recheck", metavar="STAGE", help="ask the gate of its failed attempt again, and run nothing")
     chain.set_defaults(function=run_chain_command)
     resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
@@ -108,8 +111,12 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="with --detach: how long to watch for first output or an immediate crash (default: 2)",
     )
-    parser.add_argument("--accept-done", action="append", default=[], metavar="STAGE", help="its earlier DONE counts")
-    parser.add_argument("--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE")
+    parser.add_argument(
+        "--accept-done", action="append", default=[], metavar="STAGE", help="its result counts, by your word"
+    )
+    parser.add_argument(
+        "--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE, and what follows"
+    )
     parser.add_argument(
         "--forget-jobs", action="store_true", help="jobs that their engine has lost are over: you have looked"
     )
@@ -130,7 +137,11 @@ def run_chain_command(args: argparse.Namespace) -> int:
     if args.run is not None:
         check_run_name(args.run)
     paths = project.paths(args.run)
+    refuse_other_project(paths, project.folder)
     stages = _behind(args, _stages(args, project, paths))
+    forgets = ""
+    if args.recheck is None:
+        stages, forgets = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
@@ -138,7 +149,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         from onbox.commands.recheck import run_recheck  # noqa: PLC0415 - only then
 
         return run_recheck(args, definition)
-    return start(args, definition)
+    return start(args, definition._replace(forgets=forgets))
 
 
 def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequence[Stage]:
@@ -192,6 +203,7 @@ def run_resume_command(args: argparse.Namespace) -> int:
             Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
         ) from error
     assert head is not None
+    refuse_other_project(paths, project.folder)
     if args.dry_run:
         from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
 

@@ -49,6 +49,29 @@ def refuse_renamed(project: Project) -> None:
             )
 
 
+def refuse_other_project(paths: RunPaths, project: str) -> None:
+    """A state directory that two projects share: a DONE of one says nothing of the files of the other.
+
+    A project that was moved takes its state along, or its old folder is gone: that is the same one.
+    """
+    try:
+        head = read_head(paths)
+    except (OSError, ValueError):
+        return  # told where the definition is needed
+    if head is None or os.path.realpath(head.project) == os.path.realpath(project):
+        return
+    moved_along = os.path.realpath(paths.root).startswith(os.path.realpath(project) + os.sep)
+    if moved_along or not os.path.isdir(head.project):
+        return
+    name = os.path.basename(paths.root)
+    raise Trouble(
+        Exit.CONFIG,
+        f"run {name} in {os.path.dirname(paths.root)} is of another project\n"
+        f"  its folder is  {head.project}\n  this one is    {project}\n"
+        f"  give this project's run a name of its own: onbox chain --run {name}-2 …, or [run] name",
+    )
+
+
 def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: str = "local") -> Definition:
     """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts.
 
