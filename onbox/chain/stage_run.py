@@ -7,7 +7,7 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.artifacts import picture
+from onbox.chain.artifacts import StopAsked, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
 from onbox.chain.environment import attempt_assignment
 from onbox.chain.inspect_stage import look_at_stage
@@ -157,6 +157,8 @@ class StageRun:
         if blocked is not None:
             return blocked
         prepared = self._prepare(again)
+        if isinstance(prepared, Ended) and prepared.cause == "stopped":
+            return StageEnd.STOPPED
         if isinstance(prepared, Ended):
             return self._refuse_start(again.number, prepared.detail)
         return self._go(prepared)
@@ -196,8 +198,9 @@ class StageRun:
         try:
             record |= self._picture(folder)
         except OSError as error:
+            cause = "stopped" if isinstance(error, StopAsked) else "not_started"
             detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
-            return Ended(None, None, "not_started", 0.0, detail)
+            return Ended(None, None, cause, 0.0, detail)
         return prepare_attempt(self.ctx, self.frozen, record)
 
     def _picture(self, folder: str) -> dict[str, Any]:
@@ -207,13 +210,16 @@ class StageRun:
         artifacts, known = self.stage.artifacts, self.known
         patterns = [artifact.pattern for artifact in artifacts]
         if not known.continued_by(self.frozen.fingerprint):
-            return {"before": picture(artifacts, folder), "pictured": patterns}
+            return {"before": picture(artifacts, folder, urged=self._is_asked_to_stop), "pictured": patterns}
         if known.pictured is None or set(patterns) <= set(known.pictured):
             return {}
         return {
             "before_more": picture_of_added(self.stage, folder, known),
             "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
         }
+
+    def _is_asked_to_stop(self) -> bool:
+        return self.ctx.signals.stops > 0
 
     def _go(self, prepared: Prepared) -> StageEnd | Again:
         prepared.record["at"] = utc_text(wall())
@@ -273,7 +279,11 @@ class StageRun:
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
         log = self.ctx.paths.log(self.stage.name, number)
-        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended, self.ctx.progress)
+        folder = self.ctx.folder(self.stage)
+        try:
+            verdict = ask_gate(self.stage, folder, log, self.known, ended, self.ctx.progress, self._is_asked_to_stop)
+        except StopAsked:
+            return StageEnd.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, verdict.findings)
         self.warnings = verdict.warnings
