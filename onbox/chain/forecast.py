@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import find_files
 from onbox.chain.checkpoints import NO_TERMS, look_at_checkpoints
+from onbox.chain.earlier import Place, Wishes, find_conflicts
 from onbox.chain.holder import Holder, read_holder
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.launch import Wishes, find_conflicts
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.replay import replay
 from onbox.chain.results import Result, read_results
@@ -21,6 +21,7 @@ from onbox.contract.manifest import Artifact
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
+from onbox.contract.runfile import is_apart
 from onbox.system.clock import parse_utc
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
@@ -90,12 +91,12 @@ def foretell(
     seen = tuple(
         _stage(head, frozen, look_at_stage(paths, frozen, history, chain_open=history.open)) for frozen in stages
     )
-    conflicts = () if alive else tuple(find_conflicts(paths, stages, history, Wishes()))
+    conflicts = () if alive else tuple(find_conflicts(_place(paths, head), stages, history, Wishes()))
     first = next((one for one in seen if one.action not in _AT_REST), None)
     stage = next((frozen.stage for frozen in stages if first is not None and frozen.stage.name == first.name), None)
     holder = read_holder(paths.lock) if alive else None
     would = _would(paths, alive=alive, conflicts=bool(conflicts), first=first)
-    names = tuple(f"{one.frozen.stage.name}: {one.action.value}" for one in conflicts)
+    names = tuple(f"{one.frozen.stage.name}: {'; '.join((one.action.value, *one.lost))}" for one in conflicts)
     attempts = history.of(first.name).attempts if first is not None else 0
     resuming = first is not None and first.action in _RESUMING and attempts > 0
     terms = _terms(paths, head, stage, contract) if stage is not None and attempts else NO_TERMS
@@ -104,6 +105,11 @@ def foretell(
         checkpoint = final_checkpoint(paths, head, stages, contract)
         return Forecast(would, named, resuming, holder, seen, names, checkpoint, _results(paths, head, stages))
     return Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
+
+
+def _place(paths: RunPaths, head: RunHead) -> Place:
+    backend = head.data.get("backend")
+    return Place(paths, None if isinstance(backend, dict) and is_apart(backend) else head.project)
 
 
 def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> Terms:
