@@ -89,5 +89,5 @@ def _examine(folder: str, path: str, step: int, kind: str) -> Checkpoint | None:
         return None
     except OSError as error:
         return Checkpoint(path, step, 0, None, f"could not look: {error.strerror}")
-    # A folder that proves nothing is passed over: one that is half written looks the same.
-    return Checkpoint(path, step, size, False if is_folder and whole is None else whole, says)
+    unproven = is_folder and whole is None
+    return Checkpoint(path, step, size, False if unproven else whole, says, unproven=unproven)

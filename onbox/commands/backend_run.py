@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.slurm import JOB_SCRIPT, SCRIPT_NAME
+from onbox.chain.earlier import Wishes
 from onbox.chain.holder import Holder
 from onbox.chain.identity import freeze_git
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.launch import Definition, Wishes, all_done, prepare, read_head, read_stages, take_lock
-from onbox.chain.orders import chain_order, is_apart, stage_orders
+from onbox.chain.launch import Definition, is_all_done, prepare, read_head, read_stages, take_lock
+from onbox.chain.orders import chain_order, stage_orders
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import run_chain
 from onbox.chain.replay import replay
@@ -22,6 +23,7 @@ from onbox.chain.submit import Desk, NotTaken, Unanswered, make_job_folder
 from onbox.commands.backend_view import follow, make_engine, refuse_unaccepted
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_apart
 from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
 from onbox.runs.jobs import WHOLE, Jobs, job_of_record, replay_jobs
@@ -82,7 +84,7 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
                 taken = _complete(desk, definition, live)
             else:
                 _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
-                if all_done(definition) and not args.accept_done and not args.redo:
+                if is_all_done(definition) and not args.accept_done and not args.redo:
                     return _say_done(args, definition)
                 planned = _freeze(desk, definition, Wishes(args.accept_done, args.redo))
                 if not planned:  # all that is missing is the chain's own end

@@ -10,12 +10,12 @@ from onbox.backends.base import Job
 from onbox.backends.table import make_backend
 from onbox.chain.job_view import JobView, ask, refine
 from onbox.chain.look import look_at_run
-from onbox.chain.orders import is_apart
 from onbox.chain.view import JournalReader
 from onbox.commands.aloud import say
 from onbox.contract.events import CHAIN_ENDS, Event, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
+from onbox.contract.runfile import is_apart
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
 from onbox.outside import safe_line
