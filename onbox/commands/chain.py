@@ -217,4 +217,8 @@ def run_resume_command(args: argparse.Namespace) -> int:
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
+    if "backend" in kept:
+        from onbox.commands.backend_view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
+
+        refuse_unaccepted(kept["backend"], head, paths)
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))
