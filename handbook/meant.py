@@ -32,11 +32,11 @@ def about_run(word: str | None, facts: Facts, planned: RunFacts | None = None) -
 
 
 def planned_run(settings: Settings) -> RunFacts | None:
-    """The run that onbox.toml names, as it is before its launch: its record begins then. None: there is no such file.
-    Where several boxes are configured it belongs to none of them yet.
+    """The run that onbox.toml names, as it is before its launch: its record begins then. None: it names no stage and no
+    box. Where several boxes are configured it belongs to none of them yet.
     """
     config = settings.config
-    if settings.config_path is None:
+    if settings.config_path is None or not (config.stages or config.boxes):
         return None
     box = config.boxes[0] if len(config.boxes) == 1 else None
     return RunFacts(

@@ -30,7 +30,7 @@ def find_place(args: argparse.Namespace, environ: Mapping[str, str], *, before_l
     settings = load_settings(args, environ, looks=True)
     title = os.path.basename(settings.folder) or settings.config.run_name
     if args.here or _is_box(settings):
-        planned = before_launch and settings.config_path is not None
+        planned = before_launch and bool(settings.config.stages)
         if not planned and not os.path.isdir(_state_dir(settings)):
             raise Trouble(
                 Exit.USAGE,
