@@ -97,10 +97,13 @@ class StageLedger:
             **about_cause(cause),
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
-            "progress": self.ctx.progress.look(),
-            "log": self.ctx.paths.log(self.stage.name, number),
-            "last_line": self._last_line(number),
         }
+        if ended.cause != "not_started":  # else a log there may be is of an earlier attempt
+            data |= {
+                "progress": self.ctx.progress.look(),
+                "log": self.ctx.paths.log(self.stage.name, number),
+                "last_line": self._last_line(number),
+            }
         self.note(self._ended(number, ended), {"event": Event.STAGE_FAILED, **data})
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.failed(self.stage.name), data)
 

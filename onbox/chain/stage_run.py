@@ -16,7 +16,7 @@ from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
 from onbox.chain.success import ask_gate, ended_from_record, picture_of_added
 from onbox.chain.tracker_watch import Attempt
-from onbox.chain.waiting import Awaited, Patience
+from onbox.chain.waiting import AskedToStop, Awaited, Never, Patience
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
@@ -350,7 +350,7 @@ class StageRun:
         return StageEnd.REFUSED
 
     def _wait_for(self) -> StageEnd | Again | None:
-        """Wait for the file or log line that the stage needs. None: it is there."""
+        """Wait for what the stage needs. None: it is there."""
         wait = self.stage.wait_for
         if wait is None:
             return None
@@ -362,13 +362,14 @@ class StageRun:
 
     def _await(self, wait: WaitFor) -> StageEnd | Again | None:
         awaited = Awaited(wait, self.ctx.folder(self.stage))
-        if awaited.is_there():
-            return None
-        what = str(awaited)
-        self.ledger.note(self.ledger.about(Event.STAGE_WAITING, waiting_for=what, timeout_seconds=wait.timeout_seconds))
-        came = self._patience.wait_for(awaited, wait.timeout_seconds, self.known.attempts)
-        if came is None:
-            return StageEnd.STOPPED
-        if came:
-            return None
-        return self._refuse_start(self.known.attempts, f"{what} did not appear within {wait.timeout_seconds:g} s")
+        found = awaited.look()
+        if not found:
+            about = {"waiting_for": str(awaited), "timeout_seconds": wait.timeout_seconds}
+            self.ledger.note(self.ledger.about(Event.STAGE_WAITING, **about))
+            try:
+                found = self._patience.wait_for(awaited, wait.timeout_seconds, self.known.attempts) or True
+            except AskedToStop:
+                return StageEnd.STOPPED
+        if isinstance(found, Never):
+            return self._refuse_start(self.known.attempts, found.why)
+        return None
