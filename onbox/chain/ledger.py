@@ -15,6 +15,7 @@ from onbox.system.journal import read_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from onbox.chain.artifacts import Found
     from onbox.chain.autopsy import Cause
     from onbox.chain.checks import Ended, Finding
     from onbox.chain.context import Context
@@ -97,10 +98,13 @@ class StageLedger:
             **about_cause(cause),
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
-            "progress": self.ctx.progress.look(),
-            "log": self.ctx.paths.log(self.stage.name, number),
-            "last_line": self._last_line(number),
         }
+        if ended.cause != "not_started":  # else a log there may be is of an earlier attempt
+            data |= {
+                "progress": self.ctx.progress.look(),
+                "log": self.ctx.paths.log(self.stage.name, number),
+                "last_line": self._last_line(number),
+            }
         self.note(self._ended(number, ended), {"event": Event.STAGE_FAILED, **data})
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.failed(self.stage.name), data)
 
@@ -167,12 +171,17 @@ def shown_command(cmd: str | Sequence[str]) -> str | list[str]:
 
 def about_success(verdict: Verdict) -> dict[str, Any]:
     """What a DONE says of the stage's files, and its warnings, for journal and marker."""
-    files = [found for look in verdict.looks for found in look.new]
+    warnings = [safe_line(text, WARNING_LIMIT) for text in verdict.warnings]
+    files = about_files([found for look in verdict.looks for found in look.new])
+    return {**files, **({"warnings": warnings} if warnings else {})}
+
+
+def about_files(files: Sequence[Found]) -> dict[str, Any]:
+    """Which files and folders a DONE stands for."""
     return {
         "artifacts": [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]],
         "artifact_count": len(files),
         "artifact_bytes_total": sum(found.size_bytes for found in files),
-        **({"warnings": [safe_line(text, WARNING_LIMIT) for text in verdict.warnings]} if verdict.warnings else {}),
     }
 
 

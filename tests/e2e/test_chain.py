@@ -228,8 +228,9 @@ def test_a_changed_command_is_shown_and_decided(box: Box) -> None:
 def test_a_result_older_than_its_input_is_not_skipped(box: Box) -> None:
     stages = ("a=echo a >>ran", "b=echo b >>ran")
     box.onbox("chain", *stages)
-    refused = box.onbox("chain", *stages, "--redo", "a")
-    assert (refused.returncode, box.markers) == (78, ["CHAIN_DONE", "a_DONE", "b_DONE"])
+    (box.state / "markers" / "a_DONE").unlink()
+    refused = box.onbox("chain", *stages)
+    assert (refused.returncode, box.markers) == (78, ["CHAIN_DONE", "b_DONE"])
     assert box.onbox("chain", *stages, "--redo", "a", "--redo", "b").returncode == 0
     assert (box.project / "ran").read_text().split() == ["a", "b", "a", "b"]
 
