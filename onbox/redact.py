@@ -15,22 +15,29 @@ from typing import NamedTuple
 MASK = "***"
 LONG_LINE = 60
 
-# Names of what is secret. The end of a name decides: `token_count`, `tokenizer`, `key_hash` are none.
+# Names of what is secret. The end of a name decides: `token_count`, `tokenizer`, `key_hash` are none. What stands before
+# that end is not looked at, so that a search takes time in proportion to its text.
 _OWNERS = (
     r"api|access|private|secret|signing|encryption|master|deploy|service|account|admin|auth|license|storage|shared"
     r"|subscription|routing|integration|hmac|webhook|session|cookie|client|consumer|ssh|ssl|tls|wandb|openai|anthropic"
     r"|huggingface|hf|aws|azure|gcp|google|neptune|comet|datadog|dd|sentry|stripe|replicate|mistral|cohere|groq|runpod"
-    r"|vast|lambda|modal|sharedaccess"
+    r"|vast|lambda|modal|sharedaccess|kaggle|gh|github|gitlab"
 )
 _KEY = rf"(?:{_OWNERS})[_-]?(?:key|pat)(?:[_-]?(?:base64|b64|pem))?"
-_NAME = (
-    rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}|token|jwt|secret|passw(?:or)?d|passphrase|credential|connection[_-]?string)s?"
-)
-_NAME_ENDS = r"(?:key|pat|base64|b64|pem|token|jwt|secret|passwo?r?d|passphrase|credential|string)s?[\"']?\s*[=:]"
-_SHORT_NAME = r"(?<=--)pass|(?:[A-Za-z0-9]{1,30}[_-]){1,3}(?:pass|pwd|pw|dsn)|pwd|pgpassword"
+_KEY_HINT = r"(?:key|pat)(?:[_-]?(?:base64|b64|pem))?s?(?:\\?[\"']?\s{0,40}[=:]|%3[ad])"
+_WORD = r"(?:token|jwt|secret|passw(?:or)?d|passphrase|credential|connection[_-]?string)(?:s|\d{1,3})?"
+_NAME = rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}s?|{_WORD})"
+_SHORT_NAME = r"(?<=--)pass|(?<=[A-Za-z0-9][_-])(?:pass|pwd|pw|dsn)|(?<![A-Za-z0-9])pwd"
 _VALUE = r"\"[^\"]*\"|'[^']*'|\\\"[^\"]*\\\"|[^\s,;&\"'`\\]+"
-_OPEN = r"[\"']?\s*[=:]\s*"
-_LONG = r"[A-Za-z0-9_.~+/=-]"
+_OPEN = r"\\?[\"']?\s{0,40}[=:]\s{0,40}|%3[ad]"
+_LONG = r"(?=[A-Za-z_.~+/=-]{0,60}[0-9])[A-Za-z0-9_.~+/=-]"
+# Variables of an environment in which more follows that word: PASSWORD1, DB_PASSWORD_PROD, SECRET_KEY_BASE.
+_VARIABLE = r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT)"
+_NOT_THE_VALUE = (
+    r"(?!(?:FILE|PATH|DIR|URL|URI|NAME|ID|IDS|TYPE|COUNT|HASH|LIMIT|LEN|LENGTH|SIZE|DIM|TTL|EXPIRY|EXPIRES|PREFIX|SUFFIX)"
+    r"(?![A-Z0-9]))"
+)
+_FOREIGN = r"пароль|contraseña|contrasena|passwort|kennwort|mot de passe|senha|密码|密碼|口令|パスワード|비밀번호|hasło|wachtwoord|parola|şifre"
 _QUERY = (
     r"(?:[a-z_-]{0,20}token|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|sig|signature"
     r"|key|api_?key|code|auth|secret|pass(?:word)?|pwd|ticket|sign|access_?key(?:_?id)?|awsaccesskeyid|hmac|credential)"
@@ -79,7 +86,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("ntn_", r"ntn_[A-Za-z0-9]{30,}"),
     ("secret_", r"secret_[A-Za-z0-9]{40,}"),
     ("pmak-", r"PMAK-[\w-]{30,}"),
-    ("eyj", r"eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]{6,})?"),
+    ("eyj", r"eyJ[\w-]{10,200}\.[\w-]{10,}(?:\.[\w-]{6,})?"),
 )
 # URLs that are secrets themselves: what stands before the secret part.
 _HOOKS: tuple[tuple[str, str], ...] = (
@@ -100,6 +107,8 @@ _HOOKS: tuple[tuple[str, str], ...] = (
     ("cronitor.link", r"cronitor\.link/p/"),
     ("nosnch.in", r"nosnch\.in/"),
     ("webhook.site", r"webhook\.site/"),
+    ("pagerduty", r"events\.(?:eu\.)?pagerduty\.com/(?:integration|x-ere)/"),
+    ("/hook/", r"/hook/(?=[A-Za-z0-9/_-]{16})"),
 )
 _NOT_SAID = (
     r"not\b|set\b|required|missing|invalid|expired|wrong|empty|none\b|no\b|too\b|now\b|ok\b|valid\b|in\b|at\b|the\b|a\b"
@@ -119,7 +128,9 @@ class Row(NamedTuple):
     hint: str = ""
 
 
-_NAMED = ("key", "token", "jwt", "secret", "passw", "passphrase", "credential", "connection", "pat")
+_WORDS = ("token", "jwt", "secret", "passw", "passphrase", "credential", "connection")
+_NAMED = ("key", "pat", *_WORDS)
+_FOREIGN_WORDS = tuple(_FOREIGN.split("|"))
 ROWS: tuple[Row, ...] = (
     # a private key, whole or cut off; one line out of the middle of one
     Row(
@@ -142,26 +153,57 @@ ROWS: tuple[Row, ...] = (
     Row(("bearer",), r"(?i)\b(bearer\s+)(?=[A-Za-z_.~+/=-]*[0-9])[A-Za-z0-9_.~+/=-]{16,}", rf"\1{MASK}"),
     Row(("x-",), rf"(?i)\b(x-[a-z-]{{0,30}}(?:key|auth|secret|signature)[\"']?\s*[:=]\s*)({_VALUE})", rf"\1{MASK}"),
     # user:password@ in a URL, and a long user that is a token; URLs that are secrets; ?token=x&y=1
-    Row(("@",), r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
-    Row(("@",), r"(\b[a-z][a-z0-9+.-]*://)(?=[^\s/@]*[0-9])[A-Za-z0-9_-]{20,}@", rf"\1{MASK}@"),
+    Row(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
+    Row(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)(?=[^\s/@]*[0-9])[A-Za-z0-9_-]{20,}@", rf"\1{MASK}@"),
     *(Row((trace,), rf"({hook})[^\s\"'`<>)]+", rf"\1{MASK}") for trace, hook in _HOOKS),
     Row(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}"),
     # name=value, name: value, "name": "value"
-    Row(_NAMED, rf"(?i)(?<![A-Za-z0-9])({_NAME})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _NAME_ENDS),
+    Row(_WORDS, rf"(?i)({_WORD})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}"),
+    Row(("key", "pat"), rf"(?i)({_KEY}s?)({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _KEY_HINT),
+    Row(("pass", "pwd", "pw", "dsn"), rf"(?i)({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})", rf"\1\2{MASK}"),
     Row(
-        ("pass", "pwd", "pw", "dsn"),
-        rf"(?i)(?<![A-Za-z0-9])({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})",
+        _NAMED,
+        rf"(?<![A-Z0-9])({_VARIABLE}(?:_{_NOT_THE_VALUE}[A-Z0-9]{{1,20}}){{1,3}})({_OPEN})(?!env:|file:|/)({_VALUE})",
         rf"\1\2{MASK}",
+    ),
+    Row(
+        ("_key", "_pat"),
+        rf"((?<!CACHE)(?<!PRIMARY)(?<!FOREIGN)(?<!SORT)(?<!PUBLIC)_(?:KEY|PAT)=[\"']?){_LONG}{{20,}}",
+        rf"\1{MASK}",
+    ),
+    Row(
+        ("_key ", "_pat ", "_token ", "_secret ", "_password ", "_key\t", "_token\t"),
+        rf"(_(?:KEY|PAT|TOKEN|SECRET|PASSWORD)[ \t]{{1,8}}){_LONG}{{20,}}",
+        rf"\1{MASK}",
+    ),
+    Row(_FOREIGN_WORDS, rf"(?i)({_FOREIGN})(\s{{0,8}}[=:：]\s{{0,8}})({_VALUE})", rf"\1\2{MASK}"),  # noqa: RUF001 - Chinese
+    Row(  # a container's environment: a name, and its value in a field of its own
+        ("value",),
+        rf"(?i)(\bname\\?[\"']?:\s{{0,8}}\\?[\"']?{_NAME}\\?[\"']?,?\s{{0,40}}\\?[\"']?value\\?[\"']?:\s{{0,8}})({_VALUE})",
+        rf"\1{MASK}",
     ),
     Row(("sharedaccesssignature",), r"(?i)(SharedAccessSignature)([= ])([\w%&=.+/-]{20,})", rf"\1\2{MASK}"),
     # --name value, -e NAME value, setenv NAME value, -u user:password, -p password
-    Row(("--",), rf"(?i)(--(?:{_NAME}|(?:[a-z]+-)?pass))(\s+)(?!-)(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)", rf"\1\2{MASK}"),
-    Row(("-e ", "--env", "setenv"), rf"(?i)((?:-e|--env|setenv)\s+{_NAME})(\s+)(?!-)({_VALUE})", rf"\1\2{MASK}"),
-    Row(("-u", "user"), r"((?:^|\s)(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']+:)[^\s\"'`]+", rf"\1{MASK}"),
+    Row(
+        ("--",),
+        rf"(?i)(?<![\w.-])(--(?:{_NAME}|(?:[a-z]{{1,20}}-)?pass))(\s{{1,40}})(?!-)(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)",
+        rf"\1\2{MASK}",
+    ),
+    Row(
+        ("-e ", "--env", "setenv", "set -"),
+        rf"(?i)(?<![\w-])((?:-e|--env|setenv|set -[gUux]{{1,3}})[ \t]{{1,8}}{_NAME})([ \t]{{1,8}})(?!-)({_VALUE})",
+        rf"\1\2{MASK}",
+    ),
+    Row(
+        ("-u", "user"),
+        r"((?:^|\s)(?:-u|--user|--proxy-user)[ =]{1,8}[\"']?[^\s:\"'=][^\s:\"']{0,120}:)[^\s\"'`]+",
+        rf"\1{MASK}",
+    ),
+    Row(("%",), r"(\s(?:-U|--user)[ =]?[\"']?[^\s%\"'=-][^\s%\"']{0,80}%)[^\s\"'`]+", rf"\1{MASK}"),
     # the same with curl's short options in one word, and with no blank behind them: -su user:password, -uuser:password
     Row(
         ("curl",),
-        r"(\bcurl\b[^\n|;&]{0,300}?\s-[A-Za-z#0-9]{0,12}[uU][ \t]{0,4}[\"']?[^\s:\"'/-][^\s:\"'/]{0,80}:)[^\s\"'`]+",
+        r"(\s-[A-Za-z#0-9]{0,12}[uU][ \t]{0,4}[\"']?[^\s:\"'/-][^\s:\"'/]{0,80}:)[^\s\"'`]+",
         rf"\1{MASK}",
     ),
     Row(
@@ -169,21 +211,45 @@ ROWS: tuple[Row, ...] = (
         r"(\b(?:sshpass|docker login|podman login|registry login|mysql|mariadb)\b[^\n]{0,80}?\s-p\s?)[^\s\"'`-][^\s\"'`]*",
         rf"\1{MASK}",
     ),
+    Row(
+        ("openssl",),
+        r"(\bopenssl\b[^\n]{0,200}?\s-(?:k|pass|passin|passout)\s(?:pass:)?)(?!env:|file:|fd:|stdin)[^\s\"'`-]\S*",
+        rf"\1{MASK}",
+    ),
+    Row(("7z", "zip"), r"(\b(?:7z[ar]?\b[^\n]{0,80}?\s-p|(?:un)?zip\b[^\n]{0,80}?\s-P\s?))[^\s\"'`-]\S*", rf"\1{MASK}"),
+    Row(("ldap",), r"(\bldap[a-z]{3,8}\b[^\n]{0,200}?\s-w\s?)[^\s\"'`-]\S*", rf"\1{MASK}"),
     # netrc, and words that say what follows
     Row(
         ("password",),
-        r"(?i)(\b(?:login|user|account|machine|default)\s+\S+(?:\s+(?:login|account)\s+\S+)?\s+password\s+)\S+",
+        r"(?i)(\b(?:login|user|account|machine|default)\s{1,8}\S{1,120}(?:\s{1,8}(?:login|account)\s{1,8}\S{1,120})?"
+        r"\s{1,8}password\s{1,8})\S+",
         rf"\1{MASK}",
     ),
-    Row(("password",), r"(?im)^(\s*password\s+)\S+(?=\s*$)", rf"\1{MASK}"),
+    Row(("pass",), r"(?im)^([ \t]{0,40}(?:password\s{1,8}|pass:[ \t]{1,8}))\S+(?=[ \t]{0,40}$)", rf"\1{MASK}"),
+    Row(("pass: ",), r"(?i)(\b(?:user|login)\b[^\n]{1,80}?\bpass:[ \t]{1,8})\S+", rf"\1{MASK}"),
+    Row(
+        ("passw", "passphrase"),
+        r"(?i)(\b(?:password|passwd|passphrase)[ \t]{1,4})('[^'\n]{1,200}'|\"[^\"\n]{1,200}\")",
+        rf"\1{MASK}",
+    ),
+    Row(
+        ("set ", "add "),
+        rf"(?i)(\b(?:set|add)[ \t](?:api[-_]?key|token|secret)[ \t]{{1,4}}){_LONG}{{12,}}",
+        rf"\1{MASK}",
+    ),
     Row(
         _NAMED,
         r"(?i)(\b(?:(?:api|access|secret|private|signing)[ _-]?key|token|password|passphrase|passcode|secret)\b"
-        rf"(?:\s+for\s+\S+)?\s+(?:is|was|set to|used)\s*:?)(\s+)(?!{_NOT_SAID})([^\s,;]{{6,}})",
+        rf"(?:\s{{1,8}}for\s{{1,8}}\S{{1,80}})?\s{{1,8}}(?:is|was|set to|used)(?:\s{{0,8}}:)?)(\s{{1,8}})(?!{_NOT_SAID})([^\s,;]{{6,}})",
         rf"\1\2{MASK}",
     ),
     Row(("wandb",), r"(?i)(\bwandb(?:\.|\s+)login(?:\s+|\()(?:--relogin\s+|key=)?[\"']?)[0-9a-z_-]{30,}", rf"\1{MASK}"),
     *(Row((trace,), rf"(?<![A-Za-z0-9]){form}") for trace, form in _FORMS),
+    # one that a terminal broke over two lines
+    Row(
+        ("hf_", "gh", "glpat-"),
+        r"(?<![A-Za-z0-9])(?:hf_|gh[pousr]_|glpat-)[A-Za-z0-9]{10,40}\r?\n[A-Za-z0-9]{4,40}(?!\S)",
+    ),
 )
 # Which rows a trace calls up, so that a text without any is done with some plain searches.
 _TRACED = tuple(

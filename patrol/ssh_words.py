@@ -76,7 +76,7 @@ WORDS: tuple[Words, ...] = (
     Words("dns", r"^ssh: Could not resolve host ", 'ssh: Could not resolve host "gpu1"'),
     Words("refused", r"^ssh: connect to host .*: Connection refused$", "ssh: connect to host gpu1 port 22: Connection refused"),
     Words("timeout", r"^ssh: connect to host .* timed out$", "ssh: connect to host gpu1 port 22: Connection timed out"),
-    Words("no_route", r"^ssh: connect to host .*: .*(route|unreachable|is down)", "ssh: connect to host gpu1 port 22: No route to host"),
+    Words("no_route", r"^ssh: connect to host .*(route|unreachable|is down)", "ssh: connect to host gpu1 port 22: No route to host"),
     Words("no_route", r"^ssh: connect to host .*: .*", "ssh: connect to host gpu1 port 22: Cannot assign requested address"),
     Words(BY_PHASE, r"^Connection timed out during banner exchange", "Connection timed out during banner exchange"),
     Words(BY_PHASE, r"^(\S+: )?Connection to .* timed out$", "Connection to 192.0.2.7 port 22 timed out"),

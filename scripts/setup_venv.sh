@@ -18,20 +18,34 @@ find_python() {
   return 1
 }
 
-# apt_install PACKAGE...: true if they are installed afterwards. Asks apt for its lists at most once. Shows apt's last
-# lines when it fails; waits for another apt instead of failing beside it.
+# apt_install PACKAGE...: true if they are installed afterwards. Says the line that it runs. Shows apt's last lines when it
+# fails; waits for another apt instead of failing beside it. No daemon is started by being installed.
 apt_install() {
-  local said
+  local said ok=
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 || return 1
   if [ -z "${apt_updated:-}" ]; then
-    apt-get -o DPkg::Lock::Timeout=300 update -qq >/dev/null 2>&1 </dev/null || true
+    said=$(apt-get -o DPkg::Lock::Timeout=300 update -qq 2>&1 </dev/null) || tail -n 3 <<<"$said" >&2
     apt_updated=1
   fi
-  if ! said=$(DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq \
-    --no-install-recommends "$@" 2>&1 </dev/null); then
-    tail -n 3 <<<"$said" >&2
-    return 1
-  fi
+  printf '   apt-get install -y --no-install-recommends %s   (daemons stay off)\n' "$*"
+  keep_daemons_off
+  said=$(DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq \
+    --no-install-recommends "$@" 2>&1 </dev/null) && ok=1
+  let_daemons_on
+  [ -n "$ok" ] && return
+  tail -n 5 <<<"$said" >&2
+  return 1
+}
+
+# Debian asks this program whether a package may start its daemon; 101 says no. One that is there already is left alone.
+policy=/usr/sbin/policy-rc.d
+keep_daemons_off() {
+  [ -e "$policy" ] && return
+  printf '#!/bin/sh\n# of scripts/setup_venv.sh, while it installs\nexit 101\n' >"$policy" && chmod 755 "$policy"
+  trap let_daemons_on EXIT
+}
+let_daemons_on() {
+  if grep -q 'of scripts/setup_venv.sh' "$policy" 2>/dev/null; then rm -f "$policy"; fi
 }
 
 # create_venv PYTHON: by the venv module, after installing it if it is missing and we may, or by virtualenv.
@@ -51,7 +65,7 @@ create_venv() {
 }
 
 # What an installation depends on: while it is the same, nothing needs to be installed, so no network is needed either.
-installed_for() { (cd "${repo:?}" && printf '%s\n' "$1" "$venv" */__init__.py && cat pyproject.toml onbox/__init__.py) | cksum; }
+installed_for() { (cd "${repo:?}" && printf '%s\n' "$1" "$venv" */__init__.py && cat pyproject.toml onbox/__init__.py scripts/*.lock) | cksum; }
 
 # setup_venv EXTRA: creates or reuses $repo/.venv and installs the project in place with this extra.
 setup_venv() {
@@ -69,9 +83,30 @@ setup_venv() {
   want=$(installed_for "$extra")
   [ "$(cat "$stamp" 2>/dev/null)" = "$want" ] && return
   say "install onbox[$extra]"
-  # "compat": found by a plain path, which starts 10 ms faster than by setuptools' import hook.
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat \
-    -e "${repo}[$extra]" </dev/null \
-    || die 'pip could not install the project (its reason is above); run this again when that is mended'
+  install_locked "$extra" || pip_install "$repo[$extra]" \
+    || die 'pip could not install the project (its reason is above); run this again once that is fixed'
   printf '%s\n' "$want" >"$stamp"
+}
+
+# "compat": found by a plain path, which starts 10 ms faster than by setuptools' import hook.
+pip_install() {
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat \
+    "${@:2}" -e "$1" </dev/null
+}
+
+# install_locked EXTRA: the packages of the lock file, each checked by its hash, and the project without asking for more.
+# False where this Python or this machine has no such versions: then the newest ones that fit are taken. A file that is
+# not the locked one ends everything.
+install_locked() {
+  local lock=${repo:?}/scripts/requirements-$1.lock said
+  if said=$("$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock" 2>&1 </dev/null); then
+    pip_install "$repo" --no-deps --no-build-isolation && return
+  elif grep -q 'DO NOT MATCH THE HASHES' <<<"$said"; then
+    printf '%s\n' "$said" >&2
+    die "a package is not the one that $lock names: nothing more was installed"
+  else
+    tail -n 2 <<<"$said" >&2
+  fi
+  printf 'not installed as locked in %s; the newest versions that fit are taken\n' "$lock" >&2
+  return 1
 }

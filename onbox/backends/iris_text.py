@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.backends.base import Job, JobState, Order, Refused, Submitted
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,12 +53,12 @@ STATES: tuple[Row, ...] = (
 )
 
 # Words of a submission's refusal, and what they prove. First match wins.
-REFUSALS: tuple[tuple[str, str | None], ...] = (
-    (r"client is too old", "config_error"),
-    (r"JobAlreadyExists|still running", None),
-    (r"is unschedulable|no scaling group", "config_error"),
-    (r"No such (?:command|option)", "config_error"),
-    (r"unauthenticated|permission.denied|\b40[13]\b", "auth_error"),
+REFUSALS: tuple[tuple[re.Pattern[str], str | None], ...] = (
+    (lazy(r"client is too old", re.IGNORECASE), "config_error"),
+    (lazy(r"JobAlreadyExists|still running", re.IGNORECASE), None),
+    (lazy(r"is unschedulable|no scaling group", re.IGNORECASE), "config_error"),
+    (lazy(r"No such (?:command|option)", re.IGNORECASE), "config_error"),
+    (lazy(r"unauthenticated|permission.denied|\b40[13]\b", re.IGNORECASE), "auth_error"),
 )
 _UNREACHED = r"Connection refused|connect error|timed? ?out|error sending request|UNAVAILABLE|retrying in"
 
@@ -112,7 +113,7 @@ def read_submission(code: int, out: str, err: str) -> Submitted | Refused | Unse
         return Submitted(found[-1])
     why = last_line(err) or last_line(out) or f"iris ended with {code}"
     for pattern, failure_class in REFUSALS:
-        if re.search(pattern, err + out, re.IGNORECASE):
+        if pattern.search(err + out):
             return Refused(why, failure_class)
     if code == 0 or re.search(_UNREACHED, err + out, re.IGNORECASE):
         return Unseen(why)

@@ -121,7 +121,7 @@ def _judge_tenants(gpu: Gpu) -> Iterator[Concern]:
 
 def parse_xids(text: str) -> list[Xid]:
     """`NVRM: Xid (PCI:0000:3b:00): 79, pid=…, GPU has fallen off the bus.` of a kernel log, in its order."""
-    found = re.findall(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\)?[^:]*: (\d+),? ?(.*)", text)
+    found = re.findall(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]{1,24})\)?[^:\n]{0,40}: (\d{1,9}),? ?(.*)", text)
     return [Xid(int(number), device, rest.strip()[:200]) for device, number, rest in found]
 
 

@@ -38,7 +38,7 @@ KINDS = (
         "transformers, trainer.py: Trainer._save_checkpoint saves model, optimizer, then trainer_state.json",
     ),
     Kind(
-        "orbax", "*[0-9]", r"(.+[_-])?\d+",
+        "orbax", "*[0-9]", r"(.{1,200}[_-])?\d{1,18}",
         ("_CHECKPOINT_METADATA", "commit_success.txt", "manifest.ocdbt"),
         ("_CHECKPOINT_METADATA", "commit_success.txt"), (),
         "orbax: a folder is renamed, or commit_success.txt written, when all items are saved",

@@ -81,7 +81,7 @@ def _literal_path(value: object) -> str:
 def _pattern(value: object) -> str:
     """A glob that can match something: no shell expands what stands in it."""
     pattern = _literal_path(value)
-    if re.search(r"\{[^}]*,[^}]*\}", pattern):
+    if re.search(r"\{[^{},]*,[^{}]*\}", pattern):
         raise Unwanted("a glob: { } is not expanded; write one artifact for each")
     return pattern
 

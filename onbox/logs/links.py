@@ -22,8 +22,8 @@ class Rule(NamedTuple):
     example: str
 
 
-_HOST = r"https?://[^\s\"'<>/]+"
-_REST = r"[^\s\"'<>)\]]*[^\s\"'<>)\].,;]"
+_HOST = r"https?://[^\s\"'<>/]{1,120}"
+_REST = r"[^\s\"'<>)\]]{0,200}[^\s\"'<>)\].,;]"
 _HEX = r"[0-9a-f]{32}"
 
 
@@ -39,47 +39,47 @@ RULES: tuple[Rule, ...] = (
     _rule("wandb", r"wandb: wandb sync (?P<offline_dir>\S*offline-run-[\d_]+-(?P<run_id>[\w-]+))",
           "wandb: wandb sync /data/wandb/offline-run-20240101_000000-abc123"),
     _rule("wandb", r"wandb: (?:Syncing|Resuming) run (?P<run_name>[^\s:]+)\s*$", "wandb: Syncing run misty-sun-7"),
-    _rule("wandb", r"(?P<run_url>(?P<project_url>https?://[^\s\"'<>]+?/[\w.%-]+/[\w.%-]+)/runs/(?P<run_id>[\w-]+))(?![\w/-])",
+    _rule("wandb", r"(?P<run_url>(?P<project_url>https?://[^\s\"'<>]{1,120}?/[\w.%-]{1,120}/[\w.%-]{1,120})/runs/(?P<run_id>[\w-]{1,120}))(?![\w/-])",
           "wandb: 🚀 View run at https://wandb.ai/acme/lm/runs/abc123"),
     _rule("wandb", r"(?:wandb|W&B):? .{0,12}[Vv]iew project at:? (?P<project_url>\S+)", "wandb: ⭐️ View project at https://wandb.ai/acme/lm"),
     _rule("wandb", r"wandb: .{0,12}[Vv]iew run (?P<run_name>\S+) at: (?P<run_url>\S+/runs/(?P<run_id>[\w-]+))",
           "wandb: 🚀 View run misty-sun-7 at: https://wandb.ai/acme/lm/runs/abc123"),
-    _rule("mlflow", rf"[Vv]iew run (?P<run_name>\S+) at:? (?P<run_url>(?P<project_url>{_HOST}/?\S*#/experiments/\d+)/runs/(?P<run_id>{_HEX}))",
+    _rule("mlflow", rf"[Vv]iew run (?P<run_name>\S+) at:? (?P<run_url>(?P<project_url>{_HOST}/?\S{{0,120}}#/experiments/\d{{1,24}})/runs/(?P<run_id>{_HEX}))",
           "🏃 View run swift-owl-3 at: http://10.0.0.2:5000/#/experiments/1/runs/0123456789abcdef0123456789abcdef"),
-    _rule("mlflow", rf"(?P<run_url>(?P<project_url>{_HOST}/?\S*/experiments/\d+)/runs/(?P<run_id>{_HEX}))",
+    _rule("mlflow", rf"(?P<run_url>(?P<project_url>{_HOST}/?\S{{0,120}}/experiments/\d{{1,24}})/runs/(?P<run_id>{_HEX}))",
           "http://10.0.0.2:5000/#/experiments/1/runs/0123456789abcdef0123456789abcdef"),
-    _rule("mlflow", rf"[Vv]iew experiment at:? (?P<project_url>{_HOST}\S*/experiments/\d+)",
+    _rule("mlflow", rf"[Vv]iew experiment at:? (?P<project_url>{_HOST}\S{{0,120}}/experiments/\d{{1,24}})",
           "🧪 View experiment at: http://10.0.0.2:5000/#/experiments/1"),
     _rule("mlflow", rf"(?i)mlflow.{{0,40}}\brun[ _]?id\W{{1,4}}(?P<run_id>{_HEX})", "mlflow run_id: 0123456789abcdef0123456789abcdef"),
-    _rule("trackio", r"^\W*Trackio project initialized: (?P<project>.+?)\s*$", "* Trackio project initialized: lm", starts=True),
+    _rule("trackio", r"^\W*Trackio project initialized: (?P<project>.*\S)", "* Trackio project initialized: lm", starts=True),
     _rule("trackio", r"^\W*(?:Created new|Resumed existing|Initialized) run:? (?P<run_name>\S+)", "* Created new run: dainty-sunset-0"),
-    _rule("trackio", r"^\W*Trackio metrics logged to: (?P<local_dir>/.+?)\s*$", "* Trackio metrics logged to: /root/.cache/huggingface/trackio"),
+    _rule("trackio", r"^\W*Trackio metrics logged to: (?P<local_dir>/.*\S)", "* Trackio metrics logged to: /root/.cache/huggingface/trackio"),
     _rule("trackio", rf"(?P<project_url>{_HOST}/spaces/{_REST})", "* View dashboard by going to: https://huggingface.co/spaces/acme/trackio"),
-    _rule("comet", rf"(?:COMET|comet\w*).{{0,60}}(?P<run_url>(?P<project_url>{_HOST}/[\w.-]+/[\w.-]+)/(?P<run_id>[0-9a-zA-Z]{{32,50}}))(?![\w/])",
+    _rule("comet", rf"(?:COMET|comet).{{0,68}}(?<![\w/])(?P<run_url>(?P<project_url>{_HOST}/[\w.-]+/[\w.-]+)/(?P<run_id>[0-9a-zA-Z]{{32,50}}))(?![\w/])",
           "COMET INFO: Experiment is live on comet.com https://www.comet.com/acme/lm/0123456789abcdef0123456789abcdef"),
     _rule("comet", r"COMET INFO:\s+(?:[Dd]isplay [Nn]ame|[Nn]ame)\s+: (?P<run_name>\S+)", "COMET INFO:     name                  : run-7"),
-    _rule("comet", r"comet upload (?P<offline_dir>\S*?(?P<run_id>[0-9a-zA-Z]{32,50})\.zip)",
+    _rule("comet", r"comet upload (?P<offline_dir>\S{0,200}?(?P<run_id>[0-9a-zA-Z]{32,50})\.zip)",
           "    comet upload /data/.cometml-runs/0123456789abcdef0123456789abcdef.zip"),
     _rule("comet", r"(?P<run_url>(?P<project_url>https?://(?:www\.)?comet\.(?:com|ml)/[\w.-]+/[\w.-]+)/(?P<run_id>[0-9a-zA-Z]{32,50}))(?![\w/])",
           "https://www.comet.com/acme/lm/0123456789abcdef0123456789abcdef"),
-    _rule("clearml", rf"(?:ClearML|TRAINS) Task: .*?task id=(?P<run_id>{_HEX})", "ClearML Task: created new task id=0123456789abcdef0123456789abcdef",
+    _rule("clearml", rf"(?:ClearML|TRAINS) Task: .{{0,120}}?task id=(?P<run_id>{_HEX})", "ClearML Task: created new task id=0123456789abcdef0123456789abcdef",
           starts=True),
     _rule("clearml", rf"(?P<run_url>{_HOST}/projects/{_HEX}/(?:experiments|tasks)/(?P<run_id>{_HEX})(?:/output/log|/{_REST})?)",
           "ClearML results page: https://app.clear.ml/projects/0123456789abcdef0123456789abcdef/experiments/0123456789abcdef0123456789abcdef/output/log"),
-    _rule("clearml", rf"(?i)(?:clearml|trains).{{0,60}}offline.{{0,60}}?(?P<offline_dir>/\S*?offline/(?P<run_id>offline-?{_HEX})\S*)",
+    _rule("clearml", rf"(?i)(?:clearml|trains).{{0,60}}offline.{{0,60}}?(?P<offline_dir>(?<!\S)/\S{{0,200}}?offline/(?P<run_id>offline-?{_HEX})\S*)",
           "ClearML Task: Offline session stored in /data/.clearml/cache/offline/offline-0123456789abcdef0123456789abcdef.zip"),
     _rule("neptune", rf"(?P<run_url>{_HOST}/[\w.-]+/[\w.-]+/(?:e|m)/(?P<run_id>[A-Z][A-Z0-9_]*-\d+))(?![\w-])",
           "https://app.neptune.ai/acme/lm/e/LM-87"),
-    _rule("neptune", rf"(?P<run_url>{_HOST}/[\w.-]+/[\w.-]+/-/run/\S*?customId=(?P<run_id>[\w.%-]+)\S*)",
+    _rule("neptune", rf"(?P<run_url>{_HOST}/[\w.-]+/[\w.-]+/-/run/\S{{0,120}}?customId=(?P<run_id>[\w.%-]+)\S*)",
           "https://scale.neptune.ai/acme/lm/-/run/?customId=run-7"),
-    _rule("neptune", r"(?i)neptune sync.{0,40}?(?P<offline_dir>\S*offline/(?:run__|\S*?/)?(?P<run_id>[0-9a-f]{8}-[0-9a-f-]{27})\S*)",
+    _rule("neptune", r"(?i)neptune sync.{0,40}?(?P<offline_dir>(?<!\S)\S{0,200}?offline/(?:run__|\S{0,80}?/)?(?P<run_id>[0-9a-f]{8}-[0-9a-f-]{27})\S*)",
           "neptune sync --offline-only .neptune/offline/run__01234567-89ab-cdef-0123-456789abcdef"),
     _rule("neptune", r"offline/(?P<run_id>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22})", "offline/01234567-89ab-cdef-0123-456789abcdef"),
-    _rule("swanlab", rf"swanlab\W.*?(?P<run_url>(?P<project_url>{_HOST}/@[\w.-]+/[\w.-]+)/runs/(?P<run_id>[\w-]+))(?:/chart)?",
+    _rule("swanlab", rf"swanlab\W.{{0,120}}?(?P<run_url>(?P<project_url>{_HOST}/@[\w.-]+/[\w.-]+)/runs/(?P<run_id>[\w-]+))(?:/chart)?",
           "swanlab: 🚀 View run at https://swanlab.cn/@acme/lm/runs/abc123"),
-    _rule("swanlab", r"swanlab: .*?[Vv]iew project at (?P<project_url>\S+)", "swanlab: 🏠 View project at https://swanlab.cn/@acme/lm"),
+    _rule("swanlab", r"swanlab: .{0,120}?[Vv]iew project at (?P<project_url>\S+)", "swanlab: 🏠 View project at https://swanlab.cn/@acme/lm"),
     _rule("swanlab", r"swanlab: (?:Syncing|Resuming) (?:run|experiment) (?P<run_name>\S+)", "swanlab: Syncing run swift-fox-2"),
-    _rule("swanlab", r"swanlab: .*?(?P<offline_dir>\S*swanlog/run-\d{8}_\d{6}-(?P<run_id>\w+))",
+    _rule("swanlab", r"swanlab: .{0,120}?(?P<offline_dir>(?<!\S)\S{0,200}?swanlog/run-\d{8}_\d{6}-(?P<run_id>\w+))",
           "swanlab: Run data will be saved locally in /data/swanlog/run-20240101_000000-abc123"),
 )  # fmt: skip
 _FIELDS = ("tracker", "run_id", "run_url", "project_url", "run_name", "offline_dir", "local_dir", "project")

@@ -6,17 +6,17 @@ import re
 
 from onbox.regex import lazy
 
-_PERCENT = r"(?P<percent>\d{1,3}(?:\.\d+)?)\s?%"
+_PERCENT = r"(?P<percent>\d{1,3}(?:\.\d{1,18})?)\s?%"
 _FORMS = (
     rf"^\s*\[\s*{_PERCENT}\]",
     r"^\s*(?P<percent2>\d{1,3})\s+[\d.]+[kMGT]?\s+\d{1,3}\s+[\d.]+[kMGT]?\s+\d+\s+[\d.]+[kMGT]?\s+[\d.]+[kMGT]?\s+\d+\s+[-\d:]{7,}",
     rf"[\[|][#=>█━. -]{{3,}}[\]|]\s*{_PERCENT}",
     rf"{_PERCENT}\s*[\[|][#=>█━. -]{{3,}}[\]|]?",
-    rf"[#█━]{{2,}}[\s.-]*{_PERCENT}",
-    rf"(?i)\bprogress\w*[\s:=(\[]{{1,5}}{_PERCENT}",
+    rf"[#█━]{{2}}[\s.-]*{_PERCENT}",
+    rf"(?i)\bprogress\w{{0,12}}[\s:=(\[]{{1,5}}{_PERCENT}",
     rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
     rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
-    rf"(?:\.{{10}}\s+){{2,}}\s*{_PERCENT}",
+    rf"(?:\.{{10}}\s{{1,8}}){{2}}{_PERCENT}",
     rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
 )

@@ -8,25 +8,30 @@ from functools import lru_cache
 from onbox.logs.numbers import parse_clock
 from onbox.regex import lazy
 
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d{1,18}(?:\.\d{0,30})?|\.\d{1,30})(?:e[-+]?\d{1,4})?"
 _LOSS = lazy(
-    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]+[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s*(?:[:=]|is)?\s*[\"'\[(]*\s*"
-    rf"(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]{1,30}[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{0,20}"
+    rf"(?:(?:[:=]|is)\s{{0,20}})?(?:[\"'\[(]{{1,4}}\s{{0,20}})?(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )
 _PLAIN = frozenset(
     "train training last avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
 )
 _VALIDATION_LINE = lazy(
-    r"(?i)^\W*(?:\[?\d[\d\s:./,T-]*\]?)?\W*(?:\w+ ?[|:] ?){0,2}\W*(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w*\]"
-    r"|saving dict for global step|train_runtime|(?:valid|dev|eval|test|val)\w* (?:on|summary|results?)"
+    r"(?i)^\W*(?:\d(?:[\s:./,T-]{0,8}\d){0,40}T?(?!\d)\W*)?(?:(?:\w{1,40} ?[|:] ?)?\w{1,40} ?[|:]\W*)?"
+    r"(?:test\w*|val\w*|eval\w*|dev)(?![\w/-])|\((?:val|test|eval)\)|\[valid\w{0,16}\]"
+    r"|saving dict for global step|train_runtime|(?:valid|dev|eval|test|val)\w{0,16} (?:on|summary|results?)"
 )
-_TIME = r"(?:\d+\s*days?,?\s*)?\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+(?:\.\d+)?\s?[a-zμµ]+(?:[\s,]*\d+(?:\.\d+)?\s?(?:[hms]|min|sec)[a-z]*)*"
+_TIME = (
+    r"(?:\d{1,9}\s{0,3}days?,?\s{0,3})?\d{1,9}:\d\d(?::\d\d)?(?:\.\d{1,18})?"
+    r"|\d{1,18}(?:\.\d{1,18})?\s?[a-zμµ]{1,16}(?:[\s,]{0,4}\d{1,9}(?:\.\d{1,18})?\s?(?:[hms]|min|sec)[a-z]{0,8}){0,6}"
+)
 _ETA = lazy(
-    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w*\.? )?(?:time[ _])?remaining(?:[ _][^\W\d]+){0,3}|time[ _]left|remain(?:s|ing)?|left"
-    rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]*\))?[\"']?\s*[:=~]?\s*[\"'(~]*\s*(?P<time>{_TIME}|\d+(?:\.\d+)?)"
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w{0,16}\.? )?(?:time[ _])?remaining(?:[ _][^\W\d_]{1,20}){0,4}|time[ _]left|remain(?:s|ing)?|left"
+    rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]{{0,8}}\))?[\"']?\s{{0,20}}(?:[:=~]\s{{0,20}})?(?:[\"'(~]{{1,4}}\s{{0,20}})?"
+    rf"(?P<time>{_TIME}|\d{{1,18}}(?:\.\d{{1,18}})?)"
 )
-_ETA_AFTER = lazy(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s+(?P<unit>)(?:left|remaining|to go)(?![a-z])")
+_ETA_AFTER = lazy(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s{{1,8}}(?P<unit>)(?:left|remaining|to go)(?![a-z])")
 _ETA_ABOUT = lazy(r" in \d[\d:.hms]* \(~(?P<time>[\d:.hms]+)(?P<unit>), [\d.]+[kM]?/s\)")  # alive-progress
 
 
@@ -61,25 +66,25 @@ def read_eta(text: str) -> float | None:
 
 
 STARTED = lazy(
-    r"(?i)^\W*(?:={2,}|\*{3,}|-{3,}|#{2,}).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum|rerun)"
-    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d+ start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training|train|fit)"
-    r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.*\b(?:from|at|training|checkpoint)\b"
+    r"(?i)^(?=\W*?(?:==|\*\*\*|---|##)).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum|rerun)"
+    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training|train|fit)"
+    r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study|download)\b"
-    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W*$)|succeeded)\b(?!\s*(?:with value|at 0))"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded)\b(?!\s*(?:with value|at 0))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
     r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
-    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.*(?:counter|patience|/\d| of \d))|\d+ epochs completed in"
+    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))|\d epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop|\bfinal model saved"
     r"|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
-    r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s*[:=]\s*(?:false|no|0))|\bafter \d+ (?:iterations|epochs|steps|rounds)\s*[:.]"
+    r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
     r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
-    r"|\bsolved (?:in|after|at) \d+ (?:episodes|iterations|steps|epochs|generations|updates)\b"
+    r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
-FAREWELL = lazy(r"(?i)wandb\S* (?:\S+ )?view run .{1,80} at:")  # said at every exit, after a crash too
+FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`

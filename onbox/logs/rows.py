@@ -8,15 +8,20 @@ from typing import NamedTuple
 from onbox.logs.numbers import parse_clock
 from onbox.regex import lazy
 
-_BOOST = lazy(r"^(?:\[[\d:. -]+\]\s*)?\[(\d+)\]\s+\S*(?:train|valid|eval|test|learn)[^\s:]*(?:'s)?[ \w@.-]*:\s?(\S+)")
-_BOOST_NAMED = lazy(r"^\[(\d+)\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
-_CATBOOST = lazy(r"^(\d+):\s+(?:learn: (\S+)|test|total)")
-_TAGGED = lazy(r"^\s*(\d+)[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
-_LEADING_LOSS = lazy(r"^\s*(\d+)\s*[|,:\t]\s*(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)", re.IGNORECASE)
-_LEADING_SHARE = lazy(r"^\s*(\d+) \(\d+(?:\.\d+)?%\)\s{2,}\S")
-_RSYNC = lazy(r"^\s*([\d,]+)\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
+_BOOST = lazy(
+    r"^(?:\[[\d:. -]+\]\s*)?\[(\d{1,18})\]\s+"
+    r"(?=[^\s:]{0,80}?(?:train|valid|eval|test|learn))[^\s:]{4,120}(?: [ \w@.-]{0,80})?:\s?\S"
+)
+_BOOST_NAMED = lazy(r"^\[(\d{1,18})\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:e-?\d+)?)(?:\+[\d.]+)?)+$")
+_CATBOOST = lazy(r"^(\d{1,18}):\s+(?:learn: (\S+)|test|total)")
+_TAGGED = lazy(r"^\s*(\d{1,18})[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
+_LEADING_LOSS = lazy(
+    r"^\s*(\d{1,18})\s{0,20}[|,:\t]\s{0,20}(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)", re.IGNORECASE
+)
+_LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
+_RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
-_TRAIN_METRIC = lazy(r"train\S*?[a-z0-9]+:\s?(-?[\d.]+(?:e-?\d+)?)")
+_TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?)")
 
 
 class Row(NamedTuple):

@@ -9,6 +9,7 @@ from onbox.logs.numbers import COUNT
 from onbox.logs.words import UNIT_WORD
 from onbox.regex import lazy
 
+_GAP = r"\s{0,20}"  # bounded, and never beside another one: what is read takes time in proportion to its length
 _OF = r"(?:/|(?:of|von|sur)(?![a-z])|out of)"
 FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|out of)"  # in every line that shows one
 _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
@@ -44,8 +45,8 @@ SHAPES: tuple[Shape, ...] = (
             "|",
             "/",
         ),
-        rf"(?P<percent>\d+(?:\.\d+)?)%\s*\|(?P<bar>[^|]*)\|\s*(?P<current>{COUNT})[a-zA-Z]*\s*/\s*"
-        rf"(?P<max>{COUNT})\s?[a-zA-Z]*\s*\[(?P<elapsed>[\d:.dhms]+)\s*<\s*(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
+        rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%\s{{0,20}}\|(?P<bar>[^|]*)\|{_GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{_GAP}/{_GAP}"
+        rf"(?P<max>{COUNT})\s?[a-zA-Z]{{0,20}}{_GAP}\[(?P<elapsed>[\d:.dhms]{{1,24}}){_GAP}<{_GAP}(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
         "bar with counter, elapsed and remaining time",
         "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
         "steps:  15%|█▌  | 360/2400 [08:49<49:58,  1.47s/it, loss=0.09]",
@@ -56,8 +57,8 @@ SHAPES: tuple[Shape, ...] = (
             "[",
             ",",
         ),
-        rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]+)?\s+"
-        r"\[(?P<elapsed>\d+:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s*(?:[\d.]+|\?)\s*[a-zA-Z]*\s*(?:it|[a-z]+)?/[a-z]+[^\]]*)",
+        rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]{{1,20}})?\s{{1,20}}"
+        r"\[(?P<elapsed>\d{1,9}:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s{0,8}(?:[\d.]{1,20}|\?)\s{0,8}(?:[a-z]{1,20}\s{0,8}){0,2}/[a-z]+[^\]]*)",
         "counter without a maximum",
         "tqdm over an iterator of unknown length",
         "512it [00:03, 170.10it/s]",
@@ -65,7 +66,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "alive-open",
         (" in ", "/s)"),
-        rf"{_FREE}(?P<current>{COUNT}) in (?P<elapsed>[\d:.]+[hms]?(?:\d+[ms])*) \((?P<rate>[\d.]+[kM]?/s)\)",
+        rf"{_FREE}(?P<current>{COUNT}) in (?P<elapsed>[\d:.]{{1,20}}[hms]?(?:\d{{1,9}}[ms]){{0,3}}) \((?P<rate>[\d.]{{1,20}}[kM]?/s)\)",
         "counter without a maximum, then the time and the rate",
         "alive-progress",
         "crawl |     ◀◀◀     | ▂▄▆ 465 in 5s (97.6/s)",
@@ -73,8 +74,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "loggable",
         ("rate:",),
-        rf"progress on:?\s*(?P<label>.*?)\s(?P<current>{COUNT}|-)[a-z]*/(?P<max>{COUNT}|-|\?)[a-z]*\s+rate:\s?(?P<rate>\S+)"
-        r"\s+remaining:\s?(?P<eta>\S+)\s+elapsed:\s?(?P<elapsed>\S+)",
+        rf"progress on:?\s{{0,4}}(?P<label>.{{0,120}}?)\s(?P<current>{COUNT}|-)[a-z]{{0,20}}/(?P<max>{COUNT}|-|\?)[a-z]{{0,20}}"
+        r"\s{1,20}rate:\s?(?P<rate>\S{1,40})\s{1,20}remaining:\s?(?P<eta>\S{1,40})\s{1,20}elapsed:\s?(?P<elapsed>\S{1,40})",
         "one log line a look; large numbers are rounded, the first line's are exact",
         "tqdm-loggable (Levanter, Marin)",
         "Progress on:train 1.61kit/10.0kit rate:52.1it/s remaining:02:41 elapsed:00:31 postfix:loss=3.1",
@@ -82,7 +83,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "keras",
         ("/",),
-        r"^\s*(?P<current>\d+)/(?P<max>\d+)\s+(?:\[[=>.]+\]\s*(?:-\s*(?:ETA:\s*(?P<eta>[\d:]+s?)|\d+m?s))?|━+"
+        r"^\s*(?P<current>\d{1,18})/(?P<max>\d{1,18})\s+(?:\[[=>.]+\]\s*(?:-\s*(?:ETA:\s*(?P<eta>[\d:]+s?)|\d+m?s))?|━+"
         r"|-\s*\d+[hms])",
         "batches of the epoch above; its ETA is the epoch's",
         "Keras 2 and 3",
@@ -94,8 +95,8 @@ SHAPES: tuple[Shape, ...] = (
             "[",
             "/",
         ),
-        r"(?:^|[\s:|\]])(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s*"
-        rf"(?:\[?(?P<epoch>\d+)(?:/(?P<epochs>\d+))?\]?)?\s*\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})",
+        r"(?:^|[\s:|\]])(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s{0,20}"
+        rf"(?:\[?(?P<epoch>\d{{1,18}})(?:/(?P<epochs>\d{{1,18}}))?\]?{_GAP})?\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})",
         "epoch, then the batches inside it in brackets",
         "timm, Swin, torchvision references",
         "Train: 11 [  10/15 ( 73%)]  Loss: 0.627 (0.744)",
@@ -103,8 +104,9 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bar",
         (),
-        rf"(?:(?<=[\[|(])|(?<![^\s%]))(?:{_BAR}{{3,}}|{_BAR}+[\s.·-]+)[\])|]?\s*(?:\d+(?:\.\d+)?%)?\s*"
-        rf"(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})(?:\s*\[\s*(?P<elapsed>[\d:]+)\s*<\s*(?P<eta>[\d:]+))?",
+        rf"(?:(?<=[\[|(])|(?<![^\s%]))(?:{_BAR}{{3,}}(?!{_BAR})|{_BAR}{{1,2}}(?!{_BAR})(?=[\s.·]))"
+        rf"[\s.·-]{{0,200}}(?![\s.·-])(?:[\])|]{_GAP})?(?:\d{{1,9}}(?:\.\d{{1,9}})?%{_GAP})?"
+        rf"(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})(?:{_GAP}\[{_GAP}(?P<elapsed>[\d:]{{1,24}}){_GAP}<{_GAP}(?P<eta>[\d:]{{1,24}}))?",
         "a drawn bar, then the counter",
         "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar",
         "Preprocess  [################-------]  412/900",
@@ -112,7 +114,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "percent-fraction",
         ("%",),
-        rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d+)?)\s?%[\s\])|:]*[(\[]?\s*(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d{{1,9}})?)\s?%[\s\])|:]{{0,20}}(?:[(\[]{_GAP})?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
         "a percentage and the counter that makes it",
         "git, progressbar2, dvc",
         "Receiving objects:  61% (185/302)",
@@ -120,7 +122,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "fraction-percent",
         ("%",),
-        rf"{_FREE}(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})\s*[a-z]*\s*[(\[|,:-]*\s*(?P<percent>\d{{1,3}}(?:\.\d+)?)\s?%",
+        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT}){_GAP}(?:[a-z]{{1,20}}{_GAP})?(?:[(\[|,:-]{{1,8}}{_GAP})?"
+        r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)\s?%",
         "a counter and its percentage",
         "custom loops, Stan, pytest-like runners",
         "iter 1,240 / 20,000 (6.20%)",
@@ -128,7 +131,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "two-brackets",
         ("][", "/"),
-        rf"^\s*\[\s*(?P<epoch>\d+)\s*/\s*(?P<epochs>\d+)\s*\]\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*\]",
+        rf"^\s*\[{_GAP}(?P<epoch>\d{{1,18}}){_GAP}/{_GAP}(?P<epochs>\d{{1,18}}){_GAP}\]\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}\]",
         "epoch, then the batches inside it, both in brackets",
         "PyTorch's DCGAN example, custom GAN loops",
         "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
@@ -136,7 +139,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "pass-document",
         ("pass", "#", "/"),
-        rf"pass (?P<epoch>\d+), at \w+ #(?P<current>{COUNT})/(?P<max>{COUNT})",
+        rf"pass (?P<epoch>\d{{1,18}}), at \w{{1,20}} #(?P<current>{COUNT})/(?P<max>{COUNT})",
         "a pass over the corpus, then the documents inside it",
         "gensim's LDA and LSI",
         "PROGRESS: pass 1, at document #400/1200",
@@ -144,8 +147,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "current-total",
         ("total",),
-        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update))[\"']?\s*[:=]\s*(?P<current>{COUNT})\s*[,;]?\s*"
-        rf"[\"']?total[\"']?\s*[:=]\s*(?P<max>{COUNT})(?![\w.])",
+        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update))[\"']?{_GAP}[:=]{_GAP}(?P<current>{COUNT}){_GAP}"
+        rf"(?:[,;]{_GAP})?[\"']?total[\"']?{_GAP}[:=]{_GAP}(?P<max>{COUNT})(?![\w.])",
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
         '{"progress": {"current": 41, "total": 120}}',
@@ -153,7 +156,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "cjk",
         ("/",),
-        rf"(?:[轮步代次数度]\s*[:：]?|第)\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese
+        rf"(?:[轮步代次数度]{_GAP}(?:[:：]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese
         "a counter beside the Chinese word for step, round or iteration",
         "custom loops",
         "训练步数: 410/2000",
@@ -161,7 +164,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "leading-bracket",
         ("/",),
-        rf"^\s*[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*[\])](?=\s+\S)",
+        rf"^\s*[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=\s+\S)",
         "a counter in brackets before what is done",
         "ninja, docker, yarn, cargo-like tools",
         "[212/640] Building CXX object src/a.o",
@@ -177,7 +180,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "stamped-bracket",
         ("/", ":", "oss"),
-        rf"^(?=[^\[(]{{0,80}}\d\d:\d\d)(?!.*epoch)(?:\S+\s+){{1,6}}?[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*[\])](?=.*loss)",
+        rf"^(?=[^\[(]{{0,80}}\d\d:\d\d)(?!.*epoch)(?:\S+\s+){{1,6}}?[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=.*loss)",
         "a time stamp, a counter in brackets, and a loss",
         "custom loops with a logger",
         "I0101 10:00:00.000 123 train.py:33] [1200/5000] loss=0.3",
@@ -185,7 +188,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "loss-bracket",
         ("[", "/", "oss"),
-        rf"loss\S*\s+\S+\s+\[\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})\s*\]\s*$",
+        rf"loss\S{{0,24}}\s{{1,20}}\S{{1,24}}\s{{1,20}}\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}\]\s*$",
         "a loss, then how many samples of the epoch",
         "PyTorch's beginner tutorials",
         "loss: 2.294637  [ 6464/60000]",
@@ -193,8 +196,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bare-leading",
         ("/",),
-        rf"^\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})(?!,?\s+\d{{1,2}}:\d\d)"
-        r"(?=[\s:|,-]+.*(?:loss|[a-z_]{2,20}\s?[=:]\s?-?\d+\.\d))",
+        rf"^\s*(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?!,?\s{{1,20}}\d{{1,2}}:\d\d)"
+        r"(?=[\s:|,-].*(?:loss|[a-z_]{2}\s?[=:]\s?-?\d{1,18}\.\d))",
         "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
         "1200/20000 loss: 0.31",
@@ -203,8 +206,8 @@ SHAPES: tuple[Shape, ...] = (
         "done-of",
         (),
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
-        r"|handled|trained|training|running|evaluated|copied|downloaded|converted|building|working on)(?:\s[a-z]+)?)"
-        rf"[\s:=(]*(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})",
+        r"|handled|trained|training|running|evaluated|copied|downloaded|converted|building|working on)(?:\s[a-z]{1,30})?)"
+        rf"[\s:=(]{{0,20}}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
         "a verb of doing, then the counter",
         "custom loops, joblib, sklearn",
         "Processed 300 of 1000 documents",
@@ -212,7 +215,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "fraction-unit",
         (),
-        rf"{_FREE}(?P<current>{COUNT})\s*{_OF}\s*(?P<max>{COUNT})\s+(?P<word>{UNIT_WORD})(?![a-z])",
+        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})\s{{1,20}}(?P<word>{UNIT_WORD})(?![a-z])",
         "a counter, then what it counts",
         "custom loops, pueue, batch tools",
         "3 of 10 epochs done",
@@ -223,15 +226,17 @@ SHAPES: tuple[Shape, ...] = (
 _LETTER = "A-Za-zÀ-ÿА-яё"
 WORD = lazy(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
 # ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
-BEFORE_EPOCH = lazy(r"(?<![\w.])(?P<epoch>\d+)(?:/(?P<epochs>\d+))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d+)\]")
+BEFORE_EPOCH = lazy(
+    r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
+)
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count|seen|done|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    r"(?P<sep>\s*(?:\.{2,}|->|[:=#|])?\s*)[\[(\"'#]*\s*"
-    rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]*[a-z])(?P<close>\s*[\])]?)(?:\s*{_OF}\s*\[?(?P<max>{COUNT}|\?))?"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)(?:{_GAP}{_OF}{_GAP}\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
 INNER = lazy(
-    rf"[\])]?[\s:,|-]*(?:\([a-z]+\)\s*)?[\[(]\s*(?P<current>{COUNT})\s*/\s*(?P<max>{COUNT})"
-    rf"|[\])]?\s*[:,|]\s*(?P<current2>{COUNT})\s*/\s*(?P<max2>{COUNT})(?![\w/])"
+    rf"[\])]?[\s:,|-]{{0,20}}(?:\([a-z]{{1,20}}\){_GAP})?[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})"
+    rf"|[\])]?{_GAP}[:,|]{_GAP}(?P<current2>{COUNT}){_GAP}/{_GAP}(?P<max2>{COUNT})(?![\w/])"
 )

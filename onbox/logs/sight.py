@@ -35,16 +35,20 @@ _FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _WORD = lazy(r"[a-z]+", re.IGNORECASE)
 _BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
-_DESC_EPOCH = lazy(r"^\s*(\d+)\|\d+\|")  # torchtune: epoch|step|loss
+_DESC_EPOCH = lazy(r"^\s*(\d{1,18})\|\d+\|")  # torchtune: epoch|step|loss
 _BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
 _SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
 _SIZE_AT_END = lazy(r"\s[kKMGT]i?B$")
-_PER_ITEM = lazy(r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s*[:=]?\s*(\d+\.\d+)")
-_DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d+)\W{0,2}$")  # `step 6806:  71%|`
-_DESC_FRACTION = lazy(r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d+)/(\d+)[\])]?(?=[\s:])", re.IGNORECASE)
+_PER_ITEM = lazy(
+    r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s{0,20}(?:[:=]\s{0,20})?(\d{1,18}\.\d{1,18})"
+)
+_DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d{1,18})\W{0,2}$")  # `step 6806:  71%|`
+_DESC_FRACTION = lazy(
+    r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d{1,18})/(\d{1,18})[\])]?(?=[\s:])", re.IGNORECASE
+)
 _FOR_MAX = lazy(
-    rf"(?i)(?:(?:train\w*|run\w*|fit\w*|start\w*|optimi\w*|for|sampling"
-    rf"|max(?:imum)?|total(?: of)?)\W+(?:[a-z]+\W+)?){{1,3}}({COUNT})\s+(?:[a-z]+\s)?"
+    rf"(?i)(?:(?:train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
+    rf"|max(?:imum)?|total(?: of)?)\W{{1,4}}(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 
@@ -52,14 +56,14 @@ _FOR_MAX = lazy(
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
-_PASSES = lazy(r"(?<![\w.,])(\d+) passes over\b")
+_PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 
 _DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
-    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s+({COUNT})\s+({UNIT_WORD})(?![a-z])(?!\s*(?:/|of\s))"
+    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
 _COUNT_DONE = lazy(
-    rf"(?i)(?<![\w.,/-])({COUNT})\s+({UNIT_WORD})\s+(?:done|processed|completed|finished|handled|generated|simulated|written"
+    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD})\s{{1,8}}(?:done|processed|completed|finished|handled|generated|simulated|written"
     r"|converted|seen|consumed)(?![a-z])"
 )
 
@@ -68,7 +72,7 @@ _ABOUT = lazy(
     r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
     r"|more than|less than|fewer than|estimated|est\.?))\W{0,3}$"
 )
-_LAST_WORD = lazy(r"[A-Za-z]+$")
+_LAST_WORD = lazy(r"(?<![A-Za-z])[A-Za-z]+$")
 _MEASURED = lazy(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 _OR_MORE = lazy(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)

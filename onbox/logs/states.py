@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from onbox.regex import lazy
 
-_HEAD = lazy(r"(?i)^\W*(?:number of )?(trial|task|job)s?(?: status)?:\s*(?:(\d+)(?:/(\d+))?\s*\()?")
+_HEAD = lazy(r"(?i)^\W*(?:number of )?(trial|task|job)s?(?: status)?:\s*(?:(\d{1,18})(?:/(\d{1,18}))?\s*\()?")
 _OPEN = ("PENDING", "RUNNING", "PAUSED", "QUEUED", "WAITING")
 _DONE = ("TERMINATED", "COMPLETED", "SUCCEEDED", "DONE", "FINISHED", "ERROR", "FAILED")
-_STATE = lazy(rf"(?:(\d+) |'?)({'|'.join((*_OPEN, *_DONE))})(?![A-Z])(?:'?: (\d+))?")
+_STATE = lazy(rf"(?:(\d{{1,18}}) |'?)({'|'.join((*_OPEN, *_DONE))})(?![A-Z])(?:'?: (\d{{1,18}}))?")
 
 
 class States(NamedTuple):

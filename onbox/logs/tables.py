@@ -16,7 +16,7 @@ COLUMNS = {
     "generation": "generation",
     "update": "update",
 }  # fmt: skip
-_UNIT_OF = lazy(r"\s*\([^)]*\)$")  # `Step (fs)`
+_UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
@@ -50,7 +50,7 @@ def read_header(text: str) -> Table | None:
 def _cells(text: str, *, header: bool = False) -> list[str]:
     bare = text.strip().strip("|│")
     parts = (
-        re.split(r"\s*[|│]\s*", bare)
+        re.split(r"[|│]", bare)
         if re.search(r"\s[|│]\s", bare)
         else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
     )

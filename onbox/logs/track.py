@@ -14,7 +14,7 @@ from onbox.logs.tables import Table, read_header, read_table_row
 from onbox.regex import lazy
 
 COUNTERS_MAX = 64
-_SCHEDULER = lazy(r"(?:slurmstepd\S*: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
+_SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
 _TRACKER = lazy(r"wandb:\s")
 
 

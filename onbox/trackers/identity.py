@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _WANDB_PAGE = re.compile(r"https?://[^/\s]+/(?P<entity>[^/\s]+)/(?P<project>[^/\s?]+)")
-_WANDB_FOLDER = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-(?P<run_id>[\w.-]+)$")
+_WANDB_FOLDER = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-(?P<run_id>[\w.-]{1,128})$")
 
 
 class Case(NamedTuple):

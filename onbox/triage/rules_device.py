@@ -10,7 +10,7 @@ HARDWARE: tuple[Row, ...] = (
         "gpu_hardware",
         CAUSE,
         "xid|amdgpu",
-        r"\bxid\b\W*(?:\(pci:[^)]*\))?\W*(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]|14\d)\b"
+        r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]|14\d)\b"
         r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)"
         r"|\bamdgpu\b.{0,120}(?:uncorrectable|fatal|poison)",
         "NVIDIA driver, kernel log",
@@ -25,9 +25,9 @@ HARDWARE: tuple[Row, ...] = (
         "|unable to determine the device handle|reset|needs to be"
         "|unrecoverable|gsp|cudaerrordevices|sxid|gpu lost|over temperature|requires reset|device handle"
         "|hbm error|contained",
-        r"uncorrectable (?:\w+ )?ecc|double[- ]bit (?:ecc|error)|ecc uncorrect\w*|ecc error encountered"
+        r"uncorrectable (?:\w{1,40} )?ecc|double[- ]bit (?:ecc|error)|ecc uncorrect\w{0,24}|ecc error encountered"
         r"|fallen off the bus|gpu is lost"
-        r"|row remap\w* (?:fail|pending)|unable to determine the device handle|gpu (?:requires"
+        r"|row remap\w{0,24} (?:fail|pending)|unable to determine the device handle|gpu (?:requires"
         r"|needs) (?:a )?reset|nvlink.{0,40}(?:fatal|uncorrectable)"
         r"|uncorrectable nvlink|CUDA_ERROR_(?:ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR|NVLINK_UNCORRECTABLE)"
         r"|hardware stack error"
@@ -48,12 +48,12 @@ KERNEL_FAULT: tuple[Row, ...] = (
         "assert|illegal|misaligned|launch failure|illegaladdress|xid|invalid program counter"
         "|segmentation fault by gpu|memory access fault|hsa_status_error",
         r"device-side assert|illegal memory access|misaligned address"
-        r"|CUDA_ERROR_(?:ILLEGAL_\w+|MISALIGNED_ADDRESS|LAUNCH_FAILED|ASSERT)|unspecified launch failure"
+        r"|CUDA_ERROR_(?:ILLEGAL_\w{1,40}|MISALIGNED_ADDRESS|LAUNCH_FAILED|ASSERT)|unspecified launch failure"
         r"|illegal instruction was encountered"
         r"|HSA_STATUS_ERROR_(?:EXCEPTION|MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION)"
         r"|cudaError(?:Assert|IllegalAddress|LaunchFailure|MisalignedAddress)|memory access fault by gpu"
         r"|invalid program counter|\.cu:\d+:.{0,160}assertion"
-        r"|\bxid\b\W*(?:\(pci:[^)]*\))?\W*(?:13|31|43)\b|warp illegal|invalid device ordinal.{0,20}assert",
+        r"|\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:13|31|43)\b|warp illegal|invalid device ordinal.{0,20}assert",
         "CUDA, HIP, PyTorch kernels",
         "RuntimeError: CUDA error: device-side assert triggered",
     ),
@@ -106,7 +106,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|cuda driver version is insufficient|driver on your system is too old|system not yet initialized"
         r"|CUDA_ERROR_(?:NO_DEVICE|SYSTEM_NOT_READY|SYSTEM_DRIVER"
         r"_MISMATCH|COMPAT_NOT_SUPPORTED|INVALID_DEVICE|UNKNOWN\b.{0,10}$)|driver/library version mismatch"
-        r"|devices are busy or unavailable|CUDA\w*DEVICES_?UNAVAILABLE"
+        r"|devices are busy or unavailable|CUDA\w{0,24}DEVICES_?UNAVAILABLE"
         r"|system has unsupported display driver|invalid device ordinal"
         r"|nvidia-smi has failed|couldn't communicate with the nvidia driver"
         r"|torch\.cuda\.is_available\(\) (?:is|returned|==) false"
@@ -115,7 +115,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"|cuda unknown error|nvml.{0,20}(?:not found|driver not loaded)|could not select device driver"
         r"|no supported gpu backend|(?:failed to|can't|cannot) initialize nvml"
         r"|unexpected error from cudaGetDeviceCount|nvidia-container-cli.{0,40}error|gpu (?:is )?required"
-        r"|need(?:s)? at least (?:one|\d+) gpu",
+        r"|need(?:s)? at least (?:one|\d{1,20}) gpu",
         "PyTorch, CUDA, docker",
         "RuntimeError: No CUDA GPUs are available",
     ),
@@ -129,9 +129,9 @@ ENVIRONMENT: tuple[Row, ...] = (
         r"no kernel image is available|not compatible with the current pytorch installation"
         r"|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
         r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)"
-        r"|lib(?:cuda|cudart|cudnn\w*|cublas\w*|nccl|nvrtc\w*|cufft|curand"
-        r"|cusparse\w*|nvinfer\w*|nvJitLink)[\w.-]*\.so[\w.]*: (?:cannot open|undefined symbol|version)"
-        r"|undefined symbol:? ?\w*(?:cuda|nccl|cudnn|cublas|nvJitLink|c10)"
+        r"|lib(?:cuda|cudart|cudnn|cublas|nccl|nvrtc|cufft|curand"
+        r"|cusparse|nvinfer|nvJitLink)[\w.-]{0,40}?\.so[\w.]{0,24}: (?:cannot open|undefined symbol|version)"
+        r"|undefined symbol:? ?\w{0,24}(?:cuda|nccl|cudnn|cublas|nvJitLink|c10)"
         r"|detected cuda version.{0,60}mismatch|mismatches the version that was used to compile"
         r"|CUDA_HOME environment variable is not set|unsupported (?:ptx|toolchain)"
         r"|ptxas.{0,40}(?:fatal|unsupported|not defined)|GLIBC(?:XX)?_[\d.]+'? not found"
@@ -151,7 +151,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         "cuda_assert",
         DEATH,
         "cuda error|cudnn|cublas|cuda failure|cudnn_status|cublas_status|hip error",
-        r"(?:cuda|hip) error:|CUDNN_STATUS_\w+|CUBLAS_STATUS_\w+|cuda failure",
+        r"(?:cuda|hip) error:|CUDNN_STATUS_\w{1,40}|CUBLAS_STATUS_\w{1,40}|cuda failure",
         "CUDA libraries without a reason",
         "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
     ),

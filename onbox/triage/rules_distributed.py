@@ -23,7 +23,7 @@ RAY: tuple[Row, ...] = (
         DEATH + 5,
         "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died"
         "|worker died|worker crashed|gcs|objectfetch|the actor",
-        r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w*"
+        r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w{0,24}"
         r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
         r"|worker died (?:unexpectedly)?"
         r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)"
@@ -52,7 +52,7 @@ FIRST_RANK: tuple[Row, ...] = (
         PEER + 2,
         "exitcode|return code|on signal|task",
         r"\bfailed \(exitcode: ?(?:-9|137)\)|\bexits with return code = (?:-9|137)\b"
-        r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S+: tasks? [\d,-]+: killed$",
+        r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S{1,80}: tasks? [\d,-]+: killed$",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:39.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 865)",
         True,
@@ -65,7 +65,7 @@ FIRST_RANK: tuple[Row, ...] = (
         r"\bfailed \(exitcode: ?(?:-11|139|-4|-8|[3-9]|[1-9]\d)\)"
         r"|\bexits with return code = (?:-11|139|-4|-8)\b"
         r"|process rank \d+ .{0,80}exited on signal (?:11|4|8)\b"
-        r"|^srun: error: \S+: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)",
+        r"|^srun: error: \S{1,80}: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:45.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -11) local_rank: 1 (pid: 865)",
         True,
@@ -82,8 +82,8 @@ COLLECTIVE: tuple[Row, ...] = (
         r"watchdog caught collective|collective operation timeout|watchdog (?:thread )?(?:got stuck"
         r"|terminated|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce"
         r"|all_?gather|broadcast"
-        r"|reduce_?scatter|collective)\w*.{0,40}(?:timed out|timeout)|timed out (?:after"
-        r"|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer)\w*.{0,40}(?:timed out"
+        r"|reduce_?scatter|collective).{0,60}(?:timed out|timeout)|timed out (?:after"
+        r"|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer).{0,40}(?:timed out"
         r"|not respond|no response)"
         r"|ran for \d+ milliseconds before timing out|Some NCCL operations have failed",
         "NCCL watchdog, gloo, Horovod",
@@ -96,29 +96,29 @@ COLLECTIVE: tuple[Row, ...] = (
         "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx"
         "|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator"
         "|all-reduce|mesh|etcd",
-        r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w+"
+        r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w{1,40}"
         r"|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted"
         r"|operation failed)(?! ?= ?none)"
         r"|nccl.{0,60}(?:connection (?:closed|refused|reset)|remote process exited|no route|timed? ?out"
         r"|abort)|DistBackendError|DistNetworkError|DistStoreError|gloo.{0,120}(?:connection|closed|timed"
         r"|error|fail|reset)"
-        r"|connect\w* to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)"
+        r"|connect\w{0,24} to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)"
         r"|client socket has (?:timed out|failed)|socket.{0,20}timed out.{0,40}(?:store|tcpstore|rendezvous)"
         r"|RendezvousConnectionError"
         r"|RendezvousTimeoutError|rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)|(?:wait"
         r"|get|store|tcpstore)\b.{0,20}(?:timeout|timed out).{0,60}|(?:connection (?:reset"
         r"|closed) by (?:remote )?peer).{0,80}(?:rank|store|tcp|gloo)"
-        r"|collective ops is aborted|(?<!details = \")failed to connect to all addresses|MPI_ERR\w*"
+        r"|collective ops is aborted|(?<!details = \")failed to connect to all addresses|MPI_ERR\w{0,24}"
         r"|MPI_ABORT was invoked"
         r"|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost"
-        r"|UCX\s+(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError"
-        r"|ibv_\w+.{0,40}(?:fail|error)"
+        r"|UCX\s{1,8}(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError"
+        r"|ibv_.{1,60}(?:fail|error)"
         r"|got completion (?:from peer )?with (?:status )?error|(?:net/ib|net_ib).{0,80}(?:error|fail)"
         r"|coordination service.{0,80}(?:error|unavailable|heartbeat|timed|fail)|(?:coordination"
         r"|distributed) (?:service|runtime).{0,60}(?:shutdown|error|timeout)"
         r"|(?:rank|worker|peer|node)s? .{0,30}(?:disconnected|unreachable|lost connection|connection lost)"
         r"|barrier.{0,20}(?:failed|broken)|connection closed by (?:remote )?peer|peer (?:has )?(?:closed|gone"
-        r"|disconnect\w+)|hccl.{0,60}(?:error|fail|timeout)"
+        r"|disconnect\w{1,40})|hccl.{0,60}(?:error|fail|timeout)"
         r"|tasks? .{0,60}heartbeat timeout|failed to (?:connect|recv|send|receive).{0,60}(?:rank|peer"
         r"|localrank)|mismatched? (?:collective|tensor).{0,60}rank|BarrierError|slice.{0,40}(?:unhealthy|lost)",
         "NCCL, gloo, c10d, MPI, JAX coordination service",
@@ -188,7 +188,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "code_error",
         DEATH - 5,
         "abort|terminate called|sigabrt|core dumped|exit|signal",
-        r"^\W*(?:.{0,120}: line \d+:\s+\d+ )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed"
+        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed"
         r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])|signal[ :=]{1,3}6\b",
         "glibc, C++, shells",
         "terminate called after throwing an instance of 'std::runtime_error'",
@@ -204,7 +204,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|pending unfinished|errored|destroyed|make",
         r"ChildFailedError"
-        r"|^make(?:\[\d+\])?: \*\*\* .{0,160}\berror \d+$"
+        r"|^make(?:\[\d{1,20}\])?: \*\*\* .{0,160}\berror \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
         r"|failed \(exitcode: ?-?[1-9]"
@@ -216,7 +216,7 @@ LAUNCHERS: tuple[Row, ...] = (
         r"|sending process \d+ closing signal|trials? did not complete"
         r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)"
         r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"
-        r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s*(?:$|[:;,.(!])"
+        r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s{0,8}(?:$|[:;,.(!])"
         r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception",
         "torchrun, srun, mpirun, Ray, shells",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
@@ -238,7 +238,7 @@ UNKNOWN_LEVEL: tuple[Row, ...] = (
         "code_error",
         VAGUE - 35,
         "fatal|critical|panic",
-        r"^\W*(?:fatal|critical|panic)\b\W*[: ]|panicked at",
+        r"^\W*(?:fatal|critical|panic)\b\W{0,8}[: ]|panicked at",
         "logging at the highest level",
         "FATAL: worker table inconsistent",
         True,

@@ -11,9 +11,9 @@ SHARED: tuple[Row, ...] = (
         CAUSE,
         "shm|shared memory|torch_",
         r"unable to (?:allocate|open|resize|write to file|mmap).{0,40}shared memory"
-        r"|unable to \w+ (?:to )?(?:file )?</torch_"
+        r"|unable to \w{1,40} (?:to )?(?:file )?</torch_"
         r"|insufficient shared memory|shared memory.{0,60}no space left|no space left.{0,60}shared memory"
-        r"|(?:error|failed|unable).{0,30}creat\w+ shared memory|shm_open\b.{0,80}no space|out of shared memory",
+        r"|(?:error|failed|unable).{0,30}creat\w{1,40} shared memory|shm_open\b.{0,80}no space|out of shared memory",
         "PyTorch, multiprocessing",
         "RuntimeError: unable to write to file </torch_77_12>: No space left on device; out of shared memory (shm)",
     ),
@@ -23,7 +23,7 @@ SHARED: tuple[Row, ...] = (
         CAUSE,
         "/dev/shm|shm.|psm_|semlock|torch_|nccl-",
         r"^(?=.*no space left|.*errno 28|.*not enough space|.*bus error|.*\bfull\b|.*too small|.*truncate).*"
-        r"(?:/dev/shm|\bshm\.(?:h|cc):|\bpsm_[0-9a-f]|_multiprocessing\.SemLock|/torch_\d|/nccl-\w+)",
+        r"(?:/dev/shm|\bshm\.(?:h|cc):|\bpsm_[0-9a-f]|_multiprocessing\.SemLock|/torch_\d|/nccl-\w{1,40})",
         "Linux ENOSPC in tmpfs",
         "OSError: [Errno 28] No space left on device: '/dev/shm/psm_12ab'",
     ),
@@ -33,7 +33,7 @@ SHARED: tuple[Row, ...] = (
         CAUSE,
         "bus error|out of shm|sigbus",
         r"dataloader worker.{0,80}bus error|killed by signal: bus error|might be caused by insufficient shared memory"
-        r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s*$|received signal 7\b|\bsigbus\b",
+        r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s{0,8}$|received signal 7\b|\bsigbus\b",
         "PyTorch DataLoader, bash",
         "RuntimeError: DataLoader worker (pid 91) is killed by signal: Bus error.",
     ),
@@ -105,11 +105,11 @@ CARD: tuple[Row, ...] = (
         CAUSE,
         "out of memory|out of gpu memory|out of device memory|outofgpumemory"
         "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
-        r"(?:cuda\w*|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
+        r"(?:cuda\w{0,24}|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
         r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
-        r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w*_)?ALLOC_FAILED|hipErrorOutOfMemory"
+        r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w{0,24}_)?ALLOC_FAILED|hipErrorOutOfMemory"
         r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory",
         "PyTorch, CUDA, HIP, MPS",
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.",
@@ -119,7 +119,7 @@ CARD: tuple[Row, ...] = (
         "cuda_oom",
         CAUSE,
         "tried to allocate|total capacity|already allocated",
-        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d+ total capacity)|total capacity.{0,60}already allocated"
+        r"tried to allocate [\d.]+ .?i?B.{0,40}(?:GPU|\d{1,20} total capacity)|total capacity.{0,60}already allocated"
         r"|\b(?:cuda|hip|xpu|gpu)\b.{0,20}\btried to allocate [\d.]+ .?i?B",
         "PyTorch caching allocator",
         "Tried to allocate 2.00 GiB (GPU 0; 23.65 GiB total capacity; 20.1 GiB already allocated)",
@@ -131,7 +131,7 @@ CARD: tuple[Row, ...] = (
         "resource_exhausted|unable to allocate|could not allocate|cannot allocate|resource exhausted"
         "|resourceexhausted|failed to allocate|ran out of memory",
         r"(?:RESOURCE_EXHAUSTED|ResourceExhausted(?:Error)?|resource exhausted)\W.{0,120}"
-        r"(?:out of memory|oom when allocating|failed to allocate|allocat\w+ (?:request|\d+))"
+        r"(?:out of memory|oom when allocating|failed to allocate|allocat\w{1,40} (?:request|\d{1,20}))"
         r"|failed to allocate.{0,80}(?:gpu|device) memory|failed to allocate request for"
         r"|allocator \(gpu.{0,30}ran out of memory|failed to allocate [\d.]+ ?[kmgt]i?b?.{0,40}from device"
         r"|oom when allocating tensor|(?:failed|unable|cannot|could not) (?:to )?allocate.{0,100}\b(?:cuda"
@@ -164,7 +164,7 @@ HOST: tuple[Row, ...] = (
         r"oom-kill:|oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not"
         r"|disabled)\b)|OOMKilled"
         r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY"
-        r"|killed by the cgroup out-of-memory|\b(?:earlyoom|\w*oomd)\b.{0,80}(?:low memory|sending sig|killed)",
+        r"|killed by the cgroup out-of-memory|\b(?:earlyoom|\w{0,24}oomd)\b.{0,80}(?:low memory|sending sig|killed)",
         "Linux kernel, Slurm, Kubernetes",
         "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=11.batch. Some tasks have been OOM Killed.",
         True,
@@ -176,7 +176,7 @@ HOST: tuple[Row, ...] = (
         "memlimit|memory limit|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage|virtual memory"
         "|ran out of memory",
         r"TERM_MEMLIMIT|exceeded (?:job |step |its |the )?(?:virtual )?memory(?: limit)?\b|exceeded .{0,20}memory limit"
-        r"|(?:mem|vmem|pmem|resources_used\.\w*mem)\b.{0,40}exceeded limit|memory limit.{0,20}(?:reached|exceeded)"
+        r"|(?:mem|vmem|pmem|resources_used\.\w{0,24}mem)\b.{0,40}exceeded limit|memory limit.{0,20}(?:reached|exceeded)"
         r"|container.{0,60}(?:exceed|beyond).{0,40}memory|memory usage.{0,40}exceed"
         r"|(?:container|pod|worker|process|function|task|job)\b.{0,30} ran out of memory.{0,30}\b(?:killed|terminated)",
         "LSF, PBS, Slurm, YARN",
@@ -233,10 +233,11 @@ HOST: tuple[Row, ...] = (
         "host_oom",
         DEATH,
         "killed",
-        r"^(?:.{0,160}: line \d+:)?\s*(?:\[\d+\]\s*[+-]?\s*)?(?:\d+\s+)?killed\s*(?:$|\(core dumped\)"
+        r"^(?:.{0,160}: line \d+:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d+\s{1,8})?killed\s{0,8}"
+        r"(?:$|\(core dumped\)"
         r"|\s{2,}\S)|: \d+ killed\b"
-        r"|^killed(?:: 9)?\W*$|^(?:zsh|bash|fish|sh|dash): killed\b"
-        r"|\bkilled\s*(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
+        r"|^killed(?:: 9)?\W{0,8}$|^(?:zsh|bash|fish|sh|dash): killed\b"
+        r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
         r"|(?<!will be )killed by kernel",
         "bash, zsh, dash",
         "run.sh: line 7: 3191 Killed                  python train.py",

@@ -11,21 +11,21 @@ NUMBERS: tuple[Row, ...] = (
         DIVERGED,
         "nan|invalid value|inf |inf,|inf/|inf.|inf)|inf`|infini|diverg|loss scale|floatingpointerror"
         "|non-finite|not finite|invalid loss|isfinite|exploded|overflow|nonfinite|loss_scale|unstable",
-        r"\bloss\w*['`\"]? (?:is|was|became|went|turned|has become|returned in.{0,40} is)(?: \w+)? ?(?:nan"
+        r"\bloss\w{0,24}['`\"]? (?:is|was|became|went|turned|has become|returned in.{0,40} is)(?: \w{1,40})? ?(?:nan"
         r"|inf|not finite|non-?finite|infinite)\b|(?:detected|encountered|got|found|hit|saw)\W{1,3}(?:a "
-        r"|an )?(?:\w+ )?(?:nan|inf(?:inite)?|non-?finite)\w*\b.{0,30}\b(?:loss|grad)"
-        r"|(?:nan|inf|non-?finite)(?:/inf| or inf)? (?:\w+ )?(?:loss|grad\w*)\b.{0,40}(?:detected|encountered"
+        r"|an )?(?:\w{1,40} )?(?:nan|inf(?:inite)?|non-?finite)\w{0,8}\b.{0,30}\b(?:loss|grad)"
+        r"|(?:nan|inf|non-?finite)(?:/inf| or inf)? (?:\w{1,40} )?(?:loss|grad\w{0,24})\b.{0,40}(?:detected|encountered"
         r"|found|abort|stop|exit|terminat)|returned nan values|(?:minimum|min) loss scale reached"
         r"|loss scale already at minimum|FloatingPointError|loss (?:has )?(?:diverged|exploded)"
         r"|invalid loss, terminating"
         r"|(?:training|model|run|optimi[sz]ation) (?:has |is |had )?(?:diverged|diverging"
         r"|numerically unstable)|probability tensor contains either|contains invalid numeric entries"
-        r"|invalid value \(?nan\)? encountered|found invalid values:|non-?finite (?:loss|grad\w*|norm"
+        r"|invalid value \(?nan\)? encountered|found invalid values:|non-?finite (?:loss|grad\w{0,24}|norm"
         r"|values?)\b.{0,60}(?:stop|abort|exit|rais|cannot|:|,)"
-        r"|total norm.{0,80}is non-finite|cannot be clipped|(?:nans?|inf)(?: or (?:inf\w*|nan))? (?:was "
+        r"|total norm.{0,80}is non-finite|cannot be clipped|(?:nans?|inf)(?: or (?:inf\w{0,24}|nan))? (?:was "
         r"|were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training "
-        r"|total )?(?:loss|grad\w*|param\w*|weights?|output|logits|activations?)|loss:? (?:nan"
-        r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w*|NanLoss\w*|model diverged with loss"
+        r"|total )?(?:loss|grad\w{0,24}|param\w{0,24}|weights?|output|logits|activations?)|loss:? (?:nan"
+        r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w{0,24}|NanLoss\w{0,24}|model diverged with loss"
         r"|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
@@ -103,13 +103,13 @@ SETTINGS: tuple[Row, ...] = (
         "|the following arguments|could not consume|unknown option|required option|parsing error"
         "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option"
         "|unrecognized option|required argument",
-        r"^\S{1,120}(?: \w+)?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
+        r"^\S{1,120}(?: \w{1,40})?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
         r"|invalid) (?:option|argument|value for)|unknown (?:command line )?flag|flags parsing error"
         r"|got unexpected extra argument"
         r"|no value for the required argument|the following arguments are required|could not consume arg"
         r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|expected (?:one"
-        r"|at least one|\d+) arguments?$|must be specified as a flag",
+        r"|at least one|\d{1,20}) arguments?$|must be specified as a flag",
         "argparse, click, absl, fire, getopt",
         "train.py: error: unrecognized arguments: --foo",
     ),
@@ -123,17 +123,18 @@ SETTINGS: tuple[Row, ...] = (
         "|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation"
         "|override|scannererror|parsererror"
         "|validation error|configparser|argumenterror|confusederror|unsupportedinter",
-        r"omegaconf\.\S+|hydra\.\S*(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition"
+        r"omegaconf\.\S{1,80}|hydra\.\S{0,80}(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition"
         r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
-        r"|yaml\.(?:\w+\.)?\w+Error|(?:yaml|toml|tomllib|tomli)\S*(?:Decode|Parse|Scanner)\w*Error"
-        r"|TOMLDecodeError|DeepSpeedConfig\w*Error"
-        r"|pydantic\S*ValidationError|\d+ validation errors? for|(?<!Invalid)ArgumentError\b|mandatory value is missing"
-        r"|missing mandatory value|key '\S+' (?:is )?not in '|in 'config\b|gin\.\S+"
+        r"|yaml\.(?:\w{1,40}\.)?\w{1,40}Error|(?:yaml|toml|tomllib|tomli)\S{0,80}(?:Decode|Parse|Scanner)\w{0,24}Error"
+        r"|TOMLDecodeError|DeepSpeedConfig\w{0,24}Error"
+        r"|pydantic\S{0,80}ValidationError|\d validation errors? for|(?<!Invalid)ArgumentError\b"
+        r"|mandatory value is missing"
+        r"|missing mandatory value|key '\S{1,80}' (?:is )?not in '|in 'config\b|gin\.\S{1,80}"
         r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
         r"|invalid (?:config|configuration)\b|\bconfig(?:uration)? validation error|(?:config"
         r"|configuration) (?:error|is invalid|invalid|problem)"
         r"|(?:config|settings)[\w ./-]{0,60}(?:not found|does not exist|missing)|(?:missing|unknown"
-        r"|unexpected|invalid|unrecognized|unsupported) (?:config\w*|setting|hyperparameter|parameter"
+        r"|unexpected|invalid|unrecognized|unsupported) (?:config\w{0,24}|setting|hyperparameter|parameter"
         r"|key in config|field|option)\b|could not find '[\w/.@-]+'$|^available options in '"
         r"|check batch related parameters|Primary config",
         "OmegaConf, Hydra, pydantic, YAML, DeepSpeed, Lightning",
@@ -151,8 +152,8 @@ SETTINGS: tuple[Row, ...] = (
         r"|must be (?:one of|either|set\b|divisible|specified|a positive|positive|provided|between"
         r"|greater than|at least|in \[)|should be (?:one of|either|set\b|divisible|in \[|specified)"
         r"|(?:is )?not (?:evenly )?divisible by|not a valid|is not a local folder|unknown (?:optimizer"
-        r"|objective|metric|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w*|type|device"
-        r"|policy|env\w*|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
+        r"|objective|metric|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w{0,24}|type|device"
+        r"|policy|env\w{0,24}|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
         r"|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode"
         r"|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with"
         r"|mutually exclusive|cannot be (?:used|combined|set|both)|you (?:must|need to|have to|should|cannot"
@@ -188,19 +189,19 @@ SETTINGS: tuple[Row, ...] = (
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|does not appear to be"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
-        r"can't open file|^\S+: \d+: (?:\S+: )?can't open "
-        r"|can't load (?:the )?(?:tokenizer|config\w*|model|image processor"
-        r"|feature extractor)\b|^\S*python\S*: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
+        r"can't open file|^\S+: \d+: (?:\S{1,80}: )?can't open "
+        r"|can't load (?:the )?(?:tokenizer|config\w{0,24}|model|image processor"
+        r"|feature extractor)\b|^\S*python\S{0,80}: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot execute|exec format error|: no such file or directory"
-        r"|executable file not found|__main__ module|\S+: not found$|no matching distribution found"
+        r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
         r"|does not appear to be a git repository"
-        r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S* ?error 404: not found",
+        r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S{0,80} ?error 404: not found",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
     ),
@@ -213,7 +214,7 @@ DEFECTS: tuple[Row, ...] = (
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
         "|error in |panic|goroutine|fatal error",
-        r"^failed \S+::\S+|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
+        r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
@@ -225,9 +226,9 @@ DEFECTS: tuple[Row, ...] = (
         "code_error",
         BUG,
         "error|stopiteration|exception",
-        r"(?:^|[\s\]|:>.])(?:(?:[a-z_]\w*\.)*)(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import"
+        r"(?:^|[\s\]|:>.])(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import"
         r"|ModuleNotFound|Syntax|Indentation|Tab|ZeroDivision|Recursion|NotImplemented|Assertion|Lookup"
-        r"|Unicode|Overflow|Reference)Error\b(?=:|\s*$)",
+        r"|Unicode|Overflow|Reference)Error\b(?=:|\s{0,8}$)",
         "Python",
         "KeyError: 'labels'",
     ),
@@ -241,10 +242,10 @@ DEFECTS: tuple[Row, ...] = (
         r"shapes? .{0,40}(?:cannot be multiplied|incompatible|mismatch|not aligned)|size mismatch\b"
         r"|the size of tensor \w|sizes of tensors must match|size of tensors? .{0,40}must match"
         r"|expected all tensors to be on the same device|expected (?:scalar type|object of|input|self and"
-        r"|dtype|\d+d|weight|tensor|mat1|m1|target|batch)\b|input type \(|Incompatible shapes"
+        r"|dtype|\d{1,20}d|weight|tensor|mat1|m1|target|batch)\b|input type \(|Incompatible shapes"
         r"|element \d+ of tensors does not require grad|trying to backward through|modified by an inplace"
         r"|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready"
-        r"|(?:Concretization|Tracer\w*|UnexpectedTracer|LeakedTracer)\w*Error|could not broadcast"
+        r"|(?:Concretization|Tracer\w{0,24}|UnexpectedTracer|LeakedTracer)\w{0,24}Error|could not broadcast"
         r"|cannot be broadcast|dimension (?:out of range|mismatch)"
         r"|must be the same shape|stack expects each tensor"
         r"|mat1 and mat2|should be the same|index out of (?:range|bounds)"
@@ -259,8 +260,8 @@ DEFECTS: tuple[Row, ...] = (
         "code_error",
         VAGUE,
         "error|exception|systemexit|exit|fault",
-        r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Fault|NotFound|Exceeded|Expired|Invalid"
-        r"|Timeout)\b(?::|\s*$)",
+        r"^(?:[A-Za-z_]\w{0,60}\.)*[A-Z]\w{0,60}(?:Error|Exception|Failure|Fault|NotFound|Exceeded|Expired|Invalid"
+        r"|Timeout)\b(?::|\s{0,8}$)",
         "Python and others: an exception that only says that something failed",
         "RuntimeError: worker pool is in a bad state",
     ),

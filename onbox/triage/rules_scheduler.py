@@ -10,7 +10,7 @@ LIMITS: tuple[Row, ...] = (
         "time_limit",
         REASON,
         "sending signal",
-        r"^timeout: sending signal \w+ to command",
+        r"^timeout: sending signal \w{1,40} to command",
         "timeout(1) of coreutils with --verbose",
         "timeout: sending signal TERM to command 'bash'",
     ),
@@ -22,7 +22,7 @@ LIMITS: tuple[Row, ...] = (
         "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
         "|execution time|run time|runtime|wall-clock|run limit",
         r"due to time limit|\|TIMEOUT\b|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
-        r"|exceed\w*.{0,40}max\w* (?:allowed )?(?:execution|run) ?time|exceed\w*.{0,30}(?:wall ?time"
+        r"|exceed.{0,44}max\w{0,8} (?:allowed )?(?:execution|run) ?time|exceed.{0,34}(?:wall ?time"
         r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
         r"(?:reached|hit|exceeded|over|past)\b.{0,20}(?:its |the )?(?:time|wall|run|runtime) ?-?(?:limit|time"
         r"|clock)|state[ :=]+TIMEOUT\b|DeadlineExceeded|active(?:[ _])?deadline|TimeLimit\b.{0,20}(?:reached"
@@ -48,10 +48,10 @@ LIMITS: tuple[Row, ...] = (
         r"due to (?:preemption|job requeue)|cancelled at.{0,40}due to node failure|^preempted (?:to|by|for)\b"
         r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
         r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
-        r"|gets?) )(?:\w+ )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
-        r"|gets)(?: \w+)? preempted|\bTERM_PREEMPT"
+        r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
+        r"|gets)(?: \w{1,40})? preempted|\bTERM_PREEMPT"
         r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
-        r"|shutdown|shutting)|(?:preempt\w*|eviction|termination|interruption|reclaim"
+        r"|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption|reclaim"
         r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
         r"|preempting|^the node was low on resource|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
@@ -71,10 +71,10 @@ PEOPLE: tuple[Row, ...] = (
         "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
         "|aborted by|force|manual",
         r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
-        r"|FORCE_\w+)|(?:cancel\w*|stopped|killed|aborted|terminated|interrupted|deleted"
+        r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
         r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
-        r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w* )?(?:abort"
-        r"|stop|cancel|interrupt|terminat)\w*|user requested|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
+        r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
+        r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
         "Slurm, LSF, web consoles",
         "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",
         True,
@@ -85,7 +85,7 @@ PEOPLE: tuple[Row, ...] = (
         ASKED,
         "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
-        r"|on)\b.{0,30}\bSIGINT\b|\^C\s*(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
+        r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
         r"|(?:pressed|received"
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
@@ -100,7 +100,7 @@ PEOPLE: tuple[Row, ...] = (
         "user_interrupt",
         ASKED - 2,
         "hangup|sighup|signal",
-        r"got signal: 1\b|\bSIGHUP\b.{0,40}|received (?:signal )?1 death signal|hangup\s*$",
+        r"got signal: 1\b|\bSIGHUP\b.{0,40}|received (?:signal )?1 death signal|hangup\s{0,8}$",
         "a closed terminal",
         "SignalException: Process 7712 got signal: 1",
     ),
@@ -111,7 +111,7 @@ PEOPLE: tuple[Row, ...] = (
         "sigterm|terminated|signal|sigusr|exit|sigxcpu",
         r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
-        r"|^\W*(?:.{0,120}: line \d+:\s+\d+ )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
+        r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
         r"|status)\D{0,4}(?:143|-15)\b"
         r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",

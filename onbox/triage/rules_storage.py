@@ -22,7 +22,7 @@ SPACE: tuple[Row, ...] = (
         r"disk quota exceeded|\bEDQUOT\b|errno 122\b|quota (?:is |has been |was )?(?:exceeded|exhausted|reached)"
         r".{0,60}(?:disk|home|user|group|file|volume|stor|block|inode)|(?:storage|file|block|user|group"
         r"|project|inode) (?:quota|limit)"
-        r" (?:exceeded|reached|exhausted)|exceed\w* (?:your |the |its )?(?:\w+ )?(?:disk|storage|file"
+        r" (?:exceeded|reached|exhausted)|exceed\w{0,24} (?:your |the |its )?(?:\w{1,40} )?(?:disk|storage|file"
         r"|home) ?quota|over (?:disk )?quota",
         "Linux EDQUOT, Lustre, NFS",
         "OSError: [Errno 122] Disk quota exceeded: '/home/u/cache/x'",
@@ -49,7 +49,7 @@ SPACE: tuple[Row, ...] = (
         r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|out of disk(?: space)?"
-        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w+_)"
+        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
         r"|not enough free disk"
         r"|no free space"
         r"|not enough disk|low on disk space",
@@ -77,7 +77,7 @@ SPACE: tuple[Row, ...] = (
         "|short write|unable to flush|driver write|wrote only",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
         r"|unable to flush file"
-        r"|short write|driver write request failed|wrote only \d+ of \d+|\d+ requested and \d+ written"
+        r"|short write|driver write request failed|wrote only \d+ of \d+|\d{1,20} requested and \d+ written"
         r"|unable to synchronously (?:flush|extend)"
         r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)",
         "HDF5, NumPy, C library",
@@ -123,7 +123,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "checkpoint_corrupt",
         CAUSE,
         "safetensor|deserializing header|metadataincomplete|headertoolarge|invalidheader",
-        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader\w*"
+        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader"
         r"|safetensors?.{0,60}(?:corrupt|incomplete|truncated|invalid)",
         "safetensors",
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
@@ -154,7 +154,7 @@ CHECKPOINT: tuple[Row, ...] = (
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
         r"|zero bytes|cannot be read|unreadable|malformed)"
-        r"|(?:corrupt|truncated|damaged|incomplete|malformed)\w*.{0,50}(?:checkpoint|ckpt|weights? file|model file)"
+        r"|(?:corrupt|truncated|damaged|incomplete|malformed).{0,54}(?:checkpoint|ckpt|weights? file|model file)"
         r"|UnpicklingError|msgpack\.exceptions|pickle data was truncated"
         r"|unable to (?:synchronously )?open (?:the )?file.{0,60}file signature"
         r"|bad object header"
@@ -179,7 +179,7 @@ DATA: tuple[Row, ...] = (
         r"|image file is truncated|broken (?:data stream|png file)|truncated file read|premature end of jpeg"
         r"|UnidentifiedImageError|corrupt jpeg|(?:jpeg|png|gif|image|video|audio|frame).{0,40}(?:decode"
         r"|decoding) (?:error|failed)"
-        r"|(?:failed|unable|error|could not|cannot) (?:to )?decod\w+.{0,60}(?:image|jpeg|png|video|audio"
+        r"|(?:failed|unable|error|could not|cannot) (?:to )?decod.{1,60}(?:image|jpeg|png|video|audio"
         r"|frame|sample)?|moov atom not found"
         r"|invalid (?:jpeg|png|image)(?: data)?|not a jpeg file|imread.{0,40}(?:can't open|fail)|libpng error"
         r"|unknown image file format",
@@ -195,11 +195,11 @@ DATA: tuple[Row, ...] = (
         r"ended before the end-of-stream|not an? (?:gzip(?:ped)?|zip|valid|arrow|parquet|tar|hdf5) file"
         r"|BadGzipFile|BadZipFile|zlib\.error"
         r"|error -\d while decompressing|crc check failed"
-        r"|bad crc-32|unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w*Error"
+        r"|bad crc-32|unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w{0,24}Error"
         r"|tar: (?:unexpected eof|skipping to next|this does not"
         r" look like)|LZMAError|zstd.{0,30}(?:error|corrupt)|gzip: .{0,80}(?:invalid|unexpected|crc)"
         r"|corrupt (?:gzip|zip|archive|deflate|snappy|input)"
-        r"|decompress\w* (?:error|failed)|(?:crc|checksum) (?:mismatch|error)|invalid block type"
+        r"|decompress\w{0,24} (?:error|failed)|(?:crc|checksum) (?:mismatch|error)|invalid block type"
         r"|truncated (?:tar|zip|archive)|\.(?:zst|gz|xz|bz2)\b.{0,40}\bpremature end",
         "gzip, zlib, tar, zip, zstd",
         "EOFError: Compressed file ended before the end-of-stream marker was reached",
@@ -212,16 +212,16 @@ DATA: tuple[Row, ...] = (
         "|jsondecodeerror|unicodedecodeerror|unparsable"
         "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
         "|parsererror|arrowinvalid|nonmatching",
-        r"corrupted record|\bCorrupt\w*(?:Error|Exception)\b|\b(?:empty|broken|bad|unreadable"
+        r"corrupted record|\bCorrupt\w{0,24}(?:Error|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"
         r"|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes"
         r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid"
         r"|error tokenizing data|JSONDecodeError|UnicodeDecodeError|DatasetGenerationError"
-        r"|NonMatching\w+Error|pandas\.errors\.(?:Parser|EmptyData)Error"
+        r"|NonMatching\w{1,40}Error|pandas\.errors\.(?:Parser|EmptyData)Error"
         r"|(?:file|shard|sample|record|image|data|index|chunk|row|dataset|parquet|page|block"
-        r"|label)\w*\b.{0,60}(?:is|are|was|seems?|appears?(?: to be)?|may be"
-        r"|looks?|:) (?:corrupt|truncated|damaged|malformed|unreadable)\w*|(?:corrupt|truncated|damaged"
-        r"|malformed|unreadable)\w* (?:\w+ )?(?:file|shard|sample"
+        r"|label)\w{0,8}\b.{0,60}(?:is|are|was|seems?|appears?(?: to be)?|may be"
+        r"|looks?|:) (?:corrupt|truncated|damaged|malformed|unreadable)\w{0,24}|(?:corrupt|truncated|damaged"
+        r"|malformed|unreadable)\w{0,24} (?:\w{1,40} )?(?:file|shard|sample"
         r"|record|image|data\b|index|chunk|row|line|page|tfrecord|parquet|block|example|label)|(?:sha256|md5"
         r"|checksum|hash)\b.{0,30}mismatch|truncated file"
         r"|unable to (?:synchronously )?open (?:file|object).{0,40}(?:truncated|signature|bad)",

@@ -46,7 +46,7 @@ USER_LINE_LIMIT = 1000
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
-_HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]*\d)[0-9a-f-]{4,}\b")
+_HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
 
 
 class Scanner:

@@ -15,13 +15,14 @@ _COUNTED = (
     r"|item|image|video|clip|page|query|question|page|tick)s?"
 )
 PROGRESS = lazy(
-    rf"\d+%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\b\d+(?:\.\d+)?[kM]?it/"
-    rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]*\s*/\s*\d[\d,]*\b|\b\d[\d,]* {_COUNTED}\b"
+    r"\d%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\d[kM]?it/"
+    rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]{{0,20}}\s{{0,8}}/\s{{0,8}}\d[\d,]{{0,20}}\b"
+    rf"|\b\d[\d,]{{0,20}} {_COUNTED}\b"
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
     r"|bleu|wer|cer|mse"
-    r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d*|psnr|logloss|rmsle"
+    r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}-?\d"
-    r"|^\s*\[?\d+\]?\s+(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
+    r"|^\s*\[?\d+\]?\s{1,8}(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
@@ -29,14 +30,14 @@ NOT_PROGRESS = lazy(
     r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
     r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|sav(?:ed|ing)\b|writ(?:ten|ing)|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
-    r"|^\s+file |exitcode|\brank\s+:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
+    r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
     r"|\boom when"
     r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
-BAR = lazy(r"\d+%\|.*\d+/\d+ \[|\d+(?:\.\d+)?(?:it/s|s/it)")
+BAR = lazy(r"\d%\|.{0,400}\d/\d{1,20} \[|\d(?:it/s|s/it)")
 
 FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 
@@ -53,14 +54,14 @@ SUCCESS = lazy(
     rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
     rf"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
     rf"|success(?:fully)? (?:finished|completed|trained|exported|uploaded|ended)"
-    r"|stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w*|time|updates"
+    r"|stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w{0,24}|time|updates"
     r"|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited) successfully"
     r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
     r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
-    r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d+)/\1\] (?:done|finished|complete)"
-    r"|^=+ (?:\d+ (?!failed|error)\w+, ){0,6}\d+ passed\b(?:, \d+ (?!failed|error)\w+){0,6} in [\d.]+s"
+    r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d{1,20})/\1\] (?:done|finished|complete)"
+    r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in [\d.]+s"
     r"|do not forget to share your model|stopping\. best iteration"
-    r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w*|final (?:model"
+    r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,
@@ -73,13 +74,13 @@ NOT_SUCCESS = lazy(
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 RESTART = lazy(
-    r"^\W*(?:\d{4}-\d\d-\d\d\S*\s+)?(?:attempt|try|run|restart|launch)\s*(?:no\.?|number"
-    r"|#)?\s*\d+\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
+    r"^\W*(?:\d{4}-\d\d-\d\d\S{0,80}\s{1,8})?(?:attempt|try|run|restart|launch)\s{0,8}(?:no\.?|number"
+    r"|#)?\s{0,8}\d{1,20}\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
     r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
-    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w*|checkpoint|\d)|restor(?:ed"
+    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
     r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
     r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
-    r"|epoch|iter\w*|checkpoint)"
+    r"|epoch|iter\w{0,24}|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
     r"|attempts? left; will restart|\bstarting worker group\b",
     re.IGNORECASE,
@@ -96,46 +97,52 @@ HANDLED = lazy(
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|"
     r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
-    r"|(?:again|retry|reconnect\w*|wait\w*|sleep\w*|attempt) in \d|attempt \d+ ?(?:of|/) ?\d+|retries remaining"
+    r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
+    r"|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
-    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w+ to stop"
+    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
-    r"|attempt (\d+) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
+    r"|attempt (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
     re.IGNORECASE,
 )
 
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = lazy(
-    r"[;,(:.\u2013\u2014-]\s*(?:\w+ ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
+    r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
-    r"|[;,(\u2013\u2014-]\s*(?:\w+ )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)|optional)"
-    r"\b.{0,60}$",
+    r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)"
+    r"|optional)\b.{0,60}$",
     re.IGNORECASE,
 )
 
 _BAD = r"(?:nan|[-+]?inf(?:inity)?)"
 _LOSS = (
     r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc"
-    r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon\w{0,12}|q|epoch"
-    r"|cur\w{0,8}|final|task|sum|objective)[_ /.\-]?)*loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
+    r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon[a-z]{0,12}|q|epoch"
+    r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?){0,5}loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|bpc|cross_?entropy|logloss|rmse|energy))"
 )
-LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)
+_IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
+LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)
 # A gradient that is lost counts where the loss is nothing at all: mixed precision skips a step now and then.
-LOST_GRADIENT = lazy(rf"grad(?:ient)?[_ ]?norm['\"]?\s*[:=|]?\s*['\"]?{_BAD}\b", re.IGNORECASE)
-ZERO_LOSS = lazy(rf"(?<![a-z]){_LOSS}['\"]?\s*[:=|]?\s*['\"]?0(?:\.0*(?:e[+-]?\d+)?)?(?![\d.])", re.IGNORECASE)
+LOST_GRADIENT = lazy(rf"grad(?:ient)?[_ ]?norm['\"]?\s{{0,20}}(?:[:=|]\s{{0,20}})?['\"]?{_BAD}\b", re.IGNORECASE)
+ZERO_LOSS = lazy(
+    rf"(?<![a-z]){_LOSS}['\"]?\s{{0,20}}(?:[:=|]\s{{0,20}})?['\"]?0(?:\.0*(?:e[+-]?\d{{1,20}})?)?(?![\d.])",
+    re.IGNORECASE,
+)
 VAL_LOSS = lazy(r"(?:val(?:id(?:ation)?)?|test|eval(?:uation)?|dev)[_ /.\-]?$", re.IGNORECASE)
-FINITE_LOSS = lazy(rf"(?<![a-z]){_LOSS}['\"]?\s*(?:\([^)]*\))?\s*[:=|]?\s*(?:tensor\()?['\"]?-?\d", re.IGNORECASE)
+FINITE_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?-?\d", re.IGNORECASE)
 OVERFLOW = lazy(
-    r"(?:overflow|skipp\w* step|reducing).{0,100}?(?:loss[_ ]scale\w*|scale)\b.{0,40}?\bto ([\d.eE+-]+)", re.IGNORECASE
+    r"(?:overflow|skipp\w{0,24} step|reducing).{0,100}?(?:loss[_ ]scale\w{0,24}|scale)\b.{0,40}?\bto ([\d.eE+-]+)",
+    re.IGNORECASE,
 )
 # A row of `df`: bytes or inodes, as the header, the command or a second row of the same mount tells.
 DF_ROW = lazy(
@@ -143,7 +150,7 @@ DF_ROW = lazy(
     r"(\d{1,3})%\s{1,20}(/\S{0,200})"
 )
 INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
-INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s+(?:\S+\s+)?-\w{0,4}i|\bdf\b.{0,20}--inodes")
+INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s{1,8}(?:\S{1,80}\s{1,8})?-\w{0,4}i|\bdf\b.{0,20}--inodes")
 # What only a host with TPUs says; one that looked for them in vain says that it found none.
 TPU_HOST = lazy(
     r"\bTpuDevice\b|\bTPU v?\d|\bTPU_\d|libtpu|/dev/accel\d|\btpu[-_ ](?:vm|pod|slice|worker|cores?|chips?|devices?)\b"
@@ -158,7 +165,7 @@ NO_TPU = lazy(
 HEDGED = lazy(
     r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
     r"|if you|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
-    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w+|trap|echo)\b|^\++ |^\$ ",
+    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w{1,40}|trap|echo)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )
 
@@ -174,7 +181,8 @@ def told(text: str) -> str:
 
 # How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
 _TALLY = lazy(
-    r"\b(?:timeouts|retries|failures|restarts|aborts|kills|crash(?:es|ed(?: \w+)?))[\s:=]{1,3}\d+\b", re.IGNORECASE
+    r"\b(?:timeouts|retries|failures|restarts|aborts|kills|crash(?:es|ed(?: \w{1,40})?))[\s:=]{1,3}\d{1,20}\b",
+    re.IGNORECASE,
 )
 
 

@@ -122,12 +122,13 @@ _PREFIX = lazy(
 )
 _LEVEL = lazy(
     rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
-    rf"|\[([IWE])\s?\d*[ :.\d]*[\w/.]+\.(?:cpp|cc|hpp):\d"
+    rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
     r"|\d: ([IWEF]) \S+:\d+\]|^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
 _SOURCE = lazy(
-    r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]*pid=\d+[^()]*\)|[\w.-]{1,60}\s*\| )", re.IGNORECASE
+    r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]{0,60}\bpid=\d{1,9}[^()]{0,60}\)|[\w.-]{1,60}\s*\| )",
+    re.IGNORECASE,
 )
 
 

@@ -11,9 +11,9 @@ NOISE_LIMIT = 40  # lines of the same writer inside one traceback that are none 
 OPEN_LINES = 300  # lines of any writer after a traceback's latest frame
 FRAMES_KEPT = 60
 
-HEADER = lazy(r"Traceback \(most recent call last\)|^\s*[|│]?\s*Stack \(most recent call")
+HEADER = lazy(r"Traceback \(most recent call last\)|^\s*(?:[|│]\s*)?Stack \(most recent call")
 _FRAME = lazy(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
-_RICH_FRAME = lazy(r"^\s*[│|]?\s*(/[^\s:]{1,400}\.py):(\d+) in (\S+)")
+_RICH_FRAME = lazy(r"^\s*(?:[│|]\s*)?(/[^\s:]{1,400}\.py):(\d{1,20}) in (\S+)")
 EXCEPTION = lazy(
     r"^(?:\s{0,2}|\s*\|\s*)((?:[A-Za-z_]\w*\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
     r"|BrokenProcessPool|Interrupt|Exit|Fault|Failure"
@@ -40,14 +40,14 @@ SHUTDOWN = lazy(
 )
 CHECKPOINT_READ = lazy(
     r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint"
-    r"|optim\w*\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained",
+    r"|optim\w{0,16}\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained",
     re.IGNORECASE,
 )
 CONFIG_READ = lazy(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
 # Most calls hand a `config` on: an exception under them is about a setting only where one is being read.
 READS_CONFIG = lazy(
-    r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict))\w*\W?.{0,60}(?:config|\bcfg|settings|hparams"
-    r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w*(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml",
+    r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict)).{0,80}(?:config|\bcfg|settings|hparams"
+    r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w{0,16}(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml",
     re.IGNORECASE,
 )
 DATA_READ = lazy(

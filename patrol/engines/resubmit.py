@@ -7,7 +7,6 @@ may be there.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from onbox.backends import iris_text
@@ -15,6 +14,7 @@ from onbox.backends.base import SUBMIT_SECONDS, Submitted
 from onbox.backends.cluster import NoLook, look
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import printable, safe_line
+from onbox.regex import lazy
 from onbox.system.clock import wall
 from onbox.system.command import NotRun, run_command
 from patrol.engines.endpoint import of_cluster
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 8.0
 SAID_LIMIT = 300
-_RAY_IDS = (r"Job '([^'\s]+)' submitted successfully", r"\b(raysubmit_[A-Za-z0-9]+)\b")
+_RAY_IDS = (lazy(r"Job '([^'\s]+)' submitted successfully"), lazy(r"\b(raysubmit_[A-Za-z0-9]{1,64})\b"))
 
 
 def resubmit(settings: Settings, box: BoxSettings, watch: Watch, place: LogPlace) -> tuple[str, str]:
@@ -64,5 +64,5 @@ def read_new_id(engine: str, code: int, out: str, err: str) -> str | None:
         found = iris_text.read_submission(code, out, err)
         return found.job_id if isinstance(found, Submitted) else None
     said = printable(f"{out}\n{err}")
-    ids = [match for regex in _RAY_IDS for match in re.findall(regex, said)]
+    ids = [match for regex in _RAY_IDS for match in regex.findall(said)]
     return ids[0] if code == 0 and ids else None

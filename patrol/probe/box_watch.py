@@ -195,7 +195,7 @@ class Session(NamedTuple):
 
 
 _ABSENT_TMUX = re.compile(r"can't find|no server running|No such file or directory|no current|no sessions")
-_SCREEN = re.compile(r"^\s*(\d{1,9})\.(.*?)\s+(?:\(\d\d/\d\d/.*?\)\s+)?\((.*)\)\s*$")
+_SCREEN = re.compile(r"^\s*(\d{1,9})\.(\S(?:.{0,200}?\S)?)\s+(?:\(\d\d/\d\d/[^()]*\)\s+)?\(([^()]*)\)\s*$")
 
 
 def parse_session(part: Part, name: str) -> Maybe[Session]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.orders import is_apart
 from onbox.contract.json_text import as_number, as_object, parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.names import name_problem, stage_name_problem
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.contract.runfile import is_apart
 from onbox.outside import safe_line, safe_words
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat

@@ -1,0 +1,77 @@
+"""No pattern that is shipped takes longer than in proportion to the length of its text, whatever stands there.
+
+Texts are made for each pattern out of its own parts. The bounds lie far from both sides: a linear pattern grows by 2
+where its text doubles, a quadratic one by 4; what takes less than the floor is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests import pumping
+from tests.pumping import LENGTH, Pumped, Shipped, grown, pumped, shipped, unknown
+
+GROWTH_LIMIT = 3.0
+FLOOR_SECONDS = LENGTH * 0.25e-6
+LIMIT_SECONDS = LENGTH * 10e-6
+TRIES = 5
+
+
+def slow(one: Shipped) -> Pumped | None:
+    """The text that takes the pattern too long; measured again and again before that is believed."""
+    worst = pumped(one)
+    for tries in range(3, 3 * TRIES, 3):
+        if worst is None or worst.seconds < FLOOR_SECONDS:
+            return None
+        if worst.growth < GROWTH_LIMIT and worst.seconds < LIMIT_SECONDS:
+            return None
+        if worst.seconds > 10 * LIMIT_SECONDS:
+            return worst
+        worst = grown(one.asker(), (worst.lead, worst.unit, worst.stop), tries)
+    return worst
+
+
+def test_every_pattern_takes_linear_time() -> None:
+    found = [(one.place, worst.lead, worst.unit, one.pattern) for one in shipped() if (worst := slow(one))]
+    assert not found
+
+
+def test_the_patterns_are_found() -> None:
+    """Those of the tables, of the modules and of calls; a table that is not seen would escape."""
+    places = {one.place.replace(":", ".").rsplit(".", 1)[0] for one in shipped()}
+    assert {"onbox.redact", "onbox.logs.shapes", "onbox.logs.links", "patrol.ssh_words"} <= places
+    patterns = {one.pattern for one in shipped()}
+    from onbox.redact import ROWS as FORMS
+    from onbox.triage.rules import ROWS
+
+    assert patterns >= {row.pattern for row in ROWS} | {row.pattern for row in FORMS}
+
+
+def test_no_pattern_hides_in_a_call() -> None:
+    """What a running function hands to `re` is the user's own, has a time limit, or is a row's that is found above."""
+    users = {"onbox.contract.config_values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.scan"}
+    users |= {"patrol.probe.watched", "sentinels.lookout_items", "sentinels.targets"}
+    of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rows"}
+    plain = {"onbox.logs.tables", "onbox.preflight.engine_iris", "sentinels.engine_look"}  # a word in it, or one of two
+    assert unknown() <= users | of_rows | plain
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"loss\s*[:=]?\s*\d",
+        r"(?m)^(\s*password\s+)\S+(?=\s*$)",
+        r"(?:(?:train|recon\w{0,12})[_ ]?)*loss",
+    ],
+)
+def test_a_slow_pattern_is_found(pattern: str) -> None:
+    assert slow(Shipped("", pattern, re.IGNORECASE, anchored=False))
+
+
+def test_a_row_of_a_new_table_is_tried() -> None:
+    from onbox.redact import Row
+
+    new = {"a": (Row(("x",), r"x+y"),)}
+    assert (r"x+y", re.IGNORECASE) in list(pumping._patterns_in(new, set()))
