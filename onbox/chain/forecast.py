@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import find_files
 from onbox.chain.checkpoints import NO_TERMS, look_at_checkpoints
+from onbox.chain.earlier import Place, Wishes, find_conflicts
 from onbox.chain.holder import Holder, read_holder
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.launch import Wishes, find_conflicts
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.replay import replay
 from onbox.chain.results import Result, read_results
@@ -21,6 +21,7 @@ from onbox.contract.manifest import Artifact
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
+from onbox.contract.runfile import is_apart
 from onbox.system.clock import parse_utc
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
@@ -90,12 +91,12 @@ def foretell(
     seen = tuple(
         _stage(head, frozen, look_at_stage(paths, frozen, history, chain_open=history.open)) for frozen in stages
     )
-    conflicts = () if alive else tuple(find_conflicts(paths, stages, history, Wishes()))
+    conflicts = () if alive else tuple(find_conflicts(_place(paths, head), stages, history, Wishes()))
     first = next((one for one in seen if one.action not in _AT_REST), None)
     stage = next((frozen.stage for frozen in stages if first is not None and frozen.stage.name == first.name), None)
     holder = read_holder(paths.lock) if alive else None
     would = _would(paths, alive=alive, conflicts=bool(conflicts), first=first)
-    names = tuple(f"{one.frozen.stage.name}: {one.action.value}" for one in conflicts)
+    names = tuple(f"{one.frozen.stage.name}: {'; '.join((one.action.value, *one.lost))}" for one in conflicts)
     attempts = history.of(first.name).attempts if first is not None else 0
     resuming = first is not None and first.action in _RESUMING and attempts > 0
     terms = _terms(paths, head, stage, contract) if stage is not None and attempts else NO_TERMS
@@ -106,16 +107,21 @@ def foretell(
     return Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
 
 
+def _place(paths: RunPaths, head: RunHead) -> Place:
+    backend = head.data.get("backend")
+    return Place(paths, None if isinstance(backend, dict) and is_apart(backend) else head.project)
+
+
 def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> Terms:
     """What is known of the lineage of the stage's checkpoints."""
-    began = [
-        parse_utc(str(record.get("at")))
-        for record in parse_events(read_lines(paths.journal))
-        if not isinstance(record, Unreadable)
-        and record["event"] == Event.ATTEMPT_STARTED
-        and record.get("stage") == stage.name
-    ]
-    own = (head.run_id, head.run, contract.tracker, contract.initialize_from)
+    began, own = [], [head.run_id, head.run, contract.tracker, contract.initialize_from]
+    for record in parse_events(read_lines(paths.journal)):
+        if isinstance(record, Unreadable) or record.get("stage") != stage.name:
+            continue
+        if record["event"] == Event.ATTEMPT_STARTED:
+            began.append(parse_utc(str(record.get("at"))))
+        elif record["event"] == Event.TRACKER_RUN:
+            own += [str(record.get(key) or "") for key in ("run_id", "name")]
     return Terms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
 
 
