@@ -172,8 +172,7 @@ def condition_words(stage: Stage) -> tuple[str, ...]:
     words += [f"{name} {format_duration(seconds)}" for name, seconds in limits if seconds is not None]
     if stage.wait_for is not None:
         one = stage.wait_for
-        what = one.file if one.file is not None else f"{one.regex} in {one.log}"
-        words.append(f"waits for {safe(what, 120)}, at most {format_duration(one.timeout_seconds)}")
+        words.append(f"waits for {safe(one, 120)}, at most {format_duration(one.timeout_seconds)}")
     if stage.retry.max:
         words.append(f"retries {stage.retry.max} for {', '.join(stage.retry.classes)}")
     if stage.done_if_log:

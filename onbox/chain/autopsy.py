@@ -58,6 +58,8 @@ def examine(
     folder: where the stage works; its free room is evidence too.
     """
     end = End(ended.exit_code, ended.signal, ended.cause, tuple(gates), oom_kills)
+    if ended.cause == "not_started":
+        return _from_end(end, "")._replace(confidence="high")  # a log there may be is of an earlier attempt
     request = {
         "log": log,
         "folder": folder,

@@ -23,12 +23,15 @@ from onbox.commands.project import (
 )
 from onbox.commands.start import start
 from onbox.commands.whole_run import with_the_others
+from onbox.contract import config_values as values
 from onbox.contract.config_backends import ENGINES
+from onbox.contract.config_fields import Unwanted
 from onbox.contract.config_trust import CHAIN, ENGINE, TELL
+from onbox.contract.config_wait import WAIT_TIMEOUT_SECONDS
 from onbox.contract.exits import Exit
+from onbox.contract.manifest import WaitFor
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
-from onbox.trust import require
 
 if TYPE_CHECKING:
     import argparse
@@ -46,6 +49,7 @@ examples:
   onbox chain 'train=python train.py' 'eval=python eval.py'    no configuration file needed
   onbox chain -d train eval                     start, check that it runs, return
   onbox chain train eval && ./publish.sh        the exit code is the chain's result
+  onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    behind a training that runs already
   onbox chain --again                           everything anew
   onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
@@ -66,6 +70,15 @@ def add(subparsers: Any) -> None:
         "chain", help="run stages one after the other, each behind its success gate", epilog=CHAIN_EXAMPLES
     )
     chain.add_argument("stages", nargs="*", metavar="STAGE", help="a stage of onbox.toml, or NAME=COMMAND")
+    chain.add_argument(
+        "--after-log", nargs=2, metavar=("LOG", "REGEX"), help="the first stage starts once the log holds such a line"
+    )
+    chain.add_argument(
+        "--after-pid",
+        type=int,
+        metavar="PID",
+        help="the first stage starts once this process has ended; with --after-log it must have left the line",
+    )
     chain.add_argument("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
     _add_launch_options(chain)
     chain.add_argument("--backend", choices=ENGINES, help="what runs the stages (default: [run] backend, or local)")
@@ -124,7 +137,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         check_run_name(args.run)
     paths = project.paths(args.run)
     refuse_other_project(paths, project.folder)
-    stages = _stages(args, project, paths)
+    stages = _behind(args, _stages(args, project, paths))
     forgets = ""
     if args.recheck is None:
         stages, forgets = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
@@ -148,6 +161,21 @@ def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequ
         raise Trouble(Exit.USAGE, str(problem)) from problem
 
 
+def _behind(args: argparse.Namespace, stages: Sequence[Stage]) -> Sequence[Stage]:
+    """The stages, the first one behind what somebody else's process does (--after-log, --after-pid)."""
+    if args.after_log is None and args.after_pid is None:
+        return stages
+    log, regex = args.after_log or (None, None)
+    try:
+        values.regex(regex) if regex is not None else None
+        pid = None if args.after_pid is None else values.count_from(1)(args.after_pid)
+    except Unwanted as unwanted:
+        raise Trouble(Exit.USAGE, f"--after-log, --after-pid: wanted {unwanted.wanted}") from unwanted
+    path = None if log is None else os.path.abspath(log)
+    wait = WaitFor(None, path, regex, WAIT_TIMEOUT_SECONDS, pid=pid)
+    return [stages[0]._replace(wait_for=wait), *stages[1:]]
+
+
 def _load_to_start(args: argparse.Namespace) -> Project:
     """The project. Who types `onbox chain` runs the file's stages, which may do all that this user may: nobody is asked
     for more. Whose command stands on the command line is asked for what the file adds to it; and an engine is always
@@ -158,6 +186,8 @@ def _load_to_start(args: argparse.Namespace) -> Project:
     engine = not args.inline and (args.backend or found.config.backend) in ("ray", "iris")
     uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
     if any(one.use in uses for one in found.withheld):
+        from onbox.trust import require  # noqa: PLC0415 - only then
+
         found = load_project(args.config, asks=uses, given=given)
         require(found.config_path, found.withheld, uses)
     return found
@@ -188,4 +218,8 @@ def run_resume_command(args: argparse.Namespace) -> int:
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
+    if "backend" in kept:
+        from onbox.commands.backend_view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
+
+        refuse_unaccepted(kept["backend"], head, paths)
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onbox import __version__
 from onbox.chain.environment import FROZEN_VARIABLES
 from onbox.chain.launch import Definition, read_head
+from onbox.chain.producers import with_processes
 from onbox.chain.scripts import find_crlf_scripts
 from onbox.commands.project import Project, run_names
 from onbox.contract.config import run_name_from
@@ -77,6 +78,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
     backend: the engine that the run is handed to, with its settings; "local": none.
     """
     _refuse_crlf(project, stages)
+    stages = with_processes(stages, paths, backend)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
     fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
     head = {

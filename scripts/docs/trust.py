@@ -27,7 +27,7 @@ project, until somebody has accepted the keys below on this machine, once:
 
 At a terminal the first command that needs such a key shows it and asks. Without one nobody is asked: the key is as
 if it did not stand in the file, and one line says so. A command that cannot do without it ends with 78; `patrol
-tick` looks at all other boxes and says it at every tick.
+tick` looks at all other boxes and says it at every tick, and once to whom `[notify]` names.
 
 What you accepted stays accepted until one of these keys changes: a hash of each is kept in
 `$XDG_STATE_HOME/onbox/trust/` (`~/.local/state`), by the file's real path. Other keys may change as often as you

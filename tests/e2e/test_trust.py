@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.trust import accept_engine, engine_not_accepted
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
 
 if TYPE_CHECKING:
@@ -222,6 +224,36 @@ def test_a_run_that_came_with_the_repository_is_not_resumed_unasked(cloned: Clon
         wait_until(cloned.pwned.exists, "who accepted it has it resumed")
     finally:
         box.end_everything()
+
+
+def test_a_run_that_came_with_the_repository_sends_no_token(cloned: Cloned, tmp_path: Path) -> None:
+    (tmp_path / ".token").write_text("hf_secret\n")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        cloned.run(*ONBOX, "chain", "--run", "digits", "train=true")
+        manifest = cloned.project / ".onbox" / "digits" / "run.json"
+        data = json.loads(manifest.read_text())
+        data["backend"] = {"name": "ray", "address": address, "token": "file:~/.token"}
+        manifest.write_text(json.dumps(data))
+        for words in (["status"], ["logs"], ["stop"], ["resume"], ["runs"]):
+            done = cloned.run(*ONBOX, *words)
+            assert done.returncode == (0 if words == ["runs"] else 78), done
+            assert "hf_secret" not in done.stdout + done.stderr
+        cloned.write(f'[boxes.here]\nbackend = "local"\nproject = "{cloned.project}"\n')
+        cloned.run(*PATROL, "tick")
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_who_hands_a_run_to_an_engine_has_it_asked_later(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    settings = {"name": "ray", "address": "http://192.0.2.1:8265", "token": "file:t"}
+    assert engine_not_accepted(settings, None, environ) == ["ray.address", "ray.token"]
+    accept_engine(settings, environ)
+    assert engine_not_accepted(settings, None, environ) == []
+    assert engine_not_accepted({**settings, "token": "file:other"}, None, environ) == ["ray.token"]
+    assert engine_not_accepted({"name": "ray", "address": "http://127.0.0.1:8265"}, None, {}) == []
 
 
 def test_typing_chain_is_the_word_for_the_files_stages_only(cloned: Cloned, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
         None,
     ),
     (
-        "not_started: no such file, wanted a start",
+        "not_started: no such file",
         PLAIN,
         Ended(None, None, "not_started", 0.0, "no such file"),
         (),
