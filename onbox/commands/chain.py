@@ -55,7 +55,8 @@ examples:
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
-runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing the terminal harms nothing.
+runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); where it only
+attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, or killing this command, harms nothing.
 """
 
 RESUME_EXAMPLES = """\
