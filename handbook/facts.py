@@ -205,7 +205,7 @@ class RunFacts(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.box}/{self.run}" if self.run else self.box
+        return "/".join(filter(None, (self.box, self.run)))
 
 
 class BoxFacts(NamedTuple):

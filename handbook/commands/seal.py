@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from handbook.commands.log import about_run, actor_of
+from handbook.commands.log import actor_of
 from handbook.commands.options import add_options, look_now
 from handbook.diary import contract_of, enter_what_happened
 from handbook.entry import make_entry
@@ -17,6 +17,7 @@ from handbook.gitkeep import keep_in_git, tag_in_git
 from handbook.local import find_waiters
 from handbook.logbook import Book
 from handbook.markdown import prose
+from handbook.meant import about_run
 from handbook.place import find_place
 from handbook.seal import End, captured, checks, final_facts
 from handbook.words import safe

@@ -50,15 +50,16 @@ def _written(folder: str, one: Checkpoint) -> Written | None:
         with suppress(OSError):
             return Written(one.path, one.step, os.stat(path).st_mtime)
         return None
-    at, step, run = 0.0, None, ""
+    at, step, run, tells = 0.0, None, "", False
     for name in _PROOFS:
         with suppress(OSError, ValueError, RecursionError):
             at = max(at, os.stat(os.path.join(path, name)).st_mtime)
             if name in _TELLING:
                 data = json.loads(read_file(os.path.join(path, name), METADATA_LIMIT_BYTES) or b"{}")
+                tells = tells or isinstance(data, dict)
                 step, run = stated(data) if isinstance(data, dict) and step is None and not run else (step, run)
     with suppress(OSError):
-        return Written(one.path, one.step, at or os.stat(path).st_mtime, step, run)
+        return Written(one.path, one.step, at or os.stat(path).st_mtime, step, run, tells)
     return None
 
 

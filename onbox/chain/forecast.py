@@ -114,14 +114,14 @@ def _place(paths: RunPaths, head: RunHead) -> Place:
 
 def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> Terms:
     """What is known of the lineage of the stage's checkpoints."""
-    began = [
-        parse_utc(str(record.get("at")))
-        for record in parse_events(read_lines(paths.journal))
-        if not isinstance(record, Unreadable)
-        and record["event"] == Event.ATTEMPT_STARTED
-        and record.get("stage") == stage.name
-    ]
-    own = (head.run_id, head.run, contract.tracker, contract.initialize_from)
+    began, own = [], [head.run_id, head.run, contract.tracker, contract.initialize_from]
+    for record in parse_events(read_lines(paths.journal)):
+        if isinstance(record, Unreadable) or record.get("stage") != stage.name:
+            continue
+        if record["event"] == Event.ATTEMPT_STARTED:
+            began.append(parse_utc(str(record.get("at"))))
+        elif record["event"] == Event.TRACKER_RUN:
+            own += [str(record.get(key) or "") for key in ("run_id", "name")]
     return Terms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
 
 

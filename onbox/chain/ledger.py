@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
-from onbox.outside import safe_line
+from onbox.outside import safe_line, safe_text
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
 
@@ -140,15 +141,14 @@ class StageLedger:
         )
 
     def _marker(self, number: int, ended: Ended) -> dict[str, Any]:
-        cmd = self.stage.cmd
         return {
             "run_id": self.ctx.head.run_id,
             "stage": self.stage.name,
             "attempt": number,
             "fingerprint": self.frozen.fingerprint,
-            "cmd": list(cmd) if isinstance(cmd, tuple) else cmd,
+            "cmd": shown_command(self.stage.cmd),
             "cwd": self.stage.cwd,
-            "env": dict(self.stage.env),
+            "env": {name: safe_text(value) for name, value in self.stage.env},
             "exit_code": ended.exit_code,
             "started_at": (self.known.started or {}).get("at"),
             "ended_at": utc_text(wall()),
@@ -156,6 +156,17 @@ class StageLedger:
             "resources": {} if ended.cause == "not_started" else self.ctx.sampler.finish(ended),
             **({"tracker": self.ctx.tracker.link} if self.ctx.tracker.link else {}),
         }
+
+
+def shown_command(cmd: str | Sequence[str]) -> str | list[str]:
+    """A stage's command for journal and marker, its secrets masked: run.json alone keeps it whole, and the fingerprint
+    tells which it was. A list in which something is masked becomes a line, as a secret may stand behind its name.
+    """
+    if isinstance(cmd, str):
+        return safe_text(cmd)
+    line = shlex.join(cmd)
+    shown = safe_text(line)
+    return list(cmd) if shown == line else shown
 
 
 def about_success(verdict: Verdict) -> dict[str, Any]:

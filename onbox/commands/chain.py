@@ -32,7 +32,6 @@ from onbox.contract.exits import Exit
 from onbox.contract.manifest import WaitFor
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
-from onbox.trust import require
 
 if TYPE_CHECKING:
     import argparse
@@ -187,6 +186,8 @@ def _load_to_start(args: argparse.Namespace) -> Project:
     engine = not args.inline and (args.backend or found.config.backend) in ("ray", "iris")
     uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
     if any(one.use in uses for one in found.withheld):
+        from onbox.trust import require  # noqa: PLC0415 - only then
+
         found = load_project(args.config, asks=uses, given=given)
         require(found.config_path, found.withheld, uses)
     return found
@@ -217,4 +218,8 @@ def run_resume_command(args: argparse.Namespace) -> int:
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
+    if "backend" in kept:
+        from onbox.commands.backend_view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
+
+        refuse_unaccepted(kept["backend"], head, paths)
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))
