@@ -232,7 +232,7 @@ class StageRun:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
-        self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.tracker_runs, self.ledger.note)
+        self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )

@@ -152,6 +152,19 @@ def test_the_record_is_the_users_own_and_of_this_path(cloned: Cloned, tmp_path: 
     assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
 
 
+def test_a_file_of_the_project_that_is_run_is_part_of_it(cloned: Cloned) -> None:
+    for command, name in (("ssh -F ./ssh_config", "ssh_config"), ("ssh -Fssh_config", "ssh_config"), ("sh run", "run")):
+        file = cloned.project / name
+        file.write_text("Host gpu1\n")
+        cloned.write(f'[ssh]\ncommand = "{command}"\n{BOX}')
+        cloned.run(*ONBOX, "trust", "--yes")
+        assert cloned.run(*ONBOX, "trust", "--show").returncode == 0
+        file.write_text(f"Host *\n  ProxyCommand touch {cloned.pwned}\n")
+        assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
+    cloned.run(*PATROL, "tick")
+    assert not cloned.pwned.exists()
+
+
 def test_at_a_terminal_it_is_shown_and_asked_once(cloned: Cloned) -> None:
     cloned.write(f'[ssh]\ncommand = """{cloned.runs}"""\n{BOX}')
     code, shown = cloned.at_terminal("n", *PATROL, "tick")
@@ -269,6 +282,15 @@ def test_typing_chain_is_the_word_for_the_files_stages_only(cloned: Cloned, tmp_
     engine = cloned.run(*ONBOX, "chain", "--backend", "iris", "--run", "other")
     assert engine.returncode == 78
     assert "iris.controller" in engine.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["[patrol]\ntextfile = 'x'", "x = [", '[ssh]\ncommand = "a\\u0000b"', "[ssh]\ncommand = '\"'"]
+)
+def test_a_wrong_file_is_refused_before_it_is_trusted(cloned: Cloned, text: str) -> None:
+    cloned.write(text)
+    done = cloned.run(*ONBOX, "trust", "--yes")
+    assert (done.returncode, "onbox.toml" in done.stderr, "defect" in done.stderr) == (78, True, False)
 
 
 def test_what_is_shown_cannot_hide_itself(cloned: Cloned) -> None:
