@@ -69,6 +69,15 @@ def printable(text: str) -> str:
     return _UNSEEN.sub("", text) if _SUSPECT.search(text) else text
 
 
+def for_terminal(text: str) -> str:
+    """A log as a terminal shows it: colours and every other control sequence are gone, a carriage return still begins
+    the line again, as a progress bar does. Nothing is masked or cut.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    return "\r".join(_HIDDEN.sub(_codes, _CONTROL.sub("", piece)) for piece in text.split("\r"))
+
+
 def _bounded(value: object, limit: int, make: Callable[[str], str]) -> str:
     text = value if isinstance(value, str) else str(value)
     looked_at = text[: REACH * limit]
