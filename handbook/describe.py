@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from handbook.describe_end import passed_over, progress_words, results, stage_end, trackers
 from handbook.facts import (
     FailureFacts,
     IdentityFacts,
@@ -21,7 +22,6 @@ from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_object
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
-from onbox.contract.progress import Progress, render_progress
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
 from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.tracker import describe_identity, identity_from_record
@@ -76,7 +76,7 @@ def describe(
         attempt=_whole(look.get("attempt")),
         stages_done=int(as_number(look.get("stages_done")) or 0),
         stages_total=int(as_number(look.get("stages_total")) or 0),
-        progress=_progress(look.get("progress")),
+        progress=progress_words(look.get("progress")),
         further=tuple(
             (safe(one.get("rule", ""), 60), safe(one.get("say", ""))) for one in _list(verdict.get("further"))
         ),
@@ -84,6 +84,7 @@ def describe(
         failure=_failure(look.get("failure")),
         log=_log(look.get("log")),
         waiting=_whole(look.get("undelivered"), "nobody looked"),
+        trackers=trackers(look),
     )
     return facts if record is None else _with_record(facts, record, look, records_at)
 
@@ -133,6 +134,7 @@ def _stage(frozen: FrozenStage, record: RunRecord, facts: RunFacts) -> StageFact
         artifacts=tuple(safe(_artifact(one), 200) for one in stage.artifacts),
         fingerprint=safe(frozen.fingerprint, 40),
         note=safe(note, 160),
+        end=stage_end(done) if isinstance(done, Marker) else Absent("it is not done"),
     )
 
 
@@ -170,8 +172,7 @@ def condition_words(stage: Stage) -> tuple[str, ...]:
     words += [f"{name} {format_duration(seconds)}" for name, seconds in limits if seconds is not None]
     if stage.wait_for is not None:
         one = stage.wait_for
-        what = one.file if one.file is not None else f"{one.regex} in {one.log}"
-        words.append(f"waits for {safe(what, 120)}, at most {format_duration(one.timeout_seconds)}")
+        words.append(f"waits for {safe(one, 120)}, at most {format_duration(one.timeout_seconds)}")
     if stage.retry.max:
         words.append(f"retries {stage.retry.max} for {', '.join(stage.retry.classes)}")
     if stage.done_if_log:
@@ -289,6 +290,10 @@ def _resume(record: RunRecord) -> Maybe[ResumeFacts]:
         stage=safe(data.get("stage") or "", 80),
         checkpoint=safe(_checkpoint(checkpoint)),
         step=chosen["step"] if isinstance(chosen.get("step"), int) else None,
+        path=safe_path(chosen.get("path") or ""),
+        newest=safe(_newest(chosen)),
+        passed=passed_over(data),
+        results=results(data),
         whole=chosen.get("whole") if isinstance(chosen.get("whole"), bool) else None,
         missing=tuple((safe(one.get("stage", ""), 80), safe_path(one.get("path", ""))) for one in missing),
         changed=tuple(safe(one, 300) for one in _sequence(data.get("config_changed")) if isinstance(one, str)),
@@ -302,19 +307,21 @@ def _checkpoint(data: Any) -> str:
         return known.why
     if isinstance(known, Unseen):
         return f"could not look: {known.why}"
-    chosen = as_object(as_object(data).get("chosen"))
-    whole = chosen.get("whole")
-    words = "whole" if whole is True else "INCOMPLETE" if whole is False else "whole or not is not known"
-    parts = (
-        [f"step {chosen.get('step')}, {chosen.get('path')}: {words} ({chosen.get('says')})"]
-        if chosen
-        else ["none that is whole"]
-    )
+    parts = [_newest(as_object(as_object(data).get("chosen")))]
     passed = _list(as_object(data).get("passed_over"))
     parts += [
         f"newer, but {_wrong(one)}: {one.get('path')} ({one.get('against') or one.get('says')})" for one in passed
     ]
     return "; ".join(parts)
+
+
+def _newest(chosen: Mapping[str, Any]) -> str:
+    """The checkpoint to go on from, or the final one."""
+    if not chosen:
+        return "none that is whole"
+    whole = chosen.get("whole")
+    words = "whole" if whole is True else "INCOMPLETE" if whole is False else "whole or not is not known"
+    return f"step {chosen.get('step')}, {chosen.get('path')}: {words} ({chosen.get('says')})"
 
 
 def _wrong(one: Mapping[str, Any]) -> str:
@@ -352,19 +359,6 @@ def _whole(value: Any, why: str = "not known") -> Maybe[int]:
     if isinstance(known, Absent | Unseen):
         return type(known)(safe(known.why, 200))
     return known if isinstance(known, int) and not isinstance(known, bool) else Absent(why)
-
-
-def _progress(value: Any) -> Maybe[str]:
-    known = unplain(value)
-    if isinstance(known, Absent | Unseen):
-        return type(known)(safe(known.why, 200))
-    if not isinstance(known, dict):
-        return Absent("no progress was shown")
-    fields = {key: item for key, item in known.items() if key in Progress._fields}
-    try:
-        return safe(render_progress(Progress(**fields)), 200)
-    except (TypeError, ValueError):
-        return Unseen("its progress could not be understood")
 
 
 def _failure(value: Any) -> Maybe[FailureFacts]:

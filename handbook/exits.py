@@ -18,5 +18,5 @@ EXIT_MEANINGS: tuple[tuple[int, str], ...] = (
     (int(Exit.INTERNAL), "a defect in the handbook itself; the report file is named"),
     (int(Exit.STATE_NOT_WRITTEN), "a file could not be written (disk full, rights)"),
     (int(Exit.ANOTHER_RUNNER), "another writer hangs"),
-    (int(Exit.CONFIG), "the configuration is wrong"),
+    (int(Exit.CONFIG), "the configuration is wrong, or not accepted: `onbox trust`"),
 )

@@ -17,6 +17,24 @@ NOT_READ = Unseen("its records were not read yet")
 SCHEMA = 1
 
 
+class StageEnd(NamedTuple):
+    """How a stage that is done ended, as its marker says. step: where its counter stood; None: it showed none.
+
+    artifacts: `(path, bytes)`, the first ones; artifact_count: of all. tracker: link, id or name. warnings: what spoke
+    against the success and did not prevent it.
+    """
+
+    attempt: int
+    exit_code: int | None
+    took_seconds: float | None
+    progress: Maybe[str]
+    step: float | None = None
+    artifacts: tuple[tuple[str, int | None], ...] = ()
+    artifact_count: int = 0
+    tracker: str = ""
+    warnings: tuple[str, ...] = ()
+
+
 class StageFacts(NamedTuple):
     """One stage of a chain, in order. gates, conditions: in words. state: done, failed, running, pending, ..."""
 
@@ -28,6 +46,7 @@ class StageFacts(NamedTuple):
     artifacts: tuple[str, ...] = ()
     fingerprint: str = ""
     note: str = ""
+    end: Maybe[StageEnd] = Absent("it is not done")
 
 
 class MarkerFacts(NamedTuple):
@@ -72,13 +91,46 @@ class IdentityFacts(NamedTuple):
     tracker: str = ""
 
 
+class PassedFacts(NamedTuple):
+    """A checkpoint that is newer than the one to go on from, and does not count. fault: `incomplete`, `unproven`
+    (nothing in it says whether it is finished), `foreign` (certainly not of this run), `given up`.
+    """
+
+    path: str
+    step: int
+    fault: str
+    says: str
+
+
+class ResultFacts(NamedTuple):
+    """A small text file that a stage left, as it lies there. whole: there was no more of it."""
+
+    stage: str
+    path: str
+    text: str
+    whole: bool
+
+
+class TrackerFacts(NamedTuple):
+    """A stage's run at an experiment tracker. finished: whether it has its end and its last values there. drift: how it
+    is not the one that is meant. sent: whether an offline run was sent; None: not known.
+    """
+
+    stage: str
+    says: str
+    finished: Maybe[bool]
+    drift: tuple[str, ...] = ()
+    sent: bool | None = None
+
+
 class ResumeFacts(NamedTuple):
     """What `onbox resume` would do, as the box foretold it. would: see `onbox.chain.forecast`; "": not known.
 
     checkpoint: what the stage continues from, in words. whole: whether that is complete; None: not known, or there is
     none. missing: results that are gone although their stage is done. changed: what differs between the frozen
     definition and onbox.toml on the box. refused: newer checkpoints that are certainly of another lineage: a resume
-    refuses while they lie there. step: of the checkpoint; None: there is none.
+    refuses while they lie there. step, path: of the checkpoint; None, "": there is none. newest: it alone, in words.
+    passed: newer ones that do not count, highest step first. results: of a run that is done.
     """
 
     would: str
@@ -90,6 +142,10 @@ class ResumeFacts(NamedTuple):
     changed: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     step: int | None = None
+    path: str = ""
+    newest: str = ""
+    passed: tuple[PassedFacts, ...] = ()
+    results: tuple[ResultFacts, ...] = ()
 
 
 class RecordFacts(NamedTuple):
@@ -144,11 +200,12 @@ class RunFacts(NamedTuple):
     notify: str = ""
     waiting: Maybe[int] = Absent("nobody is told")
     records_at: float | None = None
+    trackers: tuple[TrackerFacts, ...] = ()
     record: RecordFacts = RecordFacts(None, by_hand=False, due_at=None)
 
     @property
     def name(self) -> str:
-        return f"{self.box}/{self.run}" if self.run else self.box
+        return "/".join(filter(None, (self.box, self.run)))
 
 
 class BoxFacts(NamedTuple):

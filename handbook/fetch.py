@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RECORDS_SECONDS = 60.0
 AT_ONCE = 8
-LIMIT_BYTES = 64 << 20
+LIMIT_BYTES = 8 << 20  # runs beyond it are asked for at the next time
 
 
 def fetch_all(settings: Settings, wanted: Mapping[str, Mapping[str, str]]) -> dict[str, BoxRecords]:
@@ -49,6 +49,10 @@ def fetch(settings: Settings, box: BoxSettings, runs: Mapping[str, str]) -> BoxR
         deadline_seconds=RECORDS_SECONDS,
         limit_bytes=LIMIT_BYTES,
     )
-    if isinstance(answer, NoAnswer):
+    if not isinstance(answer, NoAnswer):
+        return parse(answer.output, mark, runs)
+    if len(answer.output) < LIMIT_BYTES:
         return BoxRecords((), {}, f"{answer.reason}: {answer.detail}")
-    return parse(answer.output, mark)
+    found = parse(answer.output, mark, runs, cut=True)
+    were_read = f"the records of {len(found.runs)} of {len(runs)} runs were read"
+    return found._replace(trouble=f"more than {LIMIT_BYTES >> 20} MiB came; {were_read}")

@@ -133,6 +133,7 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
     for box, answer in fetch_all(settings, wanted).items():
         if answer.trouble:
             troubles.append(f"{box}: its records could not be read: {answer.trouble}")
+        if not answer.runs:
             continue
         onbox[box] = answer.onbox
         if answer.refused:

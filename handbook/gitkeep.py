@@ -142,11 +142,12 @@ def _top(git: _Git) -> str:
 
 def _commit(git: _Git, run: str) -> str:
     """The new commit, shortened; "" where there is nothing to commit."""
-    if not git("status", "--porcelain", "--ignored", "--untracked-files=all", "--", git.name).strip():
+    stands = git("status", "--porcelain", "--ignored", "--untracked-files=all", "--", git.name)
+    if not stands.strip():
         return ""
     _refuse_others_repository(git)
     _refuse_bad_moment(git)
-    if git.try_("check-ignore", "-q", "--", git.name) is not None:
+    if stands.startswith("!!"):
         raise _Refused(f"git ignores {git.name}: take it out of .gitignore")
     earlier = git.try_("show", f"HEAD:./{git.name}")
     text = (read_file(os.path.join(git.folder, git.name), 1 << 30) or b"").decode("utf-8", "replace")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from handbook.markdown import Markdown, joined, md
+from handbook.markdown import Markdown, code, joined, md
+from handbook.meant import NOT_LAUNCHED
 from handbook.recovery import advise
 from handbook.render_run import maybe, state_word
 from handbook.words import clock
@@ -44,6 +45,8 @@ def update(run: RunFacts, entries: Sequence[Entry], *, approved: bool) -> str:
 
 
 def _status(run: RunFacts) -> Markdown:
+    if run.rule == NOT_LAUNCHED:
+        return md("**not launched yet**. Next: {}, then {}.", code("handbook contract"), code("onbox chain -d"))
     known = observed(run.resume)
     parts = [md("**{}**", state_word(run)), maybe(run.progress), run.says, f"last contact {clock(run.seen_at)}"]
     parts += [f"checkpoint {known.checkpoint}"] if known and known.step is not None else []

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from patrol.settings import Settings
 
 
-def find_place(args: argparse.Namespace, environ: Mapping[str, str]) -> Place:
+def find_place(args: argparse.Namespace, environ: Mapping[str, str], *, before_launch: bool = False) -> Place:
     """The place. `--here`, or a project that has runs of its own and whose boxes nobody ever looked at from here, is
-    described as the box that this machine is. Raises Trouble.
+    described as the box that this machine is. before_launch: an onbox.toml is enough. Raises Trouble.
     """
     settings = load_settings(args, environ, looks=True)
     title = os.path.basename(settings.folder) or settings.config.run_name
     if args.here or _is_box(settings):
-        if not os.path.isdir(_state_dir(settings)):
+        planned = before_launch and bool(settings.config.stages)
+        if not planned and not os.path.isdir(_state_dir(settings)):
             raise Trouble(
                 Exit.USAGE,
                 f"{settings.folder}: no box is configured here and no run was started here; go to the directory of "

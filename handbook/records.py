@@ -19,7 +19,7 @@ from patrol.box_program import FUNCTIONS
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from onbox.contract.events import Record
     from onbox.contract.runfile import FrozenStage
@@ -81,6 +81,13 @@ h_end
 )
 
 
+# As much as the script sends; more is not looked at.
+PIECES_LIMIT = 8192
+NAME_LIMIT = 300
+LIMIT_BYTES = 256 << 10
+LIMITS = {"manifest": 1 << 20, "marker": 4096}
+
+
 class RawRun(NamedTuple):
     """One run's records, as text: what is kept between two builds."""
 
@@ -125,26 +132,33 @@ def end_mark(mark: str) -> bytes:
     return f"{mark} end".encode()
 
 
-def parse(output: bytes, mark: str) -> BoxRecords:
-    """Take an answer apart. What is cut off or hostile is text that `read` will not understand."""
+def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = False) -> BoxRecords:
+    """Take an answer apart. What is cut off or hostile is text that `read` will not understand. wanted: the runs that
+    were asked for, others are left out. cut: the answer has no end, and its last run may be half a one.
+    """
     onbox: tuple[str, ...] = ()
     refused = ""
     found: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] | None = None
-    for piece in output.decode("utf-8", "replace").split(f"\n{mark} ")[1:]:
-        words, _, text = piece.partition("\n")
-        kind, _, name = words.partition(" ")
+    pieces = output.split(f"\n{mark} ".encode(), PIECES_LIMIT)[1:]
+    for piece in pieces[:PIECES_LIMIT]:
+        head, _, data = piece.partition(b"\n")
+        kind, _, name = head[:NAME_LIMIT].decode("utf-8", "replace").partition(" ")
+        text = data[: LIMITS.get(kind, LIMIT_BYTES)].decode("utf-8", "replace")
         if kind == "trouble":
             return BoxRecords((), {}, text.strip())
         if kind == "onbox":
             onbox = onbox_words(text)
             refused = "" if onbox or not text.strip() else safe_words(text, 80)
         elif kind == "run":
-            current = None if name_problem(text) else found.setdefault(text, {"markers": {}})
+            known = text in wanted and name_problem(text) is None
+            current = found.setdefault(text, {"markers": {}}) if known else None
         elif kind == "marker" and current is not None and name_problem(name) is None:
             current["markers"][name] = text
         elif current is not None and kind in RawRun._fields:
             current[kind] = text
+    if cut and found:
+        found.popitem()
     runs = {
         name: RawRun(
             scrub_lines(one.get("manifest", "")),

@@ -45,5 +45,7 @@ def _sealed(run: RunFacts, entries: Sequence[Entry]) -> float | None:
 
 
 def _last_by_hand(run: RunFacts, entries: Sequence[Entry]) -> float | None:
-    mine = [one for one in entries if one.kind in PEOPLES_KINDS and not one.source and one.run in (run.name, "")]
+    mine = [
+        one for one in entries if one.kind in PEOPLES_KINDS and not one.source and one.run in (run.name, run.run, "")
+    ]
     return max(filter(None, (clock_seconds(one.at) for one in mine)), default=None)

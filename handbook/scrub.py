@@ -9,9 +9,11 @@ import json
 import shlex
 from typing import Any
 
+from onbox.contract.json_text import parse_json
 from onbox.redact import redact
 
 ENVIRONMENTS = ("env", "environment")
+TEXT_LIMIT = 8192  # of one text, or of a line that is no JSON: patterns run over it
 _HEAD_END = ', "stages": ['  # how the first line of run.json goes on
 
 
@@ -24,29 +26,29 @@ def _line(line: str) -> str:
     for end, closing in ((_HEAD_END, "}"), (",", ""), ("", "")):
         if line.endswith(end):
             try:
-                data = json.loads(line.removesuffix(end) + closing)
-            except (ValueError, RecursionError):
+                data = parse_json(line.removesuffix(end) + closing)
+            except ValueError:
                 continue
             if not isinstance(data, dict):
                 continue
             said = json.dumps(_scrub(data))
             return said.removesuffix(closing) + end
-    return redact(line)
+    return redact(line[:TEXT_LIMIT])
 
 
 def _scrub(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
-        return redact(value)
+        return redact(value[:TEXT_LIMIT])
     if depth > 20:
         return None
     if isinstance(value, dict):
         return {
-            redact(str(key)): _names_only(one) if key in ENVIRONMENTS else _scrub(one, depth + 1)
+            redact(key[:TEXT_LIMIT]): _names_only(one) if key in ENVIRONMENTS else _scrub(one, depth + 1)
             for key, one in value.items()
         }
     if isinstance(value, list):
         if value and all(isinstance(one, str) for one in value):
-            return _scrub_words(value)
+            return _scrub_words([one[:TEXT_LIMIT] for one in value])
         return [_scrub(one, depth + 1) for one in value]
     return value
 

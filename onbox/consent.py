@@ -14,4 +14,5 @@ def agrees(question: str, *, unasked: str) -> bool:
     """
     if not sys.stdin.isatty():
         raise Trouble(Exit.USAGE, f"nobody can be asked here (stdin is no terminal): {unasked}")
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)  # stdout may go into a pipe
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

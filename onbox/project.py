@@ -8,7 +8,6 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.config import Config, ConfigErrors, parse_config, run_name_from
-from onbox.contract.config_trust import without
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
@@ -137,6 +136,8 @@ def load_project(config_option: str | None, *, asks: Collection[str] = (), given
         stand = ask(stand, asks, os.environ)
     withheld = tuple(one for one in stand.open if one.use not in given)
     if withheld:
+        from onbox.contract.config_trust import without  # noqa: PLC0415 - loaded by now
+
         config = _parse(path, without(data, withheld))
     return Project(os.path.dirname(path), path, config, withheld)
 

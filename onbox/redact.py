@@ -86,7 +86,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("ntn_", r"ntn_[A-Za-z0-9]{30,}"),
     ("secret_", r"secret_[A-Za-z0-9]{40,}"),
     ("pmak-", r"PMAK-[\w-]{30,}"),
-    ("eyj", r"eyJ[\w-]{10,400}\.[\w-]{10,}(?:\.[\w-]{6,})?"),
+    ("eyj", r"eyJ[\w-]{10,200}\.[\w-]{10,}(?:\.[\w-]{6,})?"),
 )
 # URLs that are secrets themselves: what stands before the secret part.
 _HOOKS: tuple[tuple[str, str], ...] = (
@@ -203,7 +203,7 @@ ROWS: tuple[Row, ...] = (
     # the same with curl's short options in one word, and with no blank behind them: -su user:password, -uuser:password
     Row(
         ("curl",),
-        r"(\bcurl\b[^\n|;&]{0,300}?\s-[A-Za-z#0-9]{0,12}[uU][ \t]{0,4}[\"']?[^\s:\"'/-][^\s:\"'/]{0,80}:)[^\s\"'`]+",
+        r"(\s-[A-Za-z#0-9]{0,12}[uU][ \t]{0,4}[\"']?[^\s:\"'/-][^\s:\"'/]{0,80}:)[^\s\"'`]+",
         rf"\1{MASK}",
     ),
     Row(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.consent import agrees
 from onbox.contract.config_trust import find_delicate, hash_of
 from onbox.contract.exits import Exit
-from onbox.contract.json_text import parse_object
+from onbox.contract.json_text import as_object, parse_object
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.redact import MASK
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 VARIABLE = "ONBOX_TRUST"  # of this process's own environment: "all", or hashes that `onbox trust --show` prints
 ALL = "all"
+_ENGINES = "/engines of runs"  # stands for a path in the record of what runs were handed to
 SHOWN_CHARACTERS = 2000
 KEYS_NAMED = 4
-_RECORD_LIMIT = 1 << 20
+_RECORD_LIMIT = _FILE_LIMIT = 1 << 20
 _ANYBODY_WRITES = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -56,15 +57,13 @@ class Stand(NamedTuple):
 
 def stand_of(path: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> Stand:
     """How a parsed onbox.toml stands. One that cannot be looked up is not accepted."""
-    found = find_delicate(data, lambda text: leaves(os.path.dirname(os.path.abspath(path)), text))
+    folder = os.path.dirname(os.path.abspath(path))
+    found = find_delicate(data, lambda text: leaves(folder, text), lambda text: _digest_within(folder, text))
     if not found:
         return Stand(path, (), ())
     if {ALL, hash_of(found)} & set(environ.get(VARIABLE, "").replace(",", " ").split()):
         return Stand(path, found, (), VARIABLE)
-    record = _read(path, environ)
-    known = record.get("accepted")
-    accepted = known if isinstance(known, dict) else {}
-    at = record.get("at")
+    accepted, at = _accepted(path, environ), _read(path, environ).get("at")
     return Stand(
         path,
         found,
@@ -75,8 +74,7 @@ def stand_of(path: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> 
 
 def accept(path: str, found: Sequence[Delicate], environ: Mapping[str, str]) -> None:
     """These keys with these values, from now on; what was accepted of others stays. Raises StateNotWritten."""
-    known = _read(path, environ).get("accepted")
-    accepted = {**(known if isinstance(known, dict) else {}), **{one.key: one.digest for one in found}}
+    accepted = {**_accepted(path, environ), **{one.key: one.digest for one in found}}
     record = {"schema": 1, "config": os.path.realpath(path), "accepted": accepted, "at": wall()}
     place = _record_path(path, environ)
     make_folders(os.path.dirname(place))
@@ -107,6 +105,32 @@ def ask(stand: Stand, uses: Collection[str], environ: Mapping[str, str]) -> Stan
         return stand
     accept(stand.path, wanted, environ)
     return stand._replace(open=tuple(one for one in stand.open if one not in wanted))
+
+
+# -- what a run's own records say of its engine
+
+
+def accept_engine(settings: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+    """Who hands a run to an engine accepts that it is asked about it later. Raises StateNotWritten."""
+    found = _of_engine(settings)
+    if found:
+        accept(_ENGINES, [one._replace(key=one.digest) for one in found], environ)
+
+
+def engine_not_accepted(settings: Mapping[str, Any], config: str | None, environ: Mapping[str, str]) -> list[str]:
+    """The keys in a run's records that say where to ask and with which token, and that nobody here has accepted: the
+    records may have come with a repository. settings: of the engine, as frozen. config: the file that they are of.
+    """
+    found = _of_engine(settings)
+    if not found or {ALL, hash_of(found)} & set(environ.get(VARIABLE, "").replace(",", " ").split()):
+        return []
+    known = _accepted(_ENGINES, environ)
+    of_config = _accepted(config, environ) if config else {}
+    return [one.key for one in found if one.digest not in known and of_config.get(one.key) != one.digest]
+
+
+def _of_engine(settings: Mapping[str, Any]) -> tuple[Delicate, ...]:
+    return find_delicate({str(settings.get("name")): settings}, lambda _: True)
 
 
 def can_ask() -> bool:
@@ -141,9 +165,22 @@ def require(path: str | None, withheld: Sequence[Delicate], uses: Collection[str
 
 def leaves(folder: str, text: str) -> bool:
     """Whether a path leads out of the folder, also through a symbolic link."""
+    if "\0" in text:
+        return True
     home = os.path.realpath(folder)
     place = os.path.realpath(os.path.join(home, os.path.expanduser(text)))
     return os.path.commonpath([home, place]) != home
+
+
+def _digest_within(folder: str, text: str) -> str:
+    """Of a file that came with the project; "" where there is none."""
+    place = os.path.join(folder, os.path.expanduser(text))
+    try:
+        if not text or leaves(folder, text) or not os.path.isfile(place):
+            return ""
+        return hashlib.sha256(read_file(place, _FILE_LIMIT) or b"").hexdigest()
+    except OSError:
+        return "unreadable"
 
 
 # -- the record
@@ -153,6 +190,10 @@ def _record_path(path: str, environ: Mapping[str, str]) -> str:
     home = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     return os.path.join(home, "onbox", "trust", f"{name}.json")
+
+
+def _accepted(path: str, environ: Mapping[str, str]) -> Mapping[str, Any]:
+    return as_object(_read(path, environ).get("accepted"))
 
 
 def _read(path: str, environ: Mapping[str, str]) -> dict[str, Any]:

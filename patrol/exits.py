@@ -14,5 +14,5 @@ EXIT_MEANINGS: tuple[tuple[int, str], ...] = (
     (int(Exit.INTERNAL), "a defect in the patrol itself; the report file is named"),
     (int(Exit.STATE_NOT_WRITTEN), "the patrol's own files, or the crontab, could not be read or written"),
     (int(Exit.ANOTHER_RUNNER), "somebody else is changing the crontab just now"),
-    (int(Exit.CONFIG), "the configuration is wrong"),
+    (int(Exit.CONFIG), "the configuration is wrong, or not accepted: `onbox trust`"),
 )

@@ -25,6 +25,7 @@ from patrol.memory_schema import (
     KEPT_DAYS,
     KEPT_LOOKS_PER_BOX,
     KEPT_ROWS,
+    KEPT_RUNS_PER_BOX,
     NEWEST,
     STEPS,
 )
@@ -329,6 +330,11 @@ def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:
     for table, rows in KEPT_ROWS.items():
         db.execute(f"DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?", (rows,))  # noqa: S608 - as above
     for box in boxes:
+        db.execute(
+            "DELETE FROM runs WHERE box = ?1 AND key NOT IN (SELECT key FROM runs WHERE box = ?1 ORDER BY at DESC, key"
+            " LIMIT ?2)",
+            (box, KEPT_RUNS_PER_BOX),
+        )
         db.execute(
             "DELETE FROM looks WHERE box = ?1 AND at < (SELECT min(at) FROM (SELECT at FROM looks WHERE box = ?1"
             " ORDER BY at DESC LIMIT ?2))",

@@ -40,4 +40,5 @@ NEWEST = len(STEPS)
 KEPT_DAYS = {"ticks": 400, "points": 400, "flips": 400, "acts": 400, "looks": 14}
 KEPT_ROWS = {"ticks": 20_000, "flips": 20_000, "acts": 5_000}
 KEPT_LOOKS_PER_BOX = 96
+KEPT_RUNS_PER_BOX = 200
 AGE_COLUMN = {"ticks": "ended_at"}

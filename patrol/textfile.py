@@ -5,11 +5,13 @@ Only what was observed becomes a metric: an absent or unseen value is left out, 
 
 from __future__ import annotations
 
+import os
+import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.metrics import metric_head, metric_line
 from onbox.contract.readings import observed
-from onbox.system.files import replace_file
+from onbox.system.files import read_file, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from patrol.verdict import Verdict
 
 READABLE = 0o644  # node_exporter runs as a user of its own
+_START = b"# HELP patrol_"
 HELP = {
     "patrol_tick_timestamp_seconds": "When the last tick ended.",
     "patrol_tick_duration_seconds": "How long it took.",
@@ -81,6 +84,19 @@ def render(samples: Iterable[Sample]) -> str:
         lines.append(metric_head(name, HELP[name], "gauge"))
         lines += [metric_line(name, sample.labels, sample.value) for sample in group]
     return "".join(lines)
+
+
+def why_not_ours(path: str) -> str | None:
+    """Why the file there must stay as it is: something else wrote it. None: it is ours, or there is none."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return "is not a file"
+        start = read_file(path, len(_START)) or b""
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    return None if start == _START or not start else "holds something else than metrics of a patrol"
 
 
 def write(path: str, text: str) -> None:

@@ -12,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from onbox.contract.key_text import KEY_CHARACTERS
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.clock import monotonic
 from patrol.probe.trackers import LOOKS_AFTER_END, is_open, keep_server, known
@@ -29,7 +30,6 @@ DEFAULT_API = "https://api.wandb.ai"
 ASK_SECONDS = 3.0  # one question
 ALL_SECONDS = 4.0  # all of them, of one box
 QUESTIONS_LIMIT = 4
-KEY_LIMIT_BYTES = 4096
 
 Asked = tuple[str, str]  # run and stage
 
@@ -86,7 +86,7 @@ class Server:
         from onbox.notify.targets import NotSet, look_up_reference  # noqa: PLC0415 - only where a key is named
 
         try:
-            key = look_up_reference(self._intent.key or "", self._environ, self._folder)[:KEY_LIMIT_BYTES]
+            key = look_up_reference(self._intent.key or "", self._environ, self._folder, limit=KEY_CHARACTERS)
         except NotSet as error:
             self._answers.update(dict.fromkeys(self._wanted, Unseen(f"[tracker] key: {error}")))
             return

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
-from onbox.chain.orders import is_apart
 from onbox.contract.boxes import CLUSTERS
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
-from onbox.contract.runfile import Damaged, parse_head
+from onbox.contract.runfile import Damaged, is_apart, parse_head
 from onbox.contract.states import StageState
 from onbox.contract.units import format_duration
 from onbox.outside import safe_line

@@ -62,7 +62,7 @@ TROUBLES: tuple[tuple[Exit, str], ...] = (
     (Exit.USAGE, "the command line is wrong"),
     (Exit.INTERNAL, "a defect in sentinel itself"),
     (Exit.STATE_NOT_WRITTEN, "the register of waits could not be written"),
-    (Exit.CONFIG, "the configuration is wrong, or does not know the box"),
+    (Exit.CONFIG, "the configuration is wrong, not accepted (`onbox trust`), or does not know the box"),
 )
 
 _MEANINGS = (*((row.code, f"{row.outcome.value}: {row.meaning}") for row in TABLE), *TROUBLES)

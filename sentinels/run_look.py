@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.events import CHAIN_ENDS, Event, Unreadable, parse_events
+from onbox.contract.events import Event, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import RunState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import is_overtaken
-from onbox.runs.jobs import replay_jobs
+from onbox.runs.journal import fold
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
 from sentinels.engine_look import ASKED
@@ -36,8 +36,8 @@ RECORDS_PROOF_SECONDS = 60.0  # a shared disk shows to one node that late what a
 class RunFacts(NamedTuple):
     """One look. run_id None: there is no run (yet). launch: number of the newest start that the journal's end tells.
 
-    done, ended: CHAIN_DONE and CHAIN_FAILED, if they are of this very run, chain and launch. last: the journal's newest
-    record about the chain's start or end. newest: its newest record. failed: the newest FAILED marker of a stage.
+    done, ended: CHAIN_DONE and CHAIN_FAILED, if they are of this very run, chain and launch. last: the record of
+    the newest end; None while it is open. newest_event, newest_at: of the journal's newest record. failed: the newest FAILED marker of a stage.
     runner, stage: alive, gone, or why it could not be told. rebooted: the runner signed under another boot.
     engine: the engine that the run was handed to, whose processes are elsewhere; "" for none. What is on record of an
     earlier launch is left out once the run was handed over again. word: what the engine said last; None: nothing yet.
@@ -51,7 +51,8 @@ class RunFacts(NamedTuple):
     done: Marker | None
     ended: Marker | None
     last: Record | None
-    newest: Record | None
+    newest_event: str
+    newest_at: str
     failed: Mapping[str, Any]
     status: Mapping[str, Any]
     runner: str
@@ -77,17 +78,9 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
             engine = _engine(head.data.get("backend"))
         except Damaged as error:
             trouble = str(error)
-    records = [
-        one
-        for one in parse_events(parts.get("journal", b"").splitlines(keepends=True))
-        if not isinstance(one, Unreadable)
-    ]
-    last = next(
-        (one for one in reversed(records) if one["event"] in CHAIN_ENDS or one["event"] == Event.CHAIN_STARTED), None
-    )
-    launch = _launch(last)
-    ended_at = last.get("at") if last is not None and last["event"] in CHAIN_ENDS else None
-    if engine and is_overtaken(ended_at, replay_jobs(records).of.values()):
+    journal = fold(parse_events(parts.get("journal", b"").splitlines(keepends=True)))
+    launch, last = journal.launch, journal.end
+    if engine and last is not None and is_overtaken(last.get("at"), journal.jobs.of.values()):
         launch, last = None if launch is None else launch + 1, None
     lock = parse_object(parts.get("lock")) or {}
     return RunFacts(
@@ -95,7 +88,7 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
         _chain_marker(parts.get("done", b""), run_id, fingerprint, launch),
         _chain_marker(parts.get("ended", b""), run_id, fingerprint, launch),
         last,
-        records[-1] if records else None,
+        journal.newest_event, journal.newest_at,
         parse_object(parts.get("failed")) or {},
         parse_object(parts.get("status")) or {},
         text["runner"], text["stage"],
@@ -116,13 +109,6 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return 0.0
-
-
-def _launch(last: Record | None) -> int | None:
-    if last is None:
-        return None
-    number = last.get("launch") if last["event"] == Event.CHAIN_STARTED else last.get("attempt")
-    return number if isinstance(number, int) else None
 
 
 def _chain_marker(text: bytes, run_id: str | None, fingerprint: str, launch: int | None) -> Marker | None:
@@ -222,7 +208,7 @@ def _gone(facts: RunFacts) -> Judged:
 def _stalled(facts: RunFacts) -> Judged:
     stage, line = facts.status.get("stage", "?"), safe_line(facts.status.get("last_line", ""), 200)
     say = f"stage {stage} shows no sign of life" + (f"; last line: {line}" if line else "")
-    return Judged(Outcome.STALLED, say, _since(facts.newest))
+    return Judged(Outcome.STALLED, say, facts.newest_at)
 
 
 def _quiet(facts: RunFacts, terms: Terms) -> Judged:
@@ -308,8 +294,8 @@ def _with_engine(facts: RunFacts) -> Judged:
 
 
 def _own_stall(facts: RunFacts) -> bool:
-    at = parse_utc(_since(facts.newest))
-    told = facts.newest is not None and facts.newest["event"] == Event.STAGE_STALLED
+    at = parse_utc(facts.newest_at)
+    told = facts.newest_event == Event.STAGE_STALLED
     return told and at is not None and facts.clock - at >= STALL_PROOF_SECONDS
 
 

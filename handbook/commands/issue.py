@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from handbook.commands.log import about_run
 from handbook.commands.options import add_options
 from handbook.diary import contract_of
 from handbook.gather import gather
 from handbook.issue import body, command, update
 from handbook.logbook import FOLDER, Book
+from handbook.meant import about_run, planned_run
 from handbook.place import find_place
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line, safe_text
@@ -38,9 +38,9 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    place = find_place(args, os.environ)
+    place = find_place(args, os.environ, before_launch=True)
     facts = gather(place, wall())
-    about = about_run(args.run, facts)
+    about = about_run(args.run, facts, planned_run(place.settings))
     contract = place.settings.config.contract
     book = Book(place.settings.folder, about.run, place.settings.state)
     if contract.issue:

@@ -14,6 +14,7 @@ from handbook.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
 from handbook.gather import gather
 from handbook.gitkeep import is_rewritten, keep_in_git
 from handbook.logbook import Book, find_books
+from handbook.meant import about_run, planned_run
 from handbook.place import find_place
 from handbook.words import safe
 from onbox.contract.exits import Exit
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from handbook.facts import Facts, RunFacts
+    from handbook.facts import RunFacts
     from handbook.gather import Place
 
 EXAMPLES = """\
@@ -73,7 +74,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    place = find_place(args, os.environ)
+    place = find_place(args, os.environ, before_launch=True)
     if args.words == ["show"]:
         return _show(args, place)
     if args.words == ["verify"]:
@@ -90,7 +91,7 @@ def _write(args: argparse.Namespace, place: Place) -> int:
             Exit.USAGE, f"--kind {kind}: such entries are made by themselves; yours: {', '.join(PEOPLES_KINDS)}"
         )
     facts = gather(place, wall())
-    about = about_run(args.run, facts)
+    about = about_run(args.run, facts, planned_run(place.settings))
     text = safe_text(" ".join(args.words).replace("\r\n", "\n")).strip()
     if not text:
         raise Trouble(Exit.USAGE, "an entry needs a text")
@@ -170,19 +171,6 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"uid {os.getuid()}"
-
-
-def about_run(word: str | None, facts: Facts) -> RunFacts:
-    """The run that is meant. Raises Trouble with the names there are."""
-    runs = [run for run in facts.runs if run.run]
-    meant = [run for run in runs if word in (None, run.run, run.name)]
-    if len(meant) == 1:
-        return meant[0]
-    names = ", ".join(run.name for run in runs) or "none: `handbook resume` looks"
-    said = (
-        "which run" if word is None else f"no run {safe(word, 80)!r}" if not meant else f"{word!r} is on several boxes"
-    )
-    raise Trouble(Exit.USAGE, f"{said}; --run one of: {names}")
 
 
 def _books(args: argparse.Namespace, place: Place) -> list[Book]:

@@ -8,16 +8,18 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from handbook.commands.log import about_run, actor_of
+from handbook.commands.log import actor_of
 from handbook.commands.options import add_options, look_now
-from handbook.diary import contract_of
+from handbook.diary import contract_of, enter_what_happened
 from handbook.entry import make_entry
 from handbook.gather import gather
 from handbook.gitkeep import keep_in_git, tag_in_git
 from handbook.local import find_waiters
 from handbook.logbook import Book
+from handbook.markdown import prose
+from handbook.meant import about_run
 from handbook.place import find_place
-from handbook.seal import End, captured, checks
+from handbook.seal import End, captured, checks, final_facts
 from handbook.words import safe
 from onbox.chain.identity import patch_identity
 from onbox.contract.exits import Exit
@@ -28,6 +30,7 @@ from onbox.system.clock import wall
 if TYPE_CHECKING:
     import argparse
 
+    from handbook.facts import Facts, RunFacts
     from handbook.gather import Place
     from handbook.seal import Check
 
@@ -71,6 +74,15 @@ def run(args: argparse.Namespace) -> int:
     if trouble or false or args.check:
         print(safe_line(trouble), file=sys.stderr) if trouble else None
         return Exit.FAILED if false or trouble else Exit.DONE
+    _enter(args, place, facts, about, found)
+    return _into_git(args, place, book, found)
+
+
+def _enter(args: argparse.Namespace, place: Place, facts: Facts, about: RunFacts, found: list[Check]) -> None:
+    """What happened first, launches before all, whether or not the page was ever built; then the seal."""
+    for said in enter_what_happened(place, facts._replace(runs=(about,))):
+        print(safe_line(f"handbook: {said}"), file=sys.stderr)
+    contract = place.settings.config.contract
     caveats = [f"{one.name}: {safe(one.says, 160)}" for one in found if one.holds is None]
     entry = make_entry(
         "seal",
@@ -80,13 +92,13 @@ def run(args: argparse.Namespace) -> int:
         actor=actor_of(args),
         attempt=observed(about.attempt) or 0,
         source=f"seal {about.run_id}",
-        status="; ".join(caveats),
-        evidence=captured(about, end.contract),
+        status=prose("; ".join(caveats)),
+        evidence=prose(captured(about, contract)),
+        text=final_facts(about),
     )
-    written = book.append([entry], contract_of(about, facts, end.contract))
-    said = f"entry {written.entries[0].seq}" if written.entries else "sealed before"
-    print(f"{book.path}: {said}")
-    return _into_git(args, place, book, found)
+    book = Book(place.settings.folder, about.run, place.settings.state)
+    written = book.append([entry], contract_of(about, facts, contract))
+    print(f"{book.path}: {f'entry {written.entries[0].seq}' if written.entries else 'sealed before'}")
 
 
 def _into_git(args: argparse.Namespace, place: Place, book: Book, found: list[Check]) -> int:

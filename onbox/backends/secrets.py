@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from onbox.contract.key_text import ADDRESS_CHARACTERS, key_problem
 from onbox.system.files import read_file
 
 if TYPE_CHECKING:
@@ -26,20 +27,26 @@ def find_token(reference: str | None, environ: Mapping[str, str]) -> str | None:
         if not environ.get(name):
             raise NoToken(f"the variable {name}, which holds its token, is not set")
         return environ[name].strip()
-    found = read_token_file(name)
+    found = _read(name)
     if found is None:
         raise NoToken(f"the file {name}, which holds its token, cannot be read")
+    if problem := key_problem(found, limit=ADDRESS_CHARACTERS):
+        raise NoToken(f"the file {name}, which holds its token, {problem}")
     return found
 
 
 def read_token_file(path: str) -> str | None:
-    """The first line of a file; None if it cannot be read or is empty."""
+    """The token in a file; None if it cannot be read, is empty, or holds something else."""
+    found = _read(path)
+    return None if found is None or key_problem(found, limit=ADDRESS_CHARACTERS) else found
+
+
+def _read(path: str) -> str | None:
     try:
         text = read_file(os.path.expanduser(path), TOKEN_LIMIT_BYTES)
     except OSError:
         return None
-    lines = (text or b"").decode("utf-8", "replace").split()
-    return lines[0] if lines else None
+    return (text or b"").decode("utf-8", "replace").strip() or None
 
 
 def bearer(token: str | None) -> tuple[tuple[str, str], ...]:

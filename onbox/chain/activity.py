@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.chain.artifacts import find_files
-from onbox.system.process import TICKS_PER_SECOND, find_tree
+from onbox.chain.artifacts import list_files
+from onbox.system.process import TICKS_PER_SECOND, find_tree, never
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onbox.contract.manifest import Artifact
     from onbox.system.process import Identity
 
+LOOK_SECONDS = 20.0  # for all that one artifact leads to: the heartbeat waits for it
 BUSY_CORES = 0.02  # a hung job's housekeeping threads use less, a working one (even data-bound) more
 
 
@@ -25,7 +28,13 @@ class Signs(NamedTuple):
 
 
 def read_signs(
-    log: str, artifacts: tuple[Artifact, ...], folder: str, leader: Identity | None, assignment: bytes, now: float
+    log: str,
+    artifacts: tuple[Artifact, ...],
+    folder: str,
+    leader: Identity | None,
+    assignment: bytes,
+    now: float,
+    urged: Callable[[], bool] = never,
 ) -> Signs:
     """Look at all signs. What cannot be looked at shows no life, and none is invented for it."""
     try:
@@ -36,7 +45,8 @@ def read_signs(
     files = []
     for artifact in artifacts:
         try:
-            files += [(found.path, found.size_bytes, found.mtime_ns) for found in find_files(artifact, folder)]
+            found = list_files(artifact, folder, LOOK_SECONDS, urged)
+            files += [(one.path, one.size_bytes, one.mtime_ns) for one in found]
         except OSError:
             continue
     ticks = sum(entry.cpu_ticks for entry in find_tree(leader, assignment))

@@ -6,19 +6,45 @@ with this machine's clock: on a network file system the two differ.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.checkpoints import HALF, is_half_written, step_of
+from onbox.system.limit import CalledOff, TooLong, time_limit
+from onbox.system.process import never
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from onbox.contract.manifest import Artifact
 
 PICTURE_LIMIT = 500
 ENTRIES_LIMIT = 100_000  # of one folder
+MATCHES_LIMIT = 500_000  # of one pattern
+WALK_SECONDS = 120.0  # for all that one pattern leads to
+
+
+class StopAsked(OSError):
+    """Not all was looked at, because somebody asked the runner to stop."""
+
+
+def list_files(
+    artifact: Artifact, folder: str, seconds: float = WALK_SECONDS, urged: Callable[[], bool] = never
+) -> list[Found]:
+    """As `find_files`, in a bounded time: a pattern may lead through the whole disk (`/**`). urged: whether somebody
+    asked to stop. Raises OSError, of which StopAsked.
+    """
+    try:
+        with time_limit(seconds, urged):
+            return list(find_files(artifact, folder))
+    except CalledOff as off:
+        raise StopAsked(errno.EINTR, "the walk through its files was ended by a stop", artifact.pattern) from off
+    except TooLong as late:
+        says = f"the walk through its files took longer than {seconds:g} s"
+        raise OSError(errno.ETIMEDOUT, says, artifact.pattern) from late
 
 
 class Found(NamedTuple):
@@ -80,7 +106,10 @@ def _paths(artifact: Artifact, folder: str) -> Iterator[str]:
         return
     import glob  # noqa: PLC0415 - 3 ms that only stages with globs need
 
-    yield from sorted(glob.glob(artifact.pattern, root_dir=folder, recursive=True))
+    found = list(islice(glob.iglob(artifact.pattern, root_dir=folder, recursive=True), MATCHES_LIMIT + 1))
+    if len(found) > MATCHES_LIMIT:
+        raise OSError(errno.E2BIG, f"more than {MATCHES_LIMIT} files and folders match", artifact.pattern)
+    yield from sorted(found)
 
 
 def _holders(path: str) -> Iterator[str]:
@@ -112,16 +141,18 @@ def _sum(path: str, own: os.stat_result) -> tuple[int, int, int]:
     return size, mtime, ctime
 
 
-def picture(artifacts: tuple[Artifact, ...], folder: str, until_ns: int | None = None) -> dict[str, Any]:
+def picture(
+    artifacts: tuple[Artifact, ...], folder: str, until_ns: int | None = None, urged: Callable[[], bool] = never
+) -> dict[str, Any]:
     """What the artifacts look like before a stage starts, JSON-ready: {path: [inode, mtime_ns, size]}.
 
     Beyond PICTURE_LIMIT files only the newest change time is kept, under the key "" (no file has an empty name).
-    until_ns: leave out what changed later.
+    until_ns: leave out what changed later. Raises OSError.
     """
     before: dict[str, Any] = {}
     newest = 0
     for artifact in artifacts:
-        for found in find_files(artifact, folder):
+        for found in list_files(artifact, folder, urged=urged):
             if until_ns is not None and found.ctime_ns > until_ns:
                 continue
             newest = max(newest, found.ctime_ns)
@@ -132,15 +163,21 @@ def picture(artifacts: tuple[Artifact, ...], folder: str, until_ns: int | None =
     return before
 
 
-def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any], kind: str = "") -> Look:
+def look_at(
+    artifact: Artifact,
+    folder: str,
+    before: Mapping[str, Any],
+    kind: str = "",
+    urged: Callable[[], bool] = never,
+) -> Look:
     """Sort an artifact's files and folders into new, old, small and broken, by the picture taken before. kind: of
-    checkpoint, as the stage declares it.
+    checkpoint, as the stage declares it. Raises StopAsked.
     """
     new: list[Found] = []
     old: list[Found] = []
     small: list[Found] = []
     try:
-        for found in find_files(artifact, folder):
+        for found in list_files(artifact, folder, urged=urged):
             if not _is_new(found, before):
                 old.append(found)
             elif found.size_bytes < artifact.min_bytes:
@@ -148,6 +185,8 @@ def look_at(artifact: Artifact, folder: str, before: Mapping[str, Any], kind: st
             else:
                 new.append(found)
         whys = _incomplete(artifact, new, folder, kind)
+    except StopAsked:
+        raise
     except OSError as error:
         return Look(artifact, problem=f"{error.filename or artifact.pattern}: {error.strerror}")
     except ValueError as error:  # a pattern that can be no file's name

@@ -50,15 +50,16 @@ def _written(folder: str, one: Checkpoint) -> Written | None:
         with suppress(OSError):
             return Written(one.path, one.step, os.stat(path).st_mtime)
         return None
-    at, step, run = 0.0, None, ""
+    at, step, run, tells = 0.0, None, "", False
     for name in _PROOFS:
         with suppress(OSError, ValueError, RecursionError):
             at = max(at, os.stat(os.path.join(path, name)).st_mtime)
             if name in _TELLING:
                 data = json.loads(read_file(os.path.join(path, name), METADATA_LIMIT_BYTES) or b"{}")
+                tells = tells or isinstance(data, dict)
                 step, run = stated(data) if isinstance(data, dict) and step is None and not run else (step, run)
     with suppress(OSError):
-        return Written(one.path, one.step, at or os.stat(path).st_mtime, step, run)
+        return Written(one.path, one.step, at or os.stat(path).st_mtime, step, run, tells)
     return None
 
 
@@ -89,5 +90,5 @@ def _examine(folder: str, path: str, step: int, kind: str) -> Checkpoint | None:
         return None
     except OSError as error:
         return Checkpoint(path, step, 0, None, f"could not look: {error.strerror}")
-    # A folder that proves nothing is passed over: one that is half written looks the same.
-    return Checkpoint(path, step, size, False if is_folder and whole is None else whole, says)
+    unproven = is_folder and whole is None
+    return Checkpoint(path, step, size, False if unproven else whole, says, unproven=unproven)

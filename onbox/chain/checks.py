@@ -39,14 +39,14 @@ class Ended(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One condition that does not hold: its name, what was seen, what was wanted."""
+    """One condition that does not hold: its name, what was seen, what was wanted ("": nothing more is to be said)."""
 
     gate: str
     seen: str
     wanted: str
 
     def __str__(self) -> str:
-        return f"{self.gate}: {self.seen}, wanted {self.wanted}"
+        return f"{self.gate}: {self.seen}" + (f", wanted {self.wanted}" if self.wanted else "")
 
 
 def judge(
@@ -79,6 +79,8 @@ def judge(
 
 
 def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Finding]:
+    if ended.cause == "not_started":
+        return [Finding(ended.cause, ended.detail, "")]
     if ended.cause != "exit":
         return [Finding(ended.cause, ended.detail or "ended by onbox", "an end of its own with exit code 0")]
     if ended.exit_code is None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import find_files
 from onbox.chain.checkpoints import NO_TERMS, look_at_checkpoints
+from onbox.chain.earlier import Place, Wishes, find_conflicts
 from onbox.chain.holder import Holder, read_holder
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.launch import Wishes, find_conflicts
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.replay import replay
+from onbox.chain.results import Result, read_results
 from onbox.chain.slots import read_marker
 from onbox.contract.config_record import Contract
 from onbox.contract.events import Event, Unreadable, parse_events
@@ -20,6 +21,7 @@ from onbox.contract.manifest import Artifact
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
+from onbox.contract.runfile import is_apart
 from onbox.system.clock import parse_utc
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import FrozenStage, RunHead
 
 MISSING_SHOWN = 20
+RESULT_STAGES = 20
 NO_CONTRACT = Contract()
 
 
@@ -49,7 +52,7 @@ class Forecast(NamedTuple):
     """would: `attach` (a runner lives; nothing is started), `nothing` (all is done), `refuse` (results do not fit; see
     conflicts), `adopt` (a stage lives without a runner; it is waited for), `start` (a command is started).
     stage: the one that it is about. resuming: whether that is told to go on (ONBOX_RESUME=1).
-    checkpoint: what that stage finds; Absent: it declares none, or there is none yet.
+    checkpoint: what that stage finds; Absent: it declares none, or there is none yet. results: of a run that is done.
     """
 
     would: str
@@ -59,6 +62,7 @@ class Forecast(NamedTuple):
     stages: tuple[StageForecast, ...]
     conflicts: tuple[str, ...]
     checkpoint: Maybe[Choice]
+    results: tuple[Result, ...] = ()
 
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
@@ -87,29 +91,37 @@ def foretell(
     seen = tuple(
         _stage(head, frozen, look_at_stage(paths, frozen, history, chain_open=history.open)) for frozen in stages
     )
-    conflicts = () if alive else tuple(find_conflicts(paths, stages, history, Wishes()))
+    conflicts = () if alive else tuple(find_conflicts(_place(paths, head), stages, history, Wishes()))
     first = next((one for one in seen if one.action not in _AT_REST), None)
     stage = next((frozen.stage for frozen in stages if first is not None and frozen.stage.name == first.name), None)
     holder = read_holder(paths.lock) if alive else None
     would = _would(paths, alive=alive, conflicts=bool(conflicts), first=first)
-    names = tuple(f"{one.frozen.stage.name}: {one.action.value}" for one in conflicts)
+    names = tuple(f"{one.frozen.stage.name}: {'; '.join((one.action.value, *one.lost))}" for one in conflicts)
     attempts = history.of(first.name).attempts if first is not None else 0
     resuming = first is not None and first.action in _RESUMING and attempts > 0
     terms = _terms(paths, head, stage, contract) if stage is not None and attempts else NO_TERMS
-    checkpoint = final_checkpoint(head, stages) if would == "nothing" else _checkpoint(stage, head, terms)
-    return Forecast(would, first.name if first else None, resuming, holder, seen, names, checkpoint)
+    named = first.name if first else None
+    if would == "nothing":
+        checkpoint = final_checkpoint(paths, head, stages, contract)
+        return Forecast(would, named, resuming, holder, seen, names, checkpoint, _results(paths, head, stages))
+    return Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
+
+
+def _place(paths: RunPaths, head: RunHead) -> Place:
+    backend = head.data.get("backend")
+    return Place(paths, None if isinstance(backend, dict) and is_apart(backend) else head.project)
 
 
 def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> Terms:
     """What is known of the lineage of the stage's checkpoints."""
-    began = [
-        parse_utc(str(record.get("at")))
-        for record in parse_events(read_lines(paths.journal))
-        if not isinstance(record, Unreadable)
-        and record["event"] == Event.ATTEMPT_STARTED
-        and record.get("stage") == stage.name
-    ]
-    own = (head.run_id, head.run, contract.tracker, contract.initialize_from)
+    began, own = [], [head.run_id, head.run, contract.tracker, contract.initialize_from]
+    for record in parse_events(read_lines(paths.journal)):
+        if isinstance(record, Unreadable) or record.get("stage") != stage.name:
+            continue
+        if record["event"] == Event.ATTEMPT_STARTED:
+            began.append(parse_utc(str(record.get("at"))))
+        elif record["event"] == Event.TRACKER_RUN:
+            own += [str(record.get(key) or "") for key in ("run_id", "name")]
     return Terms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
 
 
@@ -155,13 +167,25 @@ def _checkpoint(stage: Stage | None, head: RunHead, terms: Terms) -> Maybe[Choic
     return _look(stage, head, terms)
 
 
-def final_checkpoint(head: RunHead, stages: Sequence[FrozenStage]) -> Maybe[Choice]:
+def final_checkpoint(
+    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract
+) -> Maybe[Choice]:
     """What the last stage that leaves numbered checkpoints has left; of a chain that is done."""
     for frozen in reversed(stages):
-        found = _look(frozen.stage, head, NO_TERMS)
+        found = _look(frozen.stage, head, _terms(paths, head, frozen.stage, contract))
         if not isinstance(found, Absent):
             return found
     return Absent("no stage leaves numbered checkpoints")
+
+
+def _results(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> tuple[Result, ...]:
+    """Of the last stages, in order of the chain."""
+    found: list[Result] = []
+    for frozen in stages[-RESULT_STAGES:]:
+        marker = read_marker(paths.done(frozen.stage.name))
+        if isinstance(marker, Marker):
+            found += read_results(frozen.stage, head.project, marker.data)
+    return tuple(found)
 
 
 def _look(stage: Stage, head: RunHead, terms: Terms) -> Maybe[Choice]:
@@ -196,6 +220,7 @@ def as_data(run: str, run_id: str, forecast: Forecast) -> dict[str, Any]:
         "missing": [{"stage": stage, "path": path} for stage, path in forecast.missing],
         "checkpoint": plain(forecast.checkpoint),
         "refused_checkpoints": [one.path for one in forecast.refused],
+        "results": plain(forecast.results),
     }
 
 

@@ -9,31 +9,30 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.chain.earlier import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
 from onbox.chain.environment import run_dir_assignment
+from onbox.chain.folders import make_run_folders
 from onbox.chain.holder import Holder, clear_holder, read_holder
-from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.owned import refuse_foreign_run
-from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import start_runner
 from onbox.chain.replay import History, replay
 from onbox.chain.slots import read_marker, read_slot
 from onbox.chain.status_file import read_status
 from onbox.contract.differences import Difference, Side, find_differences
-from onbox.contract.events import Event, parse_events, render_event
-from onbox.contract.markers import Invalid, Marker, render_marker
+from onbox.contract.events import parse_events
+from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
-from onbox.contract.runfile import FrozenStage, RunHead, parse_head, parse_stages, render_runfile
+from onbox.contract.runfile import FrozenStage, RunHead, is_apart, parse_head, parse_stages, render_runfile
 from onbox.outside import safe_line
-from onbox.system.clock import pause, utc_text, wall
-from onbox.system.files import make_folders, remove_file, replace_file
-from onbox.system.journal import Journal, read_lines
+from onbox.system.clock import pause
+from onbox.system.files import replace_file
+from onbox.system.journal import read_lines
 from onbox.system.lock import try_lock
 from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from onbox.chain.plan import Evidence
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
 
@@ -44,19 +43,22 @@ HOLDER_LOOK_SECONDS = 0.02
 
 
 class Definition(NamedTuple):
-    """What is to be run: the head of run.json without the fields that only the launch knows, and the stages."""
+    """What is to be run: the head of run.json without the fields that only the launch knows, and the stages. forgets:
+    why it must not take the place of the frozen one, with the ways on; "": it may.
+    """
 
     paths: RunPaths
     head: Mapping[str, Any]
     stages: Sequence[tuple[Stage, str]]
     chain_fingerprint: str
+    forgets: str = ""
 
-
-class Wishes(NamedTuple):
-    """The user's word on earlier results: stages whose DONE is accepted though the command changed, or run again."""
-
-    accept_done: Collection[str] = ()
-    redo: Collection[str] = ()
+    @property
+    def place(self) -> Place:
+        """Where its results lie. Jobs of some engines have another disk."""
+        backend = self.head.get("backend")
+        apart = isinstance(backend, dict) and is_apart(backend)
+        return Place(self.paths, None if apart else str(self.head["project"]), str(self.head["run_id"]))
 
 
 class Taken(NamedTuple):
@@ -78,28 +80,6 @@ class AlreadyDone(NamedTuple):
     stage_count: int
 
 
-class Conflict(NamedTuple):
-    """A stage that must not be skipped and must not be run without a word.
-
-    marker: its DONE marker, None if that is invalid or missing. reason: what is wrong with the marker. after: the
-    stage before it that will run, so that this DONE would be older than its input.
-    """
-
-    frozen: FrozenStage
-    action: Action
-    marker: Marker | None
-    reason: str
-    after: str | None = None
-
-
-class Conflicts(Exception):
-    """Stages that need the user's word before the chain may go on."""
-
-    def __init__(self, found: list[Conflict]) -> None:
-        self.found = found
-        super().__init__(f"{len(found)} stages need a decision")
-
-
 class StillAlive(Exception):
     """The state directory is new, yet processes of a run in this very place are alive: it was removed under them."""
 
@@ -116,6 +96,10 @@ class OtherStageAlive(Exception):
         super().__init__(f"stage {stage}")
 
 
+class Forgets(Exception):
+    """The run would be another, shorter one, and a stage of it that is not done would be forgotten."""
+
+
 class HolderUnknown(Exception):
     """The lock is held and nobody says by whom."""
 
@@ -124,7 +108,7 @@ def take_lock(paths: RunPaths) -> Taken | Holder:
     """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten; Trouble where others could
     have written what the run says.
     """
-    make_folders(paths.root, paths.markers, paths.logs)
+    make_run_folders(paths)
     refuse_foreign_run(paths)
     if not os.path.exists(paths.lock):
         _refuse_removed_lock(paths)
@@ -175,7 +159,7 @@ def launch(
     """Start a runner for the definition, with the lock already held. announce: hears what differs from the launch
     before, ahead of anything that starts. Raises Conflicts, StateNotWritten, OSError.
     """
-    if all_done(definition) and not wishes.accept_done and not wishes.redo:
+    if is_all_done(definition) and not wishes.accept_done and not wishes.redo:
         os.close(lock.lock_fd)
         return AlreadyDone(len(definition.stages))
     prepare(definition, wishes, announce)
@@ -194,6 +178,8 @@ def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = 
     StateNotWritten.
     """
     paths = definition.paths
+    if definition.forgets:
+        raise Forgets(definition.forgets)
     if not os.path.exists(paths.journal):
         survivors = [entry.identity.pid for entry in find_tree(None, run_dir_assignment(paths.root))]
         if survivors:
@@ -204,15 +190,32 @@ def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = 
         for position, (stage, fingerprint) in enumerate(definition.stages, start=1)
     ]
     _refuse_other_live_stages(paths, {stage.name for stage, _ in definition.stages})
-    conflicts = find_conflicts(paths, frozen, history, wishes)
+    place = definition.place
+    _refuse_claimed(place, frozen, wishes)
+    conflicts = find_conflicts(place, frozen, history, wishes)
     if conflicts:
         raise Conflicts(conflicts)
     head = _head_with_changes(definition, history)
     if announce is not None and head.get("changed"):
         announce(tuple(Difference(*one) for one in head["changed"]["differences"]))
-    carry_out(paths, frozen, wishes, history)
+    carry_out(place, frozen, wishes, history)
     text = render_runfile(head, definition.stages)
     replace_file(paths.manifest, text)
+
+
+def _refuse_claimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> None:
+    """Raises Claimed where another live run writes what one of the stages that will run is judged by."""
+    if place.project is None or not any(one.stage.artifacts for one in stages):
+        return
+    from onbox.chain.claims import refuse_claimed  # noqa: PLC0415 - only where there are artifacts
+
+    to_run = [one.stage for one in stages if one.stage.name in wishes.redo or not _is_done(place.paths, one)]
+    refuse_claimed(place.paths, place.project, to_run)
+
+
+def _is_done(paths: RunPaths, frozen: FrozenStage) -> bool:
+    marker = read_marker(paths.done(frozen.stage.name))
+    return isinstance(marker, Marker) and marker.fingerprint == frozen.fingerprint
 
 
 def _head_with_changes(definition: Definition, history: History) -> dict[str, Any]:
@@ -257,83 +260,6 @@ def _refuse_other_live_stages(paths: RunPaths, names: Collection[str]) -> None:
             raise OtherStageAlive(name)
 
 
-def carry_out(paths: RunPaths, stages: Sequence[FrozenStage], wishes: Wishes, history: History) -> None:
-    """Accept or drop earlier DONE markers, as the user said. Journaled before it is done."""
-    chosen = [frozen for frozen in stages if frozen.stage.name in {*wishes.accept_done, *wishes.redo}]
-    if not chosen:
-        return
-    journal = Journal(paths.journal)
-    for frozen in chosen:
-        name = frozen.stage.name
-        event = Event.STAGE_REDO if name in wishes.redo else Event.DONE_ACCEPTED
-        record = {"at": utc_text(wall()), "event": event, "stage": name, "fingerprint": frozen.fingerprint}
-        if event == Event.STAGE_REDO:
-            journal.append(render_event(record))
-            remove_file(paths.done(name))
-        else:
-            marker = read_marker(paths.done(name))
-            data = dict(marker.data) if isinstance(marker, Marker) else _accepted_by_hand(paths, history, name)
-            data |= {"fingerprint": frozen.fingerprint, "accepted_at": record["at"]}
-            journal.append(render_event(record))
-            replace_file(paths.done(name), render_marker(data))
-        history.apply(record)
-    journal.close()
-
-
-def _accepted_by_hand(paths: RunPaths, history: History, stage: str) -> dict[str, Any]:
-    head = read_head(paths)
-    return {"run_id": head.run_id if head else "", "stage": stage, "attempt": history.of(stage).attempts}
-
-
-def find_conflicts(paths: RunPaths, stages: Sequence[FrozenStage], history: History, wishes: Wishes) -> list[Conflict]:
-    """Stages whose DONE is of another command, older than a stage before it that will run, or no marker at all; and
-    stages of which another command is still alive.
-    """
-    found = []
-    to_run: str | None = None
-    for frozen in stages:
-        name = frozen.stage.name
-        evidence = look_at_stage(paths, frozen, history, chain_open=history.open)
-        action = plan_stage(evidence).action
-        conflict = _conflict(frozen, evidence, action, wishes, to_run)
-        if conflict is not None:
-            found.append(conflict)
-        elif name in wishes.redo or action not in (Action.SKIP, Action.LAND, *_SETTLED_BY_ACCEPTING):
-            to_run = to_run or name
-    return found
-
-
-_SETTLED_BY_ACCEPTING = (Action.REFUSE_STALE, Action.REFUSE_INVALID)
-
-
-def _conflict(
-    frozen: FrozenStage, evidence: Evidence, action: Action, wishes: Wishes, to_run: str | None
-) -> Conflict | None:
-    """What is in the way of one stage, the user's word taken into account. to_run: the first stage that will run."""
-    name = frozen.stage.name
-    marker = evidence.marker if isinstance(evidence.marker, Marker) else None
-    if action is Action.REFUSE_LIVE or (action is Action.ADOPT and name in wishes.redo):
-        return Conflict(frozen, Action.REFUSE_LIVE, marker, "")
-    if name in wishes.accept_done:
-        return None if evidence.marker is not None else Conflict(frozen, action, None, "there is no such file")
-    if name in wishes.redo:
-        return None
-    if action in _SETTLED_BY_ACCEPTING:
-        reason = evidence.marker.reason if isinstance(evidence.marker, Invalid) else ""
-        return Conflict(frozen, action, marker, reason)
-    if action is Action.SKIP and to_run is not None:
-        return Conflict(frozen, action, marker, "", after=to_run)
-    return None
-
-
-def all_done(definition: Definition) -> bool:
-    """Whether the chain has ended well with exactly these commands, and every stage's marker is still there.
-
-    CHAIN_DONE is taken away when a chain starts, so it vouches for the stages' markers: they need not be read.
-    """
-    paths = definition.paths
-    whole = read_marker(paths.done(CHAIN))
-    if not isinstance(whole, Marker) or whole.fingerprint != definition.chain_fingerprint:
-        return False
-    names = set(os.listdir(paths.markers))
-    return all(f"{stage.name}_DONE" in names for stage, _ in definition.stages)
+def is_all_done(definition: Definition) -> bool:
+    """Whether there is nothing to start: the chain has ended well, and what it left is there."""
+    return all_done(definition.place, definition.stages, definition.chain_fingerprint)

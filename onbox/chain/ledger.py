@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
-from onbox.outside import safe_line
+from onbox.outside import safe_line, safe_text
 from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from onbox.chain.artifacts import Found
     from onbox.chain.autopsy import Cause
     from onbox.chain.checks import Ended, Finding
     from onbox.chain.context import Context
@@ -96,10 +98,13 @@ class StageLedger:
             **about_cause(cause),
             "reason": "; ".join(map(str, findings)),
             "findings": [finding._asdict() for finding in findings],
-            "progress": self.ctx.progress.look(),
-            "log": self.ctx.paths.log(self.stage.name, number),
-            "last_line": self._last_line(number),
         }
+        if ended.cause != "not_started":  # else a log there may be is of an earlier attempt
+            data |= {
+                "progress": self.ctx.progress.look(),
+                "log": self.ctx.paths.log(self.stage.name, number),
+                "last_line": self._last_line(number),
+            }
         self.note(self._ended(number, ended), {"event": Event.STAGE_FAILED, **data})
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.failed(self.stage.name), data)
 
@@ -136,15 +141,14 @@ class StageLedger:
         )
 
     def _marker(self, number: int, ended: Ended) -> dict[str, Any]:
-        cmd = self.stage.cmd
         return {
             "run_id": self.ctx.head.run_id,
             "stage": self.stage.name,
             "attempt": number,
             "fingerprint": self.frozen.fingerprint,
-            "cmd": list(cmd) if isinstance(cmd, tuple) else cmd,
+            "cmd": shown_command(self.stage.cmd),
             "cwd": self.stage.cwd,
-            "env": dict(self.stage.env),
+            "env": {name: safe_text(value) for name, value in self.stage.env},
             "exit_code": ended.exit_code,
             "started_at": (self.known.started or {}).get("at"),
             "ended_at": utc_text(wall()),
@@ -154,14 +158,30 @@ class StageLedger:
         }
 
 
+def shown_command(cmd: str | Sequence[str]) -> str | list[str]:
+    """A stage's command for journal and marker, its secrets masked: run.json alone keeps it whole, and the fingerprint
+    tells which it was. A list in which something is masked becomes a line, as a secret may stand behind its name.
+    """
+    if isinstance(cmd, str):
+        return safe_text(cmd)
+    line = shlex.join(cmd)
+    shown = safe_text(line)
+    return list(cmd) if shown == line else shown
+
+
 def about_success(verdict: Verdict) -> dict[str, Any]:
     """What a DONE says of the stage's files, and its warnings, for journal and marker."""
-    files = [found for look in verdict.looks for found in look.new]
+    warnings = [safe_line(text, WARNING_LIMIT) for text in verdict.warnings]
+    files = about_files([found for look in verdict.looks for found in look.new])
+    return {**files, **({"warnings": warnings} if warnings else {})}
+
+
+def about_files(files: Sequence[Found]) -> dict[str, Any]:
+    """Which files and folders a DONE stands for."""
     return {
         "artifacts": [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]],
         "artifact_count": len(files),
         "artifact_bytes_total": sum(found.size_bytes for found in files),
-        **({"warnings": [safe_line(text, WARNING_LIMIT) for text in verdict.warnings]} if verdict.warnings else {}),
     }
 
 

@@ -89,8 +89,8 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         history.last_end,
         None if written is None else max(0.0, wall() - written),
         len(history.unreadable),
-        tuple(history.tracker_runs),
-        history.repeated,
+        tuple(history.facts.tracker_runs),
+        history.facts.repeated,
     )
 
 

@@ -57,7 +57,7 @@ def _failed(record: Record) -> tuple[str, str]:
 
 
 def _waiting(record: Record) -> tuple[str, str]:
-    return "waiting", f"for {record.get('waiting_for')}, at most {_number(record, 'timeout_seconds'):g} s"
+    return "waiting", f"for {record.get('waiting_for')}, at most {format_duration(_number(record, 'timeout_seconds'))}"
 
 
 def _retrying(record: Record) -> tuple[str, str]:

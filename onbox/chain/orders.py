@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onbox.backends.base import Order
 from onbox.backends.slurm_options import with_warning
 from onbox.chain.environment import frozen_environment
 from onbox.chain.submit import Planned
+from onbox.contract.runfile import is_apart
 from onbox.runs.jobs import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
@@ -67,11 +68,6 @@ def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python:
     # Iris packs the project as its workspace where the job is submitted; Ray is told where it lies there.
     folder = head.project if settings.get("name") == "iris" else str(settings["project"])
     return Planned(WHOLE, Order("", (*words, *names), folder))
-
-
-def is_apart(settings: Mapping[str, Any]) -> bool:
-    """Whether the jobs of a back end have another disk than this one."""
-    return settings.get("name") == "iris" or "project" in settings
 
 
 def _stage_word(stage: Stage, *, configured: bool) -> str:

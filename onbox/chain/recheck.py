@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.ledger import about_success
+from onbox.chain.ledger import about_success, shown_command
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.progress_watch import ProgressWatch
 from onbox.chain.replay import replay
@@ -66,6 +66,7 @@ def recheck(paths: RunPaths, head: Mapping[str, Any], frozen: FrozenStage) -> Re
         return Rechecked(verdict.findings, {})
     at, failed = utc_text(wall()), known.started or {}
     data = {key: failed[key] for key in _KEPT if failed.get(key) is not None}
+    data["cmd"] = shown_command(stage.cmd)
     data |= {**about_success(verdict), "rechecked_at": at}
     _land(paths, stage.name, known.attempts, data)
     return Rechecked((), data)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
-from onbox.triage import repeats
+from onbox.contract.events import Event, Unreadable
+from onbox.runs.journal import JournalFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from onbox.contract.events import Record
-
-
-KEPT_TRACKER_RUNS = 20
 
 
 class StageHistory(NamedTuple):
@@ -43,39 +40,34 @@ class StageHistory(NamedTuple):
 
 
 class History:
-    """What is known of a run. `open` means that the chain was started and has not ended by its own word. tracker_runs:
-    the newest records of runs at experiment trackers.
-    """
+    """What is known of a run. facts: of the chain, as every reader folds them. stages: what only its runner needs."""
 
     def __init__(self) -> None:
+        self.facts = JournalFacts()
         self.stages: dict[str, StageHistory] = {}
-        self.open = False
-        self.launches = 0
-        self.last_end: Record | None = None
         self.unreadable: list[Unreadable] = []
-        self.tracker_runs: list[Record] = []
-        self._repeats: Mapping[str, Any] = repeats.NOTHING
 
     def of(self, stage: str) -> StageHistory:
         return self.stages.get(stage, _NOTHING)
 
     @property
-    def repeated(self) -> repeats.Repeated:
-        """How often the newest bad end came."""
-        return repeats.repeated(repeats.ends_of(self._repeats))
+    def open(self) -> bool:
+        """The chain was started and has not ended by its own word."""
+        return self.facts.is_open
+
+    @property
+    def launches(self) -> int:
+        return self.facts.launches
+
+    @property
+    def last_end(self) -> Record | None:
+        """The record of the newest end; None while it is open."""
+        return self.facts.end
 
     def apply(self, record: Record) -> None:
         """Take in one more record."""
-        event = record["event"]
-        if event == Event.CHAIN_STARTED:
-            self.open, self.last_end = True, None
-            self.launches += 1
-        elif event in CHAIN_ENDS:
-            self.open, self.last_end = False, record
-        elif event == Event.TRACKER_RUN:
-            self.tracker_runs = [*self.tracker_runs[1 - KEPT_TRACKER_RUNS :], record]
-        self._repeats = repeats.take_in(self._repeats, record)
-        stage = record.get("stage")
+        self.facts.apply(record)
+        event, stage = record["event"], record.get("stage")
         if isinstance(stage, str) and event in _STEPS:
             self.stages[stage] = _STEPS[event](self.of(stage), record)
 

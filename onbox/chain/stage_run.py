@@ -7,7 +7,7 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.artifacts import picture
+from onbox.chain.artifacts import StopAsked, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
 from onbox.chain.environment import attempt_assignment
 from onbox.chain.inspect_stage import look_at_stage
@@ -16,7 +16,7 @@ from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
 from onbox.chain.success import ask_gate, ended_from_record, picture_of_added
 from onbox.chain.tracker_watch import Attempt
-from onbox.chain.waiting import Awaited, Patience
+from onbox.chain.waiting import AskedToStop, Awaited, Never, Patience
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.contract.events import Event
 from onbox.contract.manifest import Gates
@@ -157,6 +157,8 @@ class StageRun:
         if blocked is not None:
             return blocked
         prepared = self._prepare(again)
+        if isinstance(prepared, Ended) and prepared.cause == "stopped":
+            return StageEnd.STOPPED
         if isinstance(prepared, Ended):
             return self._refuse_start(again.number, prepared.detail)
         return self._go(prepared)
@@ -196,8 +198,9 @@ class StageRun:
         try:
             record |= self._picture(folder)
         except OSError as error:
+            cause = "stopped" if isinstance(error, StopAsked) else "not_started"
             detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
-            return Ended(None, None, "not_started", 0.0, detail)
+            return Ended(None, None, cause, 0.0, detail)
         return prepare_attempt(self.ctx, self.frozen, record)
 
     def _picture(self, folder: str) -> dict[str, Any]:
@@ -207,13 +210,16 @@ class StageRun:
         artifacts, known = self.stage.artifacts, self.known
         patterns = [artifact.pattern for artifact in artifacts]
         if not known.continued_by(self.frozen.fingerprint):
-            return {"before": picture(artifacts, folder), "pictured": patterns}
+            return {"before": picture(artifacts, folder, urged=self._is_asked_to_stop), "pictured": patterns}
         if known.pictured is None or set(patterns) <= set(known.pictured):
             return {}
         return {
             "before_more": picture_of_added(self.stage, folder, known),
             "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
         }
+
+    def _is_asked_to_stop(self) -> bool:
+        return self.ctx.signals.stops > 0
 
     def _go(self, prepared: Prepared) -> StageEnd | Again:
         prepared.record["at"] = utc_text(wall())
@@ -226,7 +232,7 @@ class StageRun:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
-        self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.tracker_runs, self.ledger.note)
+        self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )
@@ -273,7 +279,11 @@ class StageRun:
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
         log = self.ctx.paths.log(self.stage.name, number)
-        verdict = ask_gate(self.stage, self.ctx.folder(self.stage), log, self.known, ended, self.ctx.progress)
+        folder = self.ctx.folder(self.stage)
+        try:
+            verdict = ask_gate(self.stage, folder, log, self.known, ended, self.ctx.progress, self._is_asked_to_stop)
+        except StopAsked:
+            return StageEnd.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, verdict.findings)
         self.warnings = verdict.warnings
@@ -340,7 +350,7 @@ class StageRun:
         return StageEnd.REFUSED
 
     def _wait_for(self) -> StageEnd | Again | None:
-        """Wait for the file or log line that the stage needs. None: it is there."""
+        """Wait for what the stage needs. None: it is there."""
         wait = self.stage.wait_for
         if wait is None:
             return None
@@ -352,13 +362,14 @@ class StageRun:
 
     def _await(self, wait: WaitFor) -> StageEnd | Again | None:
         awaited = Awaited(wait, self.ctx.folder(self.stage))
-        if awaited.is_there():
-            return None
-        what = str(awaited)
-        self.ledger.note(self.ledger.about(Event.STAGE_WAITING, waiting_for=what, timeout_seconds=wait.timeout_seconds))
-        came = self._patience.wait_for(awaited, wait.timeout_seconds, self.known.attempts)
-        if came is None:
-            return StageEnd.STOPPED
-        if came:
-            return None
-        return self._refuse_start(self.known.attempts, f"{what} did not appear within {wait.timeout_seconds:g} s")
+        found = awaited.look()
+        if not found:
+            about = {"waiting_for": str(awaited), "timeout_seconds": wait.timeout_seconds}
+            self.ledger.note(self.ledger.about(Event.STAGE_WAITING, **about))
+            try:
+                found = self._patience.wait_for(awaited, wait.timeout_seconds, self.known.attempts) or True
+            except AskedToStop:
+                return StageEnd.STOPPED
+        if isinstance(found, Never):
+            return self._refuse_start(self.known.attempts, found.why)
+        return None

@@ -14,9 +14,10 @@ from onbox.logs.tail import find_in_log, line_before
 from onbox.system.clock import parse_utc
 from onbox.system.files import read_tail
 from onbox.system.limit import TooLong
+from onbox.system.process import never
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from onbox.chain.progress_watch import ProgressWatch
@@ -40,12 +41,21 @@ class Verdict(NamedTuple):
 
 
 def ask_gate(
-    stage: Stage, folder: str, log: str, known: StageHistory, ended: Ended, progress: ProgressWatch
+    stage: Stage,
+    folder: str,
+    log: str,
+    known: StageHistory,
+    ended: Ended,
+    progress: ProgressWatch,
+    urged: Callable[[], bool] = never,
 ) -> Verdict:
-    """The verdict on the stage's newest attempt. folder: where it worked. log: of that attempt; progress: on that."""
+    """The verdict on the stage's newest attempt. folder: where it worked. log: of that attempt; progress: on that.
+    Raises StopAsked once `urged` holds.
+    """
     if ended.exit_code != 0:
         return Verdict((), judge(stage, ended, (), log_matches=None), ())
-    looks = tuple(look_at(artifact, folder, known.before or {}, stage.checkpoints) for artifact in stage.artifacts)
+    before = known.before or {}
+    looks = tuple(look_at(artifact, folder, before, stage.checkpoints, urged) for artifact in stage.artifacts)
     loss = "" if stage.finite_loss == OFF else _bad_loss(log, progress)
     findings = judge(
         stage,

@@ -1,15 +1,16 @@
-"""What a stage waits for before it starts (a file, or a line in a log that another program writes), and the waits."""
+"""What a stage waits for before it starts (a file, a line in a log, the end of a process), and the waits."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.environment import attempt_assignment
 from onbox.contract.states import RunState, StageState
-from onbox.logs.tail import find_in_log
-from onbox.system.clock import monotonic
-from onbox.system.process import end_tree, find_tree, wait_for_ends
+from onbox.contract.units import format_duration
+from onbox.logs.tail import find_last_in_log, line_before
+from onbox.system.clock import monotonic, wall
+from onbox.system.process import Entry, boot_id, end_tree, find_tree, look_up, wait_for_ends
 
 if TYPE_CHECKING:
     from onbox.chain.context import Context
@@ -21,21 +22,65 @@ LOOK_SECONDS = 0.5  # between two looks for a file that may be on another machin
 SURVIVOR_SECONDS = 3600.0  # so often the table of processes is looked through anew
 
 
+class AskedToStop(Exception):
+    """Somebody asked to stop meanwhile."""
+
+
+class Never(NamedTuple):
+    """It will not appear any more, and why."""
+
+    why: str
+
+
 class Awaited:
-    """One thing that is waited for. `is_there` is asked again and again: it may appear on another machine's disk."""
+    """One thing that is waited for. `look` is asked again and again: it may appear on another machine's disk."""
 
     def __init__(self, wait: WaitFor, folder: str) -> None:
-        self.regex = wait.regex
+        self.wait = wait
         self.path = os.path.join(folder, wait.file or wait.log or "")
         self.searched_bytes = 0
+        self.began_at = wall()
+        self._gone_looks = 0
 
     def __str__(self) -> str:
-        return f"the file {self.path}" if self.regex is None else f"/{self.regex}/ in {self.path}"
+        if self.wait.file is not None:
+            return f"the file {self.path}"
+        return str(self.wait) if self.wait.log is None else f"/{self.wait.regex}/ in {self.path}"
 
-    def is_there(self) -> bool:
-        """Whether it has appeared. Of a log only the new bytes are read (and 64 KiB before them, for cut matches)."""
-        if self.regex is None:
-            return os.path.exists(self.path)
+    def look(self) -> bool | Never:
+        """Whether it has appeared. Raises TooLong."""
+        gone = self._is_gone()  # before the log is read: what it wrote last is in it then
+        if self.wait.pid is not None and self.wait.file is None and self.wait.log is None:
+            return self._ended() if gone else False
+        found = os.path.exists(self.path) if self.wait.log is None else self._search()
+        if found:
+            return found
+        if gone:
+            return Never(f"process {self.wait.pid} has gone, and {self} did not appear")
+        quiet = self._quiet_seconds()
+        if self.wait.stall_after_seconds is not None and quiet >= self.wait.stall_after_seconds:
+            return Never(f"nothing was written to {self.path} for {format_duration(quiet)}, and {self} did not appear")
+        return False
+
+    def _is_gone(self) -> bool:
+        """Whether its producer has: seen twice, so that what was written for it by others is there, too."""
+        if self.wait.pid is None or is_process(self.wait.pid, self.wait.process):
+            self._gone_looks = 0
+            return False
+        self._gone_looks += 1
+        return self._gone_looks > 1
+
+    def _ended(self) -> bool | Never:
+        """Of a process that was ended together with its machine nobody knows whether it was ready."""
+        boot = (self.wait.process or "").partition(":")[2]
+        if boot and boot != boot_id():
+            return Never(f"the machine was rebooted: whether process {self.wait.pid} had finished is not known")
+        return True
+
+    def _search(self) -> bool | Never:
+        """Of a log only the new bytes are read (and 64 KiB before them, for cut matches); of a success and a failure in
+        them the last one tells how it stands.
+        """
         try:
             size = os.path.getsize(self.path)
         except OSError:
@@ -44,13 +89,35 @@ class Awaited:
             self.searched_bytes = 0  # rotated or cut: a new file
         if size == self.searched_bytes:
             return False
+        start = max(0, self.searched_bytes - OVERLAP_BYTES)
+        fails = self.wait.fail_regex
         try:
-            if find_in_log(self.path, self.regex, max(0, self.searched_bytes - OVERLAP_BYTES)) is not None:
-                return True
+            came = find_last_in_log(self.path, self.wait.regex or "", start)
+            failed = None if fails is None else find_last_in_log(self.path, fails, start)
+            if failed is not None and (came is None or failed > came):
+                return Never(f"a line of {self.path} tells of failure: {line_before(self.path, failed)}")
         except OSError:  # a folder, or not ours to read: that may still change
             return False
         self.searched_bytes = size
-        return False
+        return came is not None
+
+    def _quiet_seconds(self) -> float:
+        try:
+            written_at = os.stat(self.path).st_mtime
+        except OSError:
+            written_at = 0.0
+        return max(0.0, wall() - max(written_at, self.began_at))
+
+
+def is_process(pid: int, process: str | None) -> bool:
+    """Whether this pid still is the process that was frozen as "START_TICKS:BOOT_ID" ("": there was none)."""
+    entry = look_up(pid)
+    return entry is not None and not entry.is_zombie and process == name_of_process(entry)
+
+
+def name_of_process(entry: Entry) -> str:
+    """What tells this process from a later one of the same pid, also after a reboot."""
+    return f"{entry.identity.start_ticks}:{boot_id()}"
 
 
 class Patience:
@@ -67,16 +134,18 @@ class Patience:
         self._show(what, attempts)
         return self._sleep(monotonic() + seconds)
 
-    def wait_for(self, awaited: Awaited, timeout_seconds: float, attempts: int) -> bool | None:
-        """Whether it appeared in time; None: somebody asked to stop. Raises TooLong."""
+    def wait_for(self, awaited: Awaited, timeout_seconds: float, attempts: int) -> Never | None:
+        """None once it has appeared. Raises AskedToStop where somebody asked to stop, TooLong."""
         limit = monotonic() + timeout_seconds
-        self._show(str(awaited), attempts)
+        at_most = format_duration(timeout_seconds)
+        self._show(f"{awaited}, at most {at_most}", attempts)
         while monotonic() < limit:
             if not self._sleep(min(limit, monotonic() + LOOK_SECONDS)):
-                return None
-            if awaited.is_there():
-                return True
-        return False
+                raise AskedToStop
+            found = awaited.look()
+            if found:
+                return found if isinstance(found, Never) else None
+        return Never(f"{awaited} did not appear within {at_most}")
 
     def outwait_survivors(self, attempts: int) -> bool:
         """Wait for processes of the newest attempt that let go of the lock (they closed all they inherited) but still

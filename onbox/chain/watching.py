@@ -165,9 +165,13 @@ class _Watch:
             self.ctx.tracker.look(self.ctx.progress.links)
             self._show()
 
+    def _is_asked_to_stop(self) -> bool:
+        return self.ctx.signals.stops > 0
+
     def _look(self, now: float) -> None:
         stage, folder = self.stage, self.ctx.folder(self.stage)
-        signs = read_signs(self.log_path, stage.artifacts, folder, self.live.keeper, self.assignment, now)
+        urged = self._is_asked_to_stop
+        signs = read_signs(self.log_path, stage.artifacts, folder, self.live.keeper, self.assignment, now, urged)
         if self.signs is None or is_active(self.signs, signs):
             self.quiet_since = now
         self.signs = signs

@@ -5,27 +5,31 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.slurm import JOB_SCRIPT, SCRIPT_NAME
+from onbox.chain.earlier import Wishes
 from onbox.chain.holder import Holder
 from onbox.chain.identity import freeze_git
 from onbox.chain.inspect_stage import look_at_stage
-from onbox.chain.launch import Definition, Wishes, all_done, prepare, read_head, read_stages, take_lock
-from onbox.chain.orders import chain_order, is_apart, stage_orders
+from onbox.chain.launch import Definition, is_all_done, prepare, read_head, read_stages, take_lock
+from onbox.chain.orders import chain_order, stage_orders
 from onbox.chain.plan import Action, plan_stage
 from onbox.chain.process_main import run_chain
 from onbox.chain.replay import replay
 from onbox.chain.submit import Desk, NotTaken, Unanswered, make_job_folder
-from onbox.commands.backend_view import follow, make_engine
+from onbox.commands.backend_view import follow, make_engine, refuse_unaccepted
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_apart
 from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
 from onbox.runs.jobs import WHOLE, Jobs, job_of_record, replay_jobs
+from onbox.system.files import StateNotWritten
 from onbox.system.journal import read_lines
+from onbox.trust import accept_engine
 
 if TYPE_CHECKING:
     import argparse
@@ -70,6 +74,8 @@ def desk_of(paths: RunPaths, settings: Mapping[str, Any]) -> Iterator[tuple[Desk
 def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Callable[[Record], str | None]) -> int:
     """Submit what is not done, unless the run is at work: then follow that. Raises Trouble, Conflicts."""
     paths = definition.paths
+    with suppress(StateNotWritten):  # no home to keep it in: then ONBOX_TRUST was set, and has to be set again
+        accept_engine(definition.head["backend"], os.environ)
     offset = os.path.getsize(paths.journal) if os.path.exists(paths.journal) else 0
     try:
         with desk_of(paths, definition.head["backend"]) as (desk, lock_fd):
@@ -78,7 +84,7 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
                 taken = _complete(desk, definition, live)
             else:
                 _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
-                if all_done(definition) and not args.accept_done and not args.redo:
+                if is_all_done(definition) and not args.accept_done and not args.redo:
                     return _say_done(args, definition)
                 planned = _freeze(desk, definition, Wishes(args.accept_done, args.redo))
                 if not planned:  # all that is missing is the chain's own end
@@ -134,6 +140,7 @@ def _complete(desk: Desk, definition: Definition, live: Mapping[str, Job]) -> li
 def refuse_second_copy(paths: RunPaths, head: RunHead) -> None:
     """Raises Trouble while a job of the run lives, or where that cannot be known."""
     try:
+        refuse_unaccepted(head.data["backend"], head, paths)
         with desk_of(paths, head.data["backend"]) as (desk, _):
             refuse_live(desk, paths)
     except Alive as alive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,12 +10,12 @@ from onbox.backends.base import Job
 from onbox.backends.table import make_backend
 from onbox.chain.job_view import JobView, ask, refine
 from onbox.chain.look import look_at_run
-from onbox.chain.orders import is_apart
 from onbox.chain.view import JournalReader
 from onbox.commands.aloud import say
 from onbox.contract.events import CHAIN_ENDS, Event, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
+from onbox.contract.runfile import is_apart
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
 from onbox.outside import safe_line
@@ -23,6 +24,7 @@ from onbox.runs.jobs import WHOLE, Jobs, replay_jobs
 from onbox.system.clock import monotonic, pause
 from onbox.system.journal import read_lines
 from onbox.triage.classes import REMEDIES
+from onbox.trust import engine_not_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +55,21 @@ def open_engine(paths: RunPaths, head: RunHead) -> OnEngine | None:
     settings = head.data.get("backend")
     if not isinstance(settings, dict):
         return None
+    refuse_unaccepted(settings, head, paths)
     return OnEngine(make_engine(settings, paths), settings, replay_jobs(parse_events(read_lines(paths.journal))))
+
+
+def refuse_unaccepted(settings: Mapping[str, Any], head: RunHead, paths: RunPaths) -> None:
+    """A run that came with somebody's repository must not have a token of this user sent to a place of its choice."""
+    config = head.data.get("config")
+    wanted = engine_not_accepted(settings, config if isinstance(config, str) else None, os.environ)
+    if wanted:
+        keys = safe_line(", ".join(wanted))
+        raise Trouble(
+            Exit.CONFIG,
+            f"{paths.manifest}: the engine was not asked: nobody here accepted its {keys}, or handed it a run; accept"
+            " the same in onbox.toml (onbox trust), or set ONBOX_TRUST=all for this command",
+        )
 
 
 def make_engine(settings: Mapping[str, Any], paths: RunPaths) -> Backend:

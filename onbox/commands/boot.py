@@ -97,6 +97,7 @@ def _say(text: str) -> None:
 
 def run_install(args: argparse.Namespace) -> int:
     project = load_project_to_read(args.config)
+    refuse_foreign_run(project.paths(None))
     command = boot_command(project, args.config)
     try:
         line = render("@reboot", command, _tag(project))
@@ -139,12 +140,13 @@ def boot_command(project: Project, config: str | None) -> str:
     disk that is mounted after cron has started.
     """
     program, state_dir = program_words("onbox"), os.path.abspath(project.state_dir)
+    log = shlex.quote(os.path.join(state_dir, LOG))
     folder = shlex.quote(project.folder)
     where = ["-c", os.path.abspath(config)] if config else []
     return (
         f"umask 077; i=0; until [ -x {shlex.quote(program[0])} ] && [ -d {shlex.quote(state_dir)} ]"
-        f" && cd {folder}; do i=$((i+1)); [ $i -le {LOOKS} ] || exit 1; sleep {LOOK_SECONDS}; done;"
-        f" {shlex.join([*program, 'boot', 'run', *where])} >>{shlex.quote(os.path.join(state_dir, LOG))} 2>&1"
+        f" && [ ! -L {log} ] && cd {folder}; do i=$((i+1)); [ $i -le {LOOKS} ] || exit 1; sleep {LOOK_SECONDS}; done;"
+        f" {shlex.join([*program, 'boot', 'run', *where])} >>{log} 2>&1"
     )
 
 

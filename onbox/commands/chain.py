@@ -12,7 +12,7 @@ from onbox.chain.launch import (
     read_stages,
 )
 from onbox.commands.aloud import listener
-from onbox.commands.definition import check_run_name, define, refuse_renamed
+from onbox.commands.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.follow import teller
 from onbox.commands.project import (
     add_config_option,
@@ -22,12 +22,16 @@ from onbox.commands.project import (
     run_to_act_on,
 )
 from onbox.commands.start import start
+from onbox.commands.whole_run import with_the_others
+from onbox.contract import config_values as values
 from onbox.contract.config_backends import ENGINES
+from onbox.contract.config_fields import Unwanted
 from onbox.contract.config_trust import CHAIN, ENGINE, TELL
+from onbox.contract.config_wait import WAIT_TIMEOUT_SECONDS
 from onbox.contract.exits import Exit
+from onbox.contract.manifest import WaitFor
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
-from onbox.trust import require
 
 if TYPE_CHECKING:
     import argparse
@@ -45,6 +49,8 @@ examples:
   onbox chain 'train=python train.py' 'eval=python eval.py'    no configuration file needed
   onbox chain -d train eval                     start, check that it runs, return
   onbox chain train eval && ./publish.sh        the exit code is the chain's result
+  onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    behind a training that runs already
+  onbox chain --again                           everything anew
   onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
@@ -64,12 +70,22 @@ def add(subparsers: Any) -> None:
         "chain", help="run stages one after the other, each behind its success gate", epilog=CHAIN_EXAMPLES
     )
     chain.add_argument("stages", nargs="*", metavar="STAGE", help="a stage of onbox.toml, or NAME=COMMAND")
+    chain.add_argument(
+        "--after-log", nargs=2, metavar=("LOG", "REGEX"), help="the first stage starts once the log holds such a line"
+    )
+    chain.add_argument(
+        "--after-pid",
+        type=int,
+        metavar="PID",
+        help="the first stage starts once this process has ended; with --after-log it must have left the line",
+    )
     chain.add_argument("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
     _add_launch_options(chain)
     chain.add_argument("--backend", choices=ENGINES, help="what runs the stages (default: [run] backend, or local)")
     chain.add_argument(
         "--frozen", metavar="RUN_DIR", help="with --inline: STAGE (or all) of the run frozen there, as a job does"
     )
+    chain.add_argument("--again", action="store_true", help="run everything anew, whatever is DONE")
     chain.add_argument("--recheck", metavar="STAGE", help="ask the gate of its failed attempt again, and run nothing")
     chain.set_defaults(function=run_chain_command)
     resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
@@ -94,8 +110,12 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="with --detach: how long to watch for first output or an immediate crash (default: 2)",
     )
-    parser.add_argument("--accept-done", action="append", default=[], metavar="STAGE", help="its earlier DONE counts")
-    parser.add_argument("--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE")
+    parser.add_argument(
+        "--accept-done", action="append", default=[], metavar="STAGE", help="its result counts, by your word"
+    )
+    parser.add_argument(
+        "--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE, and what follows"
+    )
     parser.add_argument(
         "--forget-jobs", action="store_true", help="jobs that their engine has lost are over: you have looked"
     )
@@ -116,7 +136,11 @@ def run_chain_command(args: argparse.Namespace) -> int:
     if args.run is not None:
         check_run_name(args.run)
     paths = project.paths(args.run)
-    stages = _stages(args, project, paths)
+    refuse_other_project(paths, project.folder)
+    stages = _behind(args, _stages(args, project, paths))
+    forgets = ""
+    if args.recheck is None:
+        stages, forgets = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
@@ -124,7 +148,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         from onbox.commands.recheck import run_recheck  # noqa: PLC0415 - only then
 
         return run_recheck(args, definition)
-    return start(args, definition)
+    return start(args, definition._replace(forgets=forgets))
 
 
 def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequence[Stage]:
@@ -137,6 +161,21 @@ def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequ
         raise Trouble(Exit.USAGE, str(problem)) from problem
 
 
+def _behind(args: argparse.Namespace, stages: Sequence[Stage]) -> Sequence[Stage]:
+    """The stages, the first one behind what somebody else's process does (--after-log, --after-pid)."""
+    if args.after_log is None and args.after_pid is None:
+        return stages
+    log, regex = args.after_log or (None, None)
+    try:
+        values.regex(regex) if regex is not None else None
+        pid = None if args.after_pid is None else values.count_from(1)(args.after_pid)
+    except Unwanted as unwanted:
+        raise Trouble(Exit.USAGE, f"--after-log, --after-pid: wanted {unwanted.wanted}") from unwanted
+    path = None if log is None else os.path.abspath(log)
+    wait = WaitFor(None, path, regex, WAIT_TIMEOUT_SECONDS, pid=pid)
+    return [stages[0]._replace(wait_for=wait), *stages[1:]]
+
+
 def _load_to_start(args: argparse.Namespace) -> Project:
     """The project. Who types `onbox chain` runs the file's stages, which may do all that this user may: nobody is asked
     for more. Whose command stands on the command line is asked for what the file adds to it; and an engine is always
@@ -147,6 +186,8 @@ def _load_to_start(args: argparse.Namespace) -> Project:
     engine = not args.inline and (args.backend or found.config.backend) in ("ray", "iris")
     uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
     if any(one.use in uses for one in found.withheld):
+        from onbox.trust import require  # noqa: PLC0415 - only then
+
         found = load_project(args.config, asks=uses, given=given)
         require(found.config_path, found.withheld, uses)
     return found
@@ -163,6 +204,7 @@ def run_resume_command(args: argparse.Namespace) -> int:
             Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
         ) from error
     assert head is not None
+    refuse_other_project(paths, project.folder)
     if args.dry_run:
         from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
 
@@ -176,4 +218,8 @@ def run_resume_command(args: argparse.Namespace) -> int:
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
+    if "backend" in kept:
+        from onbox.commands.backend_view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
+
+        refuse_unaccepted(kept["backend"], head, paths)
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))

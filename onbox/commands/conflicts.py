@@ -12,7 +12,7 @@ from onbox.outside import safe_line, safe_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onbox.chain.launch import Conflict, Conflicts
+    from onbox.chain.earlier import Conflict, Conflicts
     from onbox.contract.differences import Difference
     from onbox.contract.paths import RunPaths
 
@@ -46,9 +46,13 @@ def _describe(paths: RunPaths, conflict: Conflict) -> list[str]:
     if conflict.action is Action.REFUSE_LIVE:
         return [f"stage {name}: a command of it is still alive; end it with `onbox stop`, or let it finish"]
     ways = [f"  keep the result:  --accept-done {name}", f"  run it again:     --redo {name}"]
+    if conflict.marker is None and conflict.action in (Action.REFUSE_STALE, Action.REFUSE_INVALID):
+        return [f"stage {name}: {paths.done(name)} is not a marker of a finished stage: {conflict.reason}", *ways]
     if conflict.marker is None:
-        return [f"stage {name}: {paths.done(name)} is no marker of a finished stage: {conflict.reason}", *ways]
+        return [f"stage {name}: {conflict.reason}"]
     since = f"stage {name}: DONE since {conflict.marker.data.get('ended_at', '?')}, but"
+    if conflict.lost:
+        return [f"{since} what it left is not as it was", *(f"  {line}" for line in conflict.lost), *ways]
     if conflict.after is not None:
         return [f"{since} stage {conflict.after} before it will run now, so this result would be older than it", *ways]
     head = f"{since} of another command"

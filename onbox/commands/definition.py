@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onbox import __version__
 from onbox.chain.environment import FROZEN_VARIABLES
 from onbox.chain.launch import Definition, read_head
+from onbox.chain.producers import with_processes
 from onbox.chain.scripts import find_crlf_scripts
 from onbox.commands.project import Project, run_names
 from onbox.contract.config import run_name_from
@@ -48,12 +49,36 @@ def refuse_renamed(project: Project) -> None:
             )
 
 
+def refuse_other_project(paths: RunPaths, project: str) -> None:
+    """A state directory that two projects share: a DONE of one says nothing of the files of the other.
+
+    A project that was moved takes its state along, or its old folder is gone: that is the same one.
+    """
+    try:
+        head = read_head(paths)
+    except (OSError, ValueError):
+        return  # told where the definition is needed
+    if head is None or os.path.realpath(head.project) == os.path.realpath(project):
+        return
+    moved_along = os.path.realpath(paths.root).startswith(os.path.realpath(project) + os.sep)
+    if moved_along or not os.path.isdir(head.project):
+        return
+    name = os.path.basename(paths.root)
+    raise Trouble(
+        Exit.CONFIG,
+        f"run {name} in {os.path.dirname(paths.root)} is of another project\n"
+        f"  its folder is  {head.project}\n  this one is    {project}\n"
+        f"  give this project's run a name of its own: onbox chain --run {name}-2 …, or [run] name",
+    )
+
+
 def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: str = "local") -> Definition:
     """The definition to freeze: stages with fingerprints, and what is worth knowing about where it starts.
 
     backend: the engine that the run is handed to, with its settings; "local": none.
     """
     _refuse_crlf(project, stages)
+    stages = with_processes(stages, paths, backend)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
     fingerprint = chain_fingerprint((stage.name, print_) for stage, print_ in pairs)
     head = {

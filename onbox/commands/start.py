@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.claims import Claimed
+from onbox.chain.earlier import Conflicts, Wishes, redo_with_followers
 from onbox.chain.environment import JOB_VARIABLE
 from onbox.chain.holder import Holder
 from onbox.chain.launch import (
     AlreadyDone,
-    Conflicts,
     Definition,
+    Forgets,
     HolderUnknown,
     OtherStageAlive,
     StillAlive,
     Taken,
-    Wishes,
     launch,
     prepare,
     read_head,
@@ -52,7 +53,7 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
-    except (StillAlive, OtherStageAlive, Conflicts) as refusal:
+    except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths) from refusal
     if isinstance(started, AlreadyDone):
@@ -74,8 +75,10 @@ def lock_of(paths: RunPaths) -> Taken | Holder:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
 
 
-def _trouble_of(refusal: StillAlive | OtherStageAlive | Conflicts, paths: RunPaths) -> Trouble:
+def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
     """Why the chain was not started, and what to do."""
+    if isinstance(refusal, Forgets):
+        return Trouble(Exit.CONFIG, str(refusal))
     if isinstance(refusal, StillAlive):
         return Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, refusal.pids))
     if isinstance(refusal, OtherStageAlive):
@@ -83,6 +86,13 @@ def _trouble_of(refusal: StillAlive | OtherStageAlive | Conflicts, paths: RunPat
             Exit.ANOTHER_RUNNER,
             f"stage {refusal.stage} of an earlier chain of this run is still alive (its runner is gone)\n"
             "  let it finish: onbox resume; end it: onbox stop; beside it: onbox chain --run NAME …",
+        )
+    if isinstance(refusal, Claimed):
+        own, other = refusal.own, refusal.other
+        return Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"run {other.run} is alive and its stage {other.stage} writes {other.path}, too: stage {own.stage} would "
+            f"earn its DONE by that file\n  let it end, or: onbox stop {other.run}; or give the stage its own path",
         )
     from onbox.commands.conflicts import describe_conflicts  # noqa: PLC0415 - only then
 
@@ -95,8 +105,8 @@ def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
 
     try:
         return start_on_backend(args, definition, teller(args))
-    except Conflicts as conflicts:
-        raise _trouble_of(conflicts, definition.paths) from conflicts
+    except (Forgets, Claimed, Conflicts) as refusal:
+        raise _trouble_of(refusal, definition.paths) from refusal
 
 
 def _refuse_live_jobs(paths: RunPaths) -> None:
@@ -114,10 +124,17 @@ def _check_wishes(args: argparse.Namespace, definition: Definition) -> None:
     unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
     if unknown:
         raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)} in this chain; there are: {', '.join(names[:20])}")
+    both = [name for name in args.accept_done if name in args.redo]
+    if both:
+        raise Trouble(Exit.USAGE, f"stage {', '.join(both)}: --accept-done and --redo at once")
+    if getattr(args, "again", False):
+        args.redo = [name for name in names if name not in args.accept_done]
+    args.redo = redo_with_followers(definition.paths, names, args.redo, args.accept_done)
 
 
 def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
-    return f"all {done.stage_count} stages are done already; markers in {paths.markers}; to run one again: --redo STAGE"
+    ways = "all of it anew: --again; one stage and what follows it: --redo STAGE"
+    return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
 
 
 def _announcer(args: argparse.Namespace) -> Any:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 class Checkpoint(NamedTuple):
     """A file or folder that looks like a checkpoint. step: the last number in its name. whole: True with a proof of it,
     False with a proof against it, None: its format tells nothing. says: the proof, or what was looked at. against: why
-    nobody should go on from it though it may be whole; "": nothing is known. refused: and that is certain.
+    nobody should go on from it though it may be whole; "": nothing is known. refused: and that is certain. unproven:
+    nothing in the folder says whether it is finished; it is passed over, because one that is half written looks the
+    same.
     """
 
     path: str
@@ -25,6 +27,7 @@ class Checkpoint(NamedTuple):
     says: str
     against: str = ""
     refused: bool = False
+    unproven: bool = False
 
 
 class Choice(NamedTuple):

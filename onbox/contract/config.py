@@ -31,7 +31,6 @@ from onbox.contract.config_stages import (
     GPU_KEYS,
     RETRY_KEYS,
     STAGE_KEYS,
-    WAIT_FOR_KEYS,
     Shared,
     merge_env,
     read_env,
@@ -39,6 +38,7 @@ from onbox.contract.config_stages import (
     read_stages,
 )
 from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
+from onbox.contract.config_wait import WAIT_FOR_KEYS
 from onbox.contract.manifest import Gates, RunSettings, Stage
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR

@@ -147,11 +147,19 @@ def read_patrol(table: Table) -> PatrolSettings:
         per_host=table.read("per_host", values.count_from(1), default.per_host),
         multiplex=table.read("multiplex", values.flag, default.multiplex),
         ping=table.read("ping", values.secret_reference, None),
-        textfile=table.read("textfile", values.text, None),
+        textfile=table.read("textfile", _metrics_path, None),
         restarts_per_day=table.read("restarts_per_day", values.count_from(0), default.restarts_per_day),
         thresholds=MappingProxyType(dict(thresholds.values)),
         rules=tuple(MappingProxyType(dict(rule)) for rule in rules if isinstance(rule, Mapping)),
     )
+
+
+def _metrics_path(value: object) -> str:
+    """A file that node_exporter would take; any other file is not ours to replace."""
+    path = values.text(value)
+    if not path.endswith(".prom"):
+        raise Unwanted('a path that ends in ".prom"')
+    return path
 
 
 def read_ssh(table: Table) -> tuple[str, ...]:

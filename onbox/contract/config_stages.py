@@ -10,7 +10,8 @@ from onbox.contract import config_values as values
 from onbox.contract.config_artifacts import read_artifacts, read_checkpoints, refuse_shared_artifacts
 from onbox.contract.config_backends import Options, merge_options, read_sbatch
 from onbox.contract.config_fields import ConfigError, Table, Unwanted
-from onbox.contract.manifest import WARN, CheckpointGate, Gates, GpuGate, Retry, Stage, WaitFor
+from onbox.contract.config_wait import read_wait_for
+from onbox.contract.manifest import WARN, CheckpointGate, Gates, GpuGate, Retry, Stage
 from onbox.contract.names import log_name_clashes, stage_name_problem
 
 T = TypeVar("T")
@@ -34,13 +35,11 @@ STAGE_KEYS = (
     "gates",
     "sbatch",
 )
-WAIT_FOR_KEYS = ("file", "log", "regex", "timeout")
 RETRY_KEYS = ("max", "classes", "backoff")
 GATES_KEYS = ("disk_free", "inodes_free", "memory_free", "gpu", "checkpoints")
 GPU_KEYS = ("count", "max_used_mib")
 CHECKPOINT_KEYS = ("size", "keep", "scratch", "files", "path")
 
-WAIT_TIMEOUT_SECONDS = 6 * 3600.0
 RETRY_MAX = 1  # where there is a retry table without `max`
 
 
@@ -83,7 +82,7 @@ def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
         timeout_seconds=table.read("timeout", values.positive_duration, None),
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         min_duration_seconds=table.read("min_duration", values.duration, None),
-        wait_for=_read_wait_for(table),
+        wait_for=read_wait_for(table),
         retry=_read_retry(table, shared.known_classes),
         done_if_log=table.read("done_if_log", values.optional_regex, None),
         fail_if_log=table.read("fail_if_log", values.optional_regex, None),
@@ -125,28 +124,7 @@ def read_env(table: Table) -> Env:
     return found
 
 
-# -- wait_for, retry
-
-
-def _read_wait_for(stage: Table) -> WaitFor | None:
-    if "wait_for" not in stage:
-        return None
-    table = Table(stage.path_of("wait_for"), stage.values["wait_for"], WAIT_FOR_KEYS, stage.errors)
-    wait = WaitFor(
-        file=table.read("file", values.text, None),
-        log=table.read("log", values.text, None),
-        regex=table.read("regex", values.regex, None),
-        timeout_seconds=table.read("timeout", values.positive_duration, WAIT_TIMEOUT_SECONDS),
-    )
-    if "file" in table and "log" in table:
-        table.fail("log", table.values["log"], "allowed beside file: exactly one of file and log")
-    if "log" in table and "regex" not in table:
-        table.missing("regex", "a regular expression of the line to wait for in log")
-    if "regex" in table and "log" not in table:
-        table.fail("regex", table.values["regex"], "allowed without log")
-    if "file" not in table and "log" not in table:
-        table.missing("file", "exactly one of file and log")
-    return wait
+# -- retry
 
 
 def _read_retry(stage: Table, known_classes: Mapping[str, str] | None) -> Retry:

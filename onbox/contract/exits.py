@@ -34,5 +34,5 @@ EXIT_MEANINGS: tuple[tuple[Exit, str], ...] = (
     (Exit.INTERNAL, "a defect in onbox itself; the report file is named"),
     (Exit.STATE_NOT_WRITTEN, "the run's state could not be written (disk full, no inodes, I/O error)"),
     (Exit.ANOTHER_RUNNER, "another live runner or stage holds this run"),
-    (Exit.CONFIG, "the configuration is wrong, or a DONE marker is of another command"),
+    (Exit.CONFIG, "the configuration is wrong or not accepted (`onbox trust`), or a DONE marker is of another command"),
 )

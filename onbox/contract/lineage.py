@@ -7,6 +7,7 @@ user's, what its own metadata says, or the order in which checkpoints were writt
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ RUN_KEYS = ("run_id", "run", "run_name", "wandb_run_id", "tracker_run")
 
 class Written(NamedTuple):
     """A checkpoint with a step in its name. at: when it was last written, seconds since the epoch. stated_step,
-    stated_run: what its metadata says; None, "": nothing.
+    stated_run: what its metadata says; None, "": nothing. tells: it has metadata, whatever that says.
     """
 
     path: str
@@ -27,11 +28,13 @@ class Written(NamedTuple):
     at: float
     stated_step: int | None = None
     stated_run: str = ""
+    tells: bool = False
 
 
 class Terms(NamedTuple):
     """rejected: patterns of checkpoints that nobody may go on from. own: names by which the run's checkpoints may call
-    it: run id, name, and whatever its contract says of tracker and origin. attempts: when those of the stage began.
+    it: run id, name, its runs at a tracker, and whatever its contract says of tracker and origin. attempts: when those
+    of the stage began.
     """
 
     rejected: tuple[str, ...] = ()
@@ -49,7 +52,7 @@ class Against(NamedTuple):
 
 class _Seen(NamedTuple):
     terms: Terms
-    run: str  # the one whose checkpoints these are; "": not known
+    run: str | None  # as the run's own checkpoints call it; "": they name none; None: not known
     branch: Written | None  # of the newest attempt that wrote any: the one with the highest step
     branch_began: float
 
@@ -67,6 +70,10 @@ def _is_rejected(one: Written, seen: _Seen) -> bool:
     return any(fnmatchcase(path, pattern) or path.endswith(f"/{pattern}") for pattern in seen.terms.rejected)
 
 
+def _not(run: str | None) -> str:
+    return f"not {run}" if run else "the others name none"
+
+
 def _is_of_earlier_branch(one: Written, seen: _Seen) -> bool:
     return seen.branch is not None and one.step > seen.branch.step and one.at < seen.branch_began
 
@@ -82,8 +89,8 @@ ROWS: tuple[Row, ...] = (
         "name and content are of two checkpoints: a copy, a rename, a save that was cut off",
     ),
     Row(
-        "other-run", lambda one, seen: bool(one.stated_run and seen.run) and one.stated_run != seen.run,
-        lambda one, seen: f"its metadata says run {one.stated_run}, not {seen.run}", True,
+        "other-run", lambda one, seen: bool(one.stated_run) and seen.run is not None and one.stated_run != seen.run,
+        lambda one, seen: f"its metadata says run {one.stated_run}, {_not(seen.run)}", True,
         "a shared or re-used folder holds checkpoints of other trainings",
     ),
     Row(
@@ -106,12 +113,21 @@ def judge(found: Sequence[Written], terms: Terms) -> dict[str, Against]:
     return judged
 
 
-def _run_of(found: Iterable[Written], terms: Terms) -> str:
-    """The run that these checkpoints are of: one that is known as ours; else that of the newest written."""
+def _run_of(found: Iterable[Written], terms: Terms) -> str | None:
+    """How the run's own checkpoints call it: a name that is known as ours; else what most of those say that were
+    written since its first attempt began (of as many, those that came first); else what the newest says. A training
+    names all of its checkpoints or none: one name among others that have metadata without one is of another training.
+    """
     words = {word for text in terms.own for word in (text, *re.split(r"[\s,;/]+", text))}
-    named = [one for one in found if one.stated_run]
-    ours = next((one.stated_run for one in named if one.stated_run in words), "")
-    return ours or (max(named, key=lambda one: one.at).stated_run if named else "")
+    telling = [one for one in found if one.tells or one.stated_run]
+    known = next((one.stated_run for one in telling if one.stated_run in words), None)
+    if known is not None or not telling:
+        return known
+    own = [one for one in telling if terms.attempts and one.at >= min(terms.attempts)]
+    if not own:
+        return max(telling, key=lambda one: one.at).stated_run
+    count = Counter(one.stated_run for one in own)
+    return max(own, key=lambda one: (count[one.stated_run], -one.at)).stated_run
 
 
 def _branch(found: Sequence[Written], attempts: Iterable[float]) -> tuple[float, Written | None]:

@@ -31,15 +31,28 @@ class Artifact(NamedTuple):
 
 
 class WaitFor(NamedTuple):
-    """What must appear before a stage starts: a file, or a line in a log. Bounded by `timeout_seconds`.
+    """What must appear before a stage starts: a file, or a line in a log, or the end of a process. Bounded by
+    `timeout_seconds`.
 
-    Exactly one of `file` and `log` is set; `regex` goes with `log`. Paths are relative to the stage's cwd.
+    Exactly one of `file` and `log` is set, or neither, and then `pid`; `regex`, `fail_regex` and `stall_after_seconds`
+    go with `log`. Paths are relative to the stage's cwd. pid: the process that makes it; where it has gone, nothing
+    more will appear. process: which one has that pid, "START_TICKS:BOOT_ID", as frozen; "": none had it then.
     """
 
     file: str | None
     log: str | None
     regex: str | None
     timeout_seconds: float
+    fail_regex: str | None = None
+    stall_after_seconds: float | None = None
+    pid: int | None = None
+    process: str | None = None
+
+    def __str__(self) -> str:
+        """What is waited for, in words."""
+        if self.file is not None:
+            return f"the file {self.file}"
+        return f"the end of process {self.pid}" if self.log is None else f"/{self.regex}/ in {self.log}"
 
 
 class Retry(NamedTuple):

@@ -47,6 +47,11 @@ class RunHead(NamedTuple):
     data: Mapping[str, Any]
 
 
+def is_apart(backend: Mapping[str, Any]) -> bool:
+    """Whether the jobs of a back end, with its settings as in the head, have another disk than this one."""
+    return backend.get("name") == "iris" or "project" in backend
+
+
 def render_runfile(head: Mapping[str, Any], stages: Iterable[tuple[Stage, str]]) -> bytes:
     """The text of run.json. `head` holds the fields of `parse_head`, and whatever else is worth recording."""
     lines = [json.dumps({**stage_to_dict(stage), "fingerprint": print_}) for stage, print_ in stages]

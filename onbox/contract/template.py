@@ -53,9 +53,9 @@ cmd = "python train.py"
 #stall_after = "30m"
 # Done faster than this is suspicious and counts as failed. Default: any duration will do
 #min_duration = "60s"
-# What must appear before the stage starts: { file = … }, or { log = …, regex = … } for a line in a log; after timeout
-# (default "6h") the stage has failed. Default: nothing is waited for
-#wait_for = { file = "data/READY", timeout = "6h" }
+# What must appear before the stage starts: { file = … }, or { log = …, regex = … } for a line in a log, or the end of
+# the process { pid = … }; after timeout (default "7d") the stage has failed. Default: nothing is waited for
+#wait_for = { file = "data/READY", timeout = "7d" }
 # Start it again unchanged: at most max times (default 1), only after failures of these classes, after backoff (default
 # "60s", twice as long each time). What can only fail again (host_oom, divergence, ...) is refused. Default: never
 #retry = { max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }
@@ -73,7 +73,8 @@ cmd = "python train.py"
 [stages.eval]
 cmd = "python eval.py"
 #artifacts = ["results.csv"]
-#wait_for = { log = "server.log", regex = "listening on port [0-9]+", timeout = "10m" }
+# It will never appear: a line that matches fail_regex, a log that is quiet for so long, a process that has gone
+#wait_for = { log = "up.log", regex = "^listening", fail_regex = "^Traceback", stall_after = "30m", pid = 4711 }
 
 # Checked before each stage; a gate that refuses starts nothing and loses nothing. Default: no gate
 #[gates]
@@ -227,7 +228,8 @@ cmd = "python eval.py"
 #process = "train.py"
 # The tmux or screen session that it runs in
 #session = "train"
-# Its files; what says that it is done: a log line, a file, or so many of its files
+# Its files; what says that it is done: a log line, a file, or so many of its files. Default: a log that ends with
+# "Training completed" or "QUEUE DONE", with no process left
 #artifacts = ["ckpt/*.npz"]
 #done_regex = "^finished"
 #done_file = "DONE"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from collections import deque
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from onbox.system.files import read_tail
 from onbox.system.limit import TooLong, time_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
 
 TAIL_BYTES = 4096
 LINE_LIMIT = 300
@@ -49,16 +54,29 @@ def last_line(tail: bytes) -> str | None:
 
 def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
     """The offset just behind the first match in the lines that begin at or after the byte `start`; None if there is
-    none (or no file).
+    none (or no file). Raises TooLong where the expression backtracks for ever.
+    """
+    with closing(_matches(path, regex, start)) as found:
+        return next(found, None)
+
+
+def find_last_in_log(path: str, regex: str, start: int = 0) -> int | None:
+    """As `find_in_log`, of the last match."""
+    last = deque(_matches(path, regex, start), maxlen=1)
+    return last[0] if last else None
+
+
+def _matches(path: str, regex: str, start: int) -> Generator[int, None, None]:
+    """Offsets just behind each line's first match.
 
     Reads block by block and searches whole lines only, so memory does not grow with the log and `^` and `$` mean lines.
-    A line of over 64 KiB is searched in parts. Raises TooLong where the expression backtracks for ever.
+    A line of over 64 KiB is searched in parts.
     """
     search = _Search(regex)
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed by the with below
     except FileNotFoundError:
-        return None
+        return
     with file:
         if start > 0:
             file.seek(start - 1)
@@ -69,13 +87,13 @@ def find_in_log(path: str, regex: str, start: int = 0) -> int | None:
             whole = text.rfind(b"\n") + 1
             if not whole and len(text) <= OVERLAP_BYTES:
                 continue
-            found = search(text, seen, whole or len(text))
-            if found and (whole or found.end() < len(text)):
-                return offset + found.end()
+            for end in search.ends(text, seen, whole or len(text)):
+                if whole or end < len(text):
+                    yield offset + end
             kept = whole or len(text) - OVERLAP_BYTES - 1
             offset, text, seen = offset + kept, text[kept:], 0 if whole else 1
-        found = search(text, seen, len(text))
-        return offset + found.end() if found and text else None
+        for end in search.ends(text, seen, len(text)) if text else ():
+            yield offset + end
 
 
 def line_before(path: str, offset: int) -> str:
@@ -95,6 +113,13 @@ class _Search:
     def __init__(self, regex: str) -> None:
         self._pattern = re.compile(regex.encode("utf-8", "surrogateescape"), re.MULTILINE)
         self._left = SEARCH_SECONDS
+
+    def ends(self, text: bytes, start: int, end: int) -> Iterator[int]:
+        """Where each line's first match ends."""
+        while start < end and (found := self(text, start, end)):
+            yield found.end()
+            line_end = text.find(b"\n", found.end(), end)
+            start = end if line_end < 0 else line_end + 1
 
     def __call__(self, text: bytes, start: int, end: int) -> re.Match[bytes] | None:
         if self._left <= 0:

@@ -9,6 +9,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.key_text import ADDRESS_CHARACTERS, KEY_CHARACTERS, key_problem
 from onbox.contract.targets import notify_from_dict
 from onbox.system.files import StateNotWritten, read_file, replace_file
 
@@ -36,8 +37,12 @@ class Resolved(NamedTuple):
         return f"Resolved({self.target.name!r})"
 
 
-def look_up_reference(reference: str, environ: Mapping[str, str], folder: str) -> str:
-    """What `env:NAME` or `file:PATH` (relative to `folder`) holds, without blanks around it. Raises NotSet."""
+def look_up_reference(
+    reference: str, environ: Mapping[str, str], folder: str, *, limit: int = ADDRESS_CHARACTERS
+) -> str:
+    """What `env:NAME` or `file:PATH` (relative to `folder`) holds, without blanks around it. limit: of the characters
+    that a file may hold. Raises NotSet.
+    """
     kind, _, rest = reference.partition(":")
     if kind == "env":
         value = environ.get(rest, "").strip()
@@ -54,13 +59,15 @@ def look_up_reference(reference: str, environ: Mapping[str, str], folder: str) -
     value = os.fsdecode(text).strip()
     if not value:
         raise NotSet(f"the file {path} is empty")
+    if problem := key_problem(value, limit=limit):
+        raise NotSet(f"the file {path} {problem}")
     return value
 
 
 def resolve_target(target: Target, environ: Mapping[str, str], folder: str) -> Resolved:
     """Look up a target's references. Raises NotSet."""
     url = look_up_reference(target.url, environ, folder)
-    secret = None if target.secret is None else look_up_reference(target.secret, environ, folder)
+    secret = None if target.secret is None else look_up_reference(target.secret, environ, folder, limit=KEY_CHARACTERS)
     return Resolved(target, url, secret)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.chain.launch import Wishes, find_conflicts
+from onbox.chain.earlier import Place, Wishes, find_conflicts
 from onbox.chain.plan import Action
 from onbox.chain.replay import replay
 from onbox.contract.events import parse_events
@@ -18,7 +18,7 @@ from onbox.system.lock import is_locked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.chain.launch import Conflict
+    from onbox.chain.earlier import Conflict
     from onbox.preflight.report import Facts
 
 
@@ -36,7 +36,8 @@ def check_earlier(facts: Facts) -> Iterator[Result]:
         )
         return
     frozen = [FrozenStage(stage, stage_fingerprint(stage), at) for at, stage in enumerate(facts.stages, start=1)]
-    conflicts = find_conflicts(paths, frozen, replay(parse_events(read_lines(paths.journal))), Wishes())
+    place = Place(paths, facts.folder if facts.engine not in ("ray", "iris") else None)
+    conflicts = find_conflicts(place, frozen, replay(parse_events(read_lines(paths.journal))), Wishes())
     for conflict in conflicts:
         yield _judge(conflict)
     if not conflicts:
@@ -50,6 +51,8 @@ def _judge(conflict: Conflict) -> Result:
     ways = f"--accept-done {name} keeps its result, --redo {name} runs it again; `onbox chain` shows the difference"
     if conflict.marker is None:
         return failed("earlier run", f"stage {name}: its DONE file is no marker: {conflict.reason}", ways)
+    if conflict.lost:
+        return failed("earlier run", f"stage {name} is DONE, but {'; '.join(conflict.lost)}", ways)
     if conflict.after is not None:
         return failed("earlier run", f"stage {name} is DONE, but {conflict.after} before it will run again", ways)
     return failed("earlier run", f"stage {name} is DONE with another command than it has now", ways)

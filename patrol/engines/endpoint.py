@@ -6,12 +6,14 @@ somebody else has taken over must not have our token sent to a place of its choi
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.cluster import ENGINES, Endpoint, endpoint_of
 from onbox.contract.config_backends import http_url
 from onbox.contract.config_fields import Unwanted
 from onbox.contract.config_values import secret_reference
+from onbox.trust import engine_not_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,12 +37,15 @@ def of_cluster(settings: Settings, box: BoxSettings) -> Endpoint | None:
 def of_run(settings: Settings, box: BoxSettings, engine: str, frozen: Mapping[str, str]) -> Endpoint | None:
     """Of a run on `box` that was handed to `engine`. frozen: what its own records say of the engine.
 
-    On this machine the records say it, as `onbox status` reads them; elsewhere only what [ray] or [iris] here name.
+    On this machine the records say it, as `onbox status` reads them, where somebody here handed the run over; elsewhere
+    only what [ray] or [iris] here name.
     """
     if engine not in ENGINES:
         return None
     if box.backend == "local":
-        return endpoint_of(engine, checked(engine, frozen))
+        known = checked(engine, frozen)
+        if not engine_not_accepted({"name": engine, **known}, settings.config_path, os.environ):
+            return endpoint_of(engine, known)
     table = settings.config.backends.get(engine) or {}
     return endpoint_of(engine, table) if ADDRESS_KEY[engine] in table else None
 

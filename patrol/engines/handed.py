@@ -13,9 +13,10 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, is_overtaken, state_on_disk, weigh, word_of
-from onbox.runs.jobs import WHOLE, KnownJob, record_of_end, replay_jobs
+from onbox.runs.jobs import WHOLE, KnownJob, record_of_end
 from patrol.engines.evidence import OVER, read_evidence
 from patrol.engines.watched import SAYS_LIMIT, log_words, scheduler_of
+from patrol.probe.journal import place_of
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
@@ -29,12 +30,11 @@ NO_RECORD = "its records name no job"
 
 def known_job(place: LogPlace) -> KnownJob | Unseen:
     """The job that runs the chain now, by the run's own journal."""
-    fold = place.reader.get("journal", {})
-    records = fold.get("jobs") if isinstance(fold, dict) else None
-    found = replay_jobs(dict(one) for one in records).of.get(WHOLE) if isinstance(records, list) else None
+    read = place_of(place.reader.get("journal"))
+    found = read.facts.jobs.of.get(WHOLE) if read is not None else None
     if found is not None:
         return found
-    return Unseen(GAP if isinstance(fold, dict) and fold.get("gap") else NO_RECORD)
+    return Unseen(GAP if read is not None and read.gap else NO_RECORD)
 
 
 def end_on_record(place: LogPlace, known: KnownJob) -> KnownJob:
@@ -75,8 +75,9 @@ def with_told(
 
 def _since_submission(run: RunLook, known: KnownJob, place: LogPlace) -> RunLook:
     """Without the end of an earlier launch: what was stopped or failed before the newest submission is history."""
-    end = (place.reader.get("journal") or {}).get("end") or {}
-    if not is_overtaken(end.get("at"), (known,)):
+    read = place_of(place.reader.get("journal"))
+    end = read.facts.end if read is not None else None
+    if end is None or not is_overtaken(end.get("at"), (known,)):
         return run
     later = Absent("it was handed to the engine again since")
     return run._replace(outcome=later, ended_age_seconds=later, reason="")

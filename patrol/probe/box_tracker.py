@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen
+from patrol.box_program import OWNED
 from patrol.probe.box_logs import Span
 from patrol.probe.box_runs import count
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 CAP_BYTES = 1 << 16
 
 # p_tracker wandb FOLDER FROM KNOWN CAP: KNOWN is `INODE.SIZE.MTIME` of the last look.
-# p_tracker trackio DATABASE RUN PYTHON PROGRAM: PYTHON is tried before python3 of the path.
-SHELL = r"""
+# p_tracker trackio DATABASE RUN PYTHON PROGRAM: PYTHON, of a run's records, is tried before python3 of the path.
+SHELL = (
+    OWNED
+    + r"""
 p_tracker() {
   case $1 in
     wandb) shift && p_wandb "$@";;
@@ -48,6 +51,9 @@ p_wandb() {
 p_trackio() {
   p_at "$1"
   for p_python in "$3" python3; do
+    case $p_python in
+      */*) onbox_owned "$p_python" || continue;;
+    esac
     if command -v "$p_python" >/dev/null; then
       p_mark trackio
       "$p_python" -I -S -c "$4" "$p_path" "$2"
@@ -57,6 +63,7 @@ p_trackio() {
   return 25
 }
 """
+)
 
 _TROUBLE: dict[int | None, Absent | Unseen] = {
     20: Absent("its directory is not there any more"),

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.orders import is_apart
 from onbox.contract.json_text import as_number, as_object, parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.names import name_problem, stage_name_problem
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.contract.runfile import is_apart
 from onbox.outside import safe_line, safe_words
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
-from onbox.triage.repeats import NOTHING, ends_of
 from patrol.before import LogPlace
 from patrol.probe import journal, log_memory
 from patrol.probe.box_logs import Span, parse_log
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.readings import Maybe
+    from onbox.runs.journal import JournalFacts
     from patrol.probe.box_runs import RawRun
+    from patrol.probe.journal import JournalPlace
     from patrol.snapshot import Identity
 
 TEXT_LIMIT = 300
@@ -49,9 +50,10 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     manifest = _manifest(raw, known.get("manifest"))
     if place is not None and known.get("manifest", {}).get("run_id") != manifest.get("run_id"):
         place, known = None, {}  # another run of the same name
-    fold = _fold(raw, known.get("journal"))
+    told = _journal(raw, known.get("journal"))
+    facts = told.facts
     log, place = _log(raw, place, box)
-    place.reader.update(manifest=manifest, journal=fold, pids=[raw.runner.pid] if raw.runner else [])
+    place.reader.update(manifest=manifest, journal=journal.plain_of(told), pids=[raw.runner.pid] if raw.runner else [])
     if "trackers" in known:  # of all stages, whichever log is read now
         place.reader["trackers"] = known["trackers"]
     status = _json(raw.files, "status.json")
@@ -59,7 +61,7 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
     fields: dict[str, Any] = status if isinstance(status, dict) else {}
     if fields.get("run_id") != manifest.get("run_id") and manifest.get("run_id"):
         fields = {}  # of the run before
-    stage = fields.get("stage") or fold["stage"] or raw.stage or None
+    stage = fields.get("stage") or facts.stage or raw.stage or None
     stage_facts = manifest.get("stages", {}).get(stage) if isinstance(stage, str) else None
     look = RunLook(
         run=raw.name,
@@ -67,22 +69,22 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         place=f"{box.state_dir.rstrip('/')}/{raw.name}",
         run_id=manifest["run_id"] if manifest.get("run_id") else Unseen(manifest.get("why", "no run.json")),
         stage=_stage(stage),
-        attempt=_first_int(raw.attempt, fields.get("attempt"), fold["attempt"]),
+        attempt=_first_int(raw.attempt, fields.get("attempt"), facts.attempt),
         stages_done=raw.done_count,
         stages_total=int(manifest.get("stage_count", 0)),
         claimed_state=_text(fields.get("state"), "no state") if fields else _why(status),
         runner_alive=_runner_alive(raw, box.identity),
         stage_alive=_stage_alive(raw, fields, box.identity),
-        **_end(raw, fold, manifest, clock),
+        **_end(raw, facts, manifest, clock),
         heartbeat_age_seconds=_age(fields.get("at"), clock) if fields else _why(status),
         heartbeat_every_seconds=manifest.get("every", 30.0),
-        stage_began_age_seconds=_age(fields.get("attempt_began_at") or fold["began_at"], clock, "no attempt"),
+        stage_began_age_seconds=_age(fields.get("attempt_began_at") or facts.attempt_began_at, clock, "no attempt"),
         stall_after_seconds=_declared(stage_facts, "stall_after_seconds", manifest),
         min_duration_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
         expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
-        retries=int(fold["retries"]),
-        ends=ends_of(fold.get("repeats") or NOTHING),
+        retries=facts.retries,
+        ends=facts.bad_ends,
         failure=_failure(raw, manifest, place),
         keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
         python=manifest.get("python") or Absent("not recorded"),
@@ -191,13 +193,13 @@ def _declared(facts: dict[str, float] | None, key: str, manifest: dict[str, Any]
     )
 
 
-def _fold(raw: RawRun, known: object) -> dict[str, Any]:
+def _journal(raw: RawRun, known: object) -> JournalPlace:
     inode, offset, _ = raw.journal
-    fold = known if isinstance(known, dict) and known.get("inode") == inode else journal.new_fold(inode)
-    if offset == 0:
-        fold = journal.new_fold(inode)
+    place = journal.place_of(known)
+    if place is None or place.inode != inode or offset == 0:
+        place = journal.nothing_read(inode)
     pieces, _, skipped = Span.of(raw.journal_blocks).behind(offset)
-    return journal.take_in(fold, offset, pieces, skipped)
+    return journal.take_in(place, offset, pieces, skipped)
 
 
 def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook], LogPlace]:
@@ -257,13 +259,13 @@ def _stage_alive(raw: RawRun, status: dict[str, Any], identity: Identity) -> May
 # -- how it ended
 
 
-def _end(raw: RawRun, fold: dict[str, Any], manifest: dict[str, Any], clock: float) -> dict[str, Any]:
-    end = fold["end"]
+def _end(raw: RawRun, facts: JournalFacts, manifest: dict[str, Any], clock: float) -> dict[str, Any]:
+    end = facts.end
     fields: dict[str, Any] = {}
-    if isinstance(end, dict):
+    if end is not None:
         fields["outcome"] = end["event"]
-        fields["reason"] = safe_line(end["reason"])
-        fields["ended_age_seconds"] = _age(end["at"], clock, "not ended")
+        fields["reason"] = safe_line(end.get("reason") or "", TEXT_LIMIT)
+        fields["ended_age_seconds"] = _age(end.get("ended_at") or end.get("at"), clock, "not ended")
     elif not raw.journal[2]:
         fields["outcome"] = Unseen("the journal could not be read") if raw.done_count else Absent("the run is open")
     marker = parse_marker(raw.files["markers/CHAIN_DONE"]) if "markers/CHAIN_DONE" in raw.files else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.cursor import Cursor
 from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
+from patrol.probe.journal import place_of
 from patrol.probe.script import Call
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
         if name and isinstance(journal, dict):
             manifest = place.reader.get("manifest", {})
             known = (manifest.get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
-            if "jobs" not in journal or "targets" not in manifest:  # of a version that kept less: all of it once more
+            if place_of(journal) is None or "targets" not in manifest:  # of another version: all of it once more
                 known = ("0", 0, 0)
             words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
     return words

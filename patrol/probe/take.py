@@ -20,6 +20,7 @@ from patrol.probe import (
     trackers,
 )
 from patrol.probe.frames import CUT, LATE, end_mark, split
+from patrol.probe.journal import place_of
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import BOX, plan
 from patrol.probe.script import build
@@ -216,8 +217,10 @@ def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], fresh: Places) -> 
 
     place = fresh.get(run.run)
     known = place.reader if place is not None else {}
-    end = known.get("journal", {}).get("end") or {}
-    return scheduled.with_engine(run, jobs, known.get("manifest", {}).get("backend", ""), str(end.get("at", "")))
+    read = place_of(known.get("journal"))
+    end = read.facts.end if read is not None else None
+    ended_at = str((end or {}).get("at", ""))
+    return scheduled.with_engine(run, jobs, known.get("manifest", {}).get("backend", ""), ended_at)
 
 
 def _with_trackers(

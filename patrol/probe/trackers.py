@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.contract.tracker import Intent, TrackerIdentity, identity_from_record
 from onbox.outside import safe_line
+from onbox.runs.journal import trackers_by_stage
 from patrol.probe import box_tracker
+from patrol.probe.journal import place_of
 from patrol.probe.script import Call
 from patrol.snapshot import NOT_ASKED, TrackerLook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from onbox.runs.journal import JournalFacts
     from onbox.trackers.reading import TrackerRun
     from patrol.before import LogPlace
     from patrol.probe.box_tracker import RawWandb
@@ -77,10 +80,9 @@ def _may_change(kept: Mapping[str, Any], identity: TrackerIdentity) -> bool:
 
 def known(reader: Mapping[str, Any]) -> list[tuple[str, TrackerIdentity]]:
     """Every run at a tracker that the journal, or a watched log, has told of, by stage."""
-    journal = reader.get("journal")
-    if isinstance(journal, dict):
-        told = journal.get("trackers")
-        records = told.items() if isinstance(told, dict) else ()
+    facts = _journal(reader)
+    if facts is not None:
+        records = trackers_by_stage(facts).items()
         return [(stage, found) for stage, record in records if (found := identity_from_record(record)) is not None]
     progress = reader.get("progress")
     links = progress.get("links") if isinstance(progress, dict) else None
@@ -94,15 +96,21 @@ def known(reader: Mapping[str, Any]) -> list[tuple[str, TrackerIdentity]]:
 
 def is_open(reader: Mapping[str, Any], stage: str) -> bool:
     """Whether the stage is at work, as far as the journal tells; a watched run's end is not known here."""
-    journal = reader.get("journal")
-    return not isinstance(journal, dict) or (bool(journal.get("open")) and journal.get("stage") == stage)
+    facts = _journal(reader)
+    return facts is None or (facts.is_open and facts.stage == stage)
+
+
+def _journal(reader: Mapping[str, Any]) -> JournalFacts | None:
+    """What the run's journal has told; None for a run that onbox did not start."""
+    read = place_of(reader.get("journal"))
+    return None if read is None else read.facts
 
 
 def is_of_this_attempt(reader: Mapping[str, Any], stage: str, identity: TrackerIdentity) -> bool:
-    journal = reader.get("journal")
-    if not isinstance(journal, dict) or journal.get("stage") != stage:
+    facts = _journal(reader)
+    if facts is None or facts.stage != stage:
         return True
-    return identity.attempt in (None, journal.get("attempt"))
+    return identity.attempt in (None, facts.attempt)
 
 
 def _kept(reader: Mapping[str, Any], stage: str, identity: TrackerIdentity) -> dict[str, Any]:
@@ -226,10 +234,9 @@ def _run_with_intent(run: RunLook, intent: Intent) -> RunLook:
 
 def _drift(reader: Mapping[str, Any], stage: str) -> tuple[str, ...]:
     """As the box recorded it."""
-    journal = reader.get("journal")
-    record = journal.get("trackers", {}).get(stage) if isinstance(journal, dict) else None
-    told = record.get("drift") if isinstance(record, dict) else None
-    return tuple(map(str, told)) if isinstance(told, list) else ()
+    facts = _journal(reader)
+    record = trackers_by_stage(facts).get(stage) if facts is not None else None
+    return tuple(record["drift"]) if record is not None else ()
 
 
 def _safe(text: str | None) -> str | None:

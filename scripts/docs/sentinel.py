@@ -43,7 +43,7 @@ def _ends_as(name: str) -> str:
     return f"{word} (proved twice)" if judged.proof_seconds is not None else word
 
 
-_NOTHING = RunFacts("R", "", 0, None, None, None, None, None, {}, {}, "gone", "gone", rebooted=False, clock=0.0)
+_NOTHING = RunFacts("R", "", 0, None, None, None, None, "", "", {}, {}, "gone", "gone", rebooted=False, clock=0.0)
 
 
 def _cell(text: str) -> str:

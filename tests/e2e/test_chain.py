@@ -228,8 +228,9 @@ def test_a_changed_command_is_shown_and_decided(box: Box) -> None:
 def test_a_result_older_than_its_input_is_not_skipped(box: Box) -> None:
     stages = ("a=echo a >>ran", "b=echo b >>ran")
     box.onbox("chain", *stages)
-    refused = box.onbox("chain", *stages, "--redo", "a")
-    assert (refused.returncode, box.markers) == (78, ["CHAIN_DONE", "a_DONE", "b_DONE"])
+    (box.state / "markers" / "a_DONE").unlink()
+    refused = box.onbox("chain", *stages)
+    assert (refused.returncode, box.markers) == (78, ["CHAIN_DONE", "b_DONE"])
     assert box.onbox("chain", *stages, "--redo", "a", "--redo", "b").returncode == 0
     assert (box.project / "ran").read_text().split() == ["a", "b", "a", "b"]
 
@@ -318,6 +319,21 @@ def test_state_is_private(box: Box) -> None:
     for path in [box.state.parent, box.state, *box.state.rglob("*")]:
         if not path.is_symlink():
             assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_secret_on_a_command_line_stands_in_run_json_only(box: Box) -> None:
+    config = '[stages.list]\ncmd = ["sh", "-c", "exit $0", "0", "--api-key", "hunter2x"]\n'
+    config += "[stages.line]\ncmd = 'true https://me:hunter2x@host/x --token hunter2x'\n"
+    config += "[stages.bad]\ncmd = 'exit 3; : HF_TOKEN=hunter2x'\n"
+    (box.project / "onbox.toml").write_text(config)
+    assert box.onbox("chain").returncode == 1
+    assert box.markers == ["CHAIN_FAILED", "bad_FAILED", "line_DONE", "list_DONE"]
+    holders = [path for path in box.state.rglob("*") if path.is_file() and b"hunter2x" in path.read_bytes()]
+    assert [path.name for path in holders] == ["run.json"]
+    assert "--api-key" in box.marker("list_DONE")["cmd"]
+    (box.project / "onbox.toml").write_text(config.replace("exit 3; ", ""))
+    assert box.onbox("chain").returncode == 0
+    assert [record["stage"] for record in box.events() if record["event"] == "attempt_started"][-1] == "bad"
 
 
 def test_a_log_of_ten_gigabytes_costs_nothing(box: Box) -> None:

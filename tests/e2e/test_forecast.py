@@ -24,6 +24,7 @@ name = "digits"
 cmd = "echo began >>starts; until test -e go; do sleep 0.05; done"
 artifacts = [{ glob = "ckpt/step-*" }]
 """
+MINE = '{"step": 4000, "run_id": "mine"}'
 WAIT = "train=echo began >>starts; until test -e go; do sleep 0.05; done"
 
 
@@ -149,19 +150,20 @@ def test_a_resume_that_changes_nothing_says_nothing(box: Box) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "contract", "why"),
+    ("older", "metadata", "contract", "why"),
     [
-        ('{"step": 5}', "", "its metadata says step 5"),
-        ('{"run_id": "other"}', 'tracker = "lab/mine"', "its metadata says run other, not mine"),
-        ("{}", 'rejected = ["ckpt/step-30000"]', "[contract] rejected names it"),
+        (MINE, '{"step": 5}', "", "its metadata says step 5"),
+        (MINE, '{"run_id": "other"}', 'tracker = "lab/mine"', "its metadata says run other, not mine"),
+        ('{"step": 4000}', '{"run_id": "other"}', "", "its metadata says run other, the others name none"),
+        (MINE, "{}", 'rejected = ["ckpt/step-30000"]', "[contract] rejected names it"),
     ],
 )
 def test_a_newer_checkpoint_of_another_lineage_holds_a_resume_back(
-    box: Box, metadata: str, contract: str, why: str
+    box: Box, older: str, metadata: str, contract: str, why: str
 ) -> None:
     (box.project / "onbox.toml").write_text(f"{CONFIG}[contract]\n{contract}\n")
     assert box.onbox("chain", "-d", "--launch-check", "0.1").returncode == 0
-    for step, text in ((4000, '{"step": 4000, "run_id": "mine"}'), (30000, metadata)):
+    for step, text in ((4000, older), (30000, metadata)):
         folder = box.project / "ckpt" / f"step-{step}"
         folder.mkdir(parents=True)
         (folder / "metadata.json").write_text(text)

@@ -15,7 +15,9 @@ import pytest
 
 from onbox.contract.exits import Exit
 from onbox.system.process import look_up
-from tests.users import ATTACKER, VICTIM, give, need_users, run_as
+from patrol.masters import control_path
+from patrol.settings import state_folder
+from tests.users import ATTACKER, VICTIM, environment_of, give, need_users, run_as, run_words_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -242,3 +244,63 @@ fcntl.flock(file, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 """
+
+
+# -- what is ours, and where others could have been first
+
+
+def test_whatever_the_umask_nobody_else_can_read_our_state(machine: Machine) -> None:
+    (machine.own / "onbox.toml").write_text(
+        f'[stages.train]\ncmd = "true"\n[boxes.here]\nhost = "here"\nbackend = "local"\nproject = "{machine.own}"\n'
+    )
+    give(machine.own, VICTIM)
+    boot = "import os, runpy, sys; os.umask(0); runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+    env = environment_of(machine.home)
+    for module, *words in (
+        ["onbox", "chain"],
+        ["patrol", "tick"],
+        ["sentinels", "wait", "here:train", "--timeout", "1"],
+    ):
+        run_words_as(VICTIM, [sys.executable, "-c", boot, module, *words], cwd=machine.own, env=env)
+    kept = [machine.own / ".onbox", machine.home / ".local" / "state" / "onbox"]
+    found = [path for folder in kept for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
+    assert any(path.name == "memory.db" for path in found)
+    assert any(path.name == "CHAIN_DONE" for path in found)
+    assert [path for path in found if path.stat().st_mode & 0o077] == []
+
+
+@pytest.mark.parametrize("how", ["of another", "a link"])
+def test_no_connection_is_shared_through_a_folder_that_is_not_ours(machine: Machine, how: str) -> None:
+    own = machine.shared / f"onbox-{os.getuid()}"
+    if how == "a link":
+        (machine.shared / "elsewhere").mkdir(mode=0o700)
+        own.symlink_to("elsewhere")
+    else:
+        own.mkdir(mode=0o700)
+        give(own, ATTACKER)
+    assert control_path("a", "gpu1", ("ssh",), os.fspath(machine.shared)) is None
+
+
+def test_the_state_folder_of_a_patrol_that_another_made_is_not_used(machine: Machine) -> None:
+    (machine.own / "onbox.toml").write_text(f'[boxes.a]\nhost = "a"\nbackend = "local"\nproject = "{machine.own}"\n')
+    give(machine.own, VICTIM)
+    trap = Path(state_folder(os.fspath(machine.own), {"XDG_STATE_HOME": os.fspath(machine.shared)}))
+    trap.mkdir(parents=True)
+    trap.chmod(0o777)
+    give(trap, ATTACKER)
+    told = run_as(
+        VICTIM, "patrol", "tick", cwd=machine.own, home=machine.home, XDG_STATE_HOME=os.fspath(machine.shared)
+    )
+    assert f"cannot write {trap}: it belongs to nobody" in told.stdout + told.stderr
+    assert list(trap.iterdir()) == []
+
+
+def test_a_report_of_a_defect_is_private_and_has_a_name_of_its_own(tmp_path: Path) -> None:
+    call = "within_boundary('onbox', lambda: 1 / 0, lambda _: None, interrupted=(0, ''))"
+    boot = f"from onbox.boundary import within_boundary; {call}"
+    env = {**os.environ, "TMPDIR": os.fspath(tmp_path)}
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", boot], env=env, check=True, capture_output=True, timeout=60)
+    reports = list(tmp_path.iterdir())
+    assert len(reports) == 2
+    assert [path.stat().st_mode & 0o777 for path in reports] == [0o600, 0o600]

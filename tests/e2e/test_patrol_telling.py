@@ -134,3 +134,21 @@ def test_the_history_is_one_page(place: Patrolled) -> None:
     assert not re.search(r"https?://|<script|src=", text)
     data = json.loads(place.patrol("report", "--json").stdout)
     assert len(data["runs"][0]["points"]) >= 1
+
+
+def test_a_timer_tells_once_of_what_nobody_accepted(place: Patrolled, server: FaultServer) -> None:
+    place.head = f'{HEAD}[patrol]\nping = "file:somewhere"\n'
+    place.env["HOOK"] = server.url()
+    place.env.pop("ONBOX_TRUST", None)
+    running(place)
+    for _ in range(2):
+        done = place.patrol("tick", "--unattended")
+        assert "patrol.ping: not accepted" in done.stdout + done.stderr
+        assert "gpu1/digits RUNNING" in done.stdout
+    (told,) = server.acknowledged
+    assert b"onbox trust" in told.body
+    assert b"patrol.ping" in told.body
+    place.head = f'{HEAD}[patrol]\nping = "file:elsewhere"\n'
+    place.write()
+    place.patrol("tick", "--unattended")
+    assert len(server.acknowledged) == 2

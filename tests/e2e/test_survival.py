@@ -524,3 +524,31 @@ def test_a_stage_that_closed_everything_is_outwaited(box: Box) -> None:
     (box.project / "go").touch()
     assert again.wait(30) == 0
     assert box.ran == ["begins", "begins"]
+
+
+# -- a walk that does not end
+
+MAZE = "mkdir -p maze && ln -sfn . maze/a && ln -sfn . maze/b && ln -sfn . maze/c"  # `**` finds 3 ** 40 folders there
+
+
+@pytest.mark.parametrize("when", ["before", "gate"])
+def test_a_stop_is_heard_while_artifacts_are_looked_for(box: Box, when: str) -> None:
+    """And what the stage had done by then counts when the run is resumed."""
+    line = f"echo ran >>ran; mkdir -p maze; echo 1 >maze/x.bin; {MAZE if when == 'gate' else 'true'}"
+    (box.project / "onbox.toml").write_text(
+        f'[run]\nname = "digits"\n[stages.train]\ncmd = "{line}"\nartifacts = [{{ glob = "maze/**/x.bin" }}]\n'
+    )
+    if when == "before":
+        box.run_program(["sh", "-c", MAZE])
+    box.start("chain", "-d", "--launch-check", "0")
+    if when == "gate":
+        wait_until((box.project / "maze" / "c").is_symlink, "the stage to end")
+    box.wait_for_event("chain_started")
+    box.runner_pid()
+    stopped = box.onbox("stop", "--now")
+    assert stopped.returncode == 0, stopped.stderr
+    assert box.status()["state"] in ("stopped", "interrupted")
+    for name in "abc":
+        (box.project / "maze" / name).unlink()
+    assert box.onbox("resume").returncode == 0
+    assert box.ran == ["ran"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.trust import accept_engine, engine_not_accepted
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
 
 if TYPE_CHECKING:
@@ -150,6 +152,19 @@ def test_the_record_is_the_users_own_and_of_this_path(cloned: Cloned, tmp_path: 
     assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
 
 
+def test_a_file_of_the_project_that_is_run_is_part_of_it(cloned: Cloned) -> None:
+    for command, name in (("ssh -F ./ssh_config", "ssh_config"), ("ssh -Fssh_config", "ssh_config"), ("sh run", "run")):
+        file = cloned.project / name
+        file.write_text("Host gpu1\n")
+        cloned.write(f'[ssh]\ncommand = "{command}"\n{BOX}')
+        cloned.run(*ONBOX, "trust", "--yes")
+        assert cloned.run(*ONBOX, "trust", "--show").returncode == 0
+        file.write_text(f"Host *\n  ProxyCommand touch {cloned.pwned}\n")
+        assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
+    cloned.run(*PATROL, "tick")
+    assert not cloned.pwned.exists()
+
+
 def test_at_a_terminal_it_is_shown_and_asked_once(cloned: Cloned) -> None:
     cloned.write(f'[ssh]\ncommand = """{cloned.runs}"""\n{BOX}')
     code, shown = cloned.at_terminal("n", *PATROL, "tick")
@@ -224,6 +239,36 @@ def test_a_run_that_came_with_the_repository_is_not_resumed_unasked(cloned: Clon
         box.end_everything()
 
 
+def test_a_run_that_came_with_the_repository_sends_no_token(cloned: Cloned, tmp_path: Path) -> None:
+    (tmp_path / ".token").write_text("hf_secret\n")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        cloned.run(*ONBOX, "chain", "--run", "digits", "train=true")
+        manifest = cloned.project / ".onbox" / "digits" / "run.json"
+        data = json.loads(manifest.read_text())
+        data["backend"] = {"name": "ray", "address": address, "token": "file:~/.token"}
+        manifest.write_text(json.dumps(data))
+        for words in (["status"], ["logs"], ["stop"], ["resume"], ["runs"]):
+            done = cloned.run(*ONBOX, *words)
+            assert done.returncode == (0 if words == ["runs"] else 78), done
+            assert "hf_secret" not in done.stdout + done.stderr
+        cloned.write(f'[boxes.here]\nbackend = "local"\nproject = "{cloned.project}"\n')
+        cloned.run(*PATROL, "tick")
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_who_hands_a_run_to_an_engine_has_it_asked_later(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    settings = {"name": "ray", "address": "http://192.0.2.1:8265", "token": "file:t"}
+    assert engine_not_accepted(settings, None, environ) == ["ray.address", "ray.token"]
+    accept_engine(settings, environ)
+    assert engine_not_accepted(settings, None, environ) == []
+    assert engine_not_accepted({**settings, "token": "file:other"}, None, environ) == ["ray.token"]
+    assert engine_not_accepted({"name": "ray", "address": "http://127.0.0.1:8265"}, None, {}) == []
+
+
 def test_typing_chain_is_the_word_for_the_files_stages_only(cloned: Cloned, tmp_path: Path) -> None:
     state = tmp_path / "elsewhere"
     cloned.write(f'[run]\nstate_dir = "{state}"\n[stages.t]\ncmd = "true"\n')
@@ -237,6 +282,15 @@ def test_typing_chain_is_the_word_for_the_files_stages_only(cloned: Cloned, tmp_
     engine = cloned.run(*ONBOX, "chain", "--backend", "iris", "--run", "other")
     assert engine.returncode == 78
     assert "iris.controller" in engine.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["[patrol]\ntextfile = 'x'", "x = [", '[ssh]\ncommand = "a\\u0000b"', "[ssh]\ncommand = '\"'"]
+)
+def test_a_wrong_file_is_refused_before_it_is_trusted(cloned: Cloned, text: str) -> None:
+    cloned.write(text)
+    done = cloned.run(*ONBOX, "trust", "--yes")
+    assert (done.returncode, "onbox.toml" in done.stderr, "defect" in done.stderr) == (78, True, False)
 
 
 def test_what_is_shown_cannot_hide_itself(cloned: Cloned) -> None:

@@ -201,6 +201,12 @@ def test_a_logbook_that_was_made_anew_with_fitting_hashes_is_found(project: Proj
     assert is_rewritten(project.book.path, project.env)
 
 
+def test_a_logbook_that_git_ignores_is_told_as_such(project: Project) -> None:
+    project.log("x")
+    ignored(project)
+    assert "git ignores digits.md" in project.keep().trouble
+
+
 # -- the tag of a seal
 
 

@@ -127,7 +127,7 @@ def test_commands_quote_every_name(name: str) -> None:
 )
 def test_how_onbox_is_called_is_made_of_known_words(words: tuple[str, ...], said: str) -> None:
     assert onbox_words(said) == words
-    records = parse(f"\nM onbox\n{said}\nM end\n".encode(), "M")
+    records = parse(f"\nM onbox\n{said}\nM end\n".encode(), "M", [])
     assert records.onbox == words
     assert bool(records.refused) is bool(said.strip() and not words)
 
@@ -140,7 +140,9 @@ def test_records_of_strange_names_are_not_taken() -> None:
         ("marker ../x_DONE", "{}"),
         ("marker a_DONE", ""),
     ]
-    records = parse("".join(f"\nM {kind}\n{text}" for kind, text in [*pieces, ("end", "")]).encode(), "M")
+    records = parse(
+        "".join(f"\nM {kind}\n{text}" for kind, text in [*pieces, ("end", "")]).encode(), "M", ["../AGENTS", "digits"]
+    )
     assert list(records.runs) == ["digits"]
     assert list(records.runs["digits"].markers) == ["a_DONE"]
 

@@ -14,10 +14,12 @@ import pytest
 
 from handbook.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
 from handbook.logbook import HEADS, Book, find_books
+from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 AT = 1_795_237_380.0
@@ -144,6 +146,20 @@ def test_an_entry_from_a_source_is_made_once(tmp_path: Path) -> None:
     made = book(tmp_path)
     assert len(made.append([entry(source="flip 1"), entry(source="flip 2"), entry(source="flip 1")]).entries) == 2
     assert made.append([entry(source="flip 1")]).entries == ()
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_link_in_the_place_of_a_logbook_is_not_written_through(
+    tmp_path: Path, link: Callable[[str, str], None]
+) -> None:
+    """Whoever may write into the project could have put another file of the user there: ~/.profile, say."""
+    made, mine = book(tmp_path), tmp_path / "profile"
+    mine.write_text("export PATH, without a line end")
+    os.makedirs(os.path.dirname(made.path))
+    link(str(mine), made.path)
+    with pytest.raises((StateNotWritten, Trouble), match="link"):
+        made.append([entry()])
+    assert mine.read_text() == "export PATH, without a line end"
 
 
 def test_an_append_that_was_cut_off_is_put_aside_and_never_merged(tmp_path: Path) -> None:

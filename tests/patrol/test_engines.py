@@ -52,9 +52,9 @@ SUBMITTED = (
 
 
 def place(*events: tuple[str, dict[str, Any]], apart: bool = False) -> LogPlace:
-    fold = journal.take_in(journal.new_fold(1), 0, (records(*(events or SUBMITTED)),), 0)
+    read = journal.take_in(journal.nothing_read(1), 0, (records(*(events or SUBMITTED)),), 0)
     manifest = {"backend": "ray", "engine": {"apart": "yes"} if apart else {}}
-    return LogPlace("", (0, 0, 0, ""), {"journal": fold, "manifest": manifest})
+    return LogPlace("", (0, 0, 0, ""), {"journal": journal.plain_of(read), "manifest": manifest})
 
 
 def word(state: JobState, native: str, **changes: Any) -> Told:

@@ -12,7 +12,7 @@ from onbox.contract.states import RunState
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
 from patrol.snapshot import RunLook, Unreachable
-from patrol.textfile import box_samples, render, run_samples, write
+from patrol.textfile import box_samples, render, run_samples, why_not_ours, write
 from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -44,3 +44,14 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(StateNotWritten):
         write(os.fspath(tmp_path / "x.prom"), "x")
     assert [path.name for path in tmp_path.iterdir()] == ["x.prom"]
+
+
+def test_only_our_own_metrics_are_replaced(tmp_path: Path) -> None:
+    ours, others, link = tmp_path / "a.prom", tmp_path / "b.prom", tmp_path / "c.prom"
+    assert why_not_ours(os.fspath(ours)) is None
+    write(os.fspath(ours), render(box_samples("gpu1", Unreachable("x", 1.0, "dns", ""), BoxBefore())))
+    assert why_not_ours(os.fspath(ours)) is None
+    others.write_text("# HELP backup_age_seconds Of another program.\n")
+    assert "something else" in str(why_not_ours(os.fspath(others)))
+    link.symlink_to(ours)
+    assert why_not_ours(os.fspath(link)) == "is not a file"

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.contract.events import Event, Record, render_event
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.tracker import Intent, TrackerIdentity
 from onbox.trackers.reading import TrackerRun
 from patrol.before import LogPlace
+from patrol.probe import journal
 from patrol.snapshot import NOT_ASKED, TrackerLook
 from patrol.tracker_server import ALL_SECONDS, Server, is_same_server
 from tests.patrol.makers import box, run
@@ -35,8 +37,13 @@ def identity(url: str | None) -> TrackerIdentity:
 
 def place(known: TrackerIdentity) -> LogPlace:
     told = {key: value for key, value in known._asdict().items() if value is not None}
-    journal = {"trackers": {"train": told}, "open": True, "stage": "train", "attempt": 1}
-    return LogPlace("", (0, 0, 0, ""), {"journal": journal})
+    lines: tuple[Record, ...] = (
+        {"event": Event.CHAIN_STARTED},
+        {"event": Event.ATTEMPT_STARTED, "stage": "train", "attempt": 1},
+        {**told, "event": Event.TRACKER_RUN},
+    )
+    read = journal.take_in(journal.nothing_read(1), 0, (b"".join(map(render_event, lines)),), 0)
+    return LogPlace("", (0, 0, 0, ""), {"journal": journal.plain_of(read)})
 
 
 def asked(

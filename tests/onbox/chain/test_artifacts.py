@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.artifacts import PICTURE_LIMIT, Look, find_files, look_at, picture
+from onbox.chain import artifacts
+from onbox.chain.artifacts import PICTURE_LIMIT, Look, StopAsked, find_files, list_files, look_at, picture
 from onbox.contract.manifest import Artifact
+from onbox.system.process import never
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -170,3 +172,44 @@ def test_beyond_the_limit_only_the_newest_change_is_kept(tmp_path: Path) -> None
 def test_only_regular_files_are_artifacts(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "best.npz")
     assert names(look_at(BEST._replace(min_bytes=0), str(tmp_path), {})) == ([], [], [])
+
+
+# A walk may be ended between the opening of a folder and the `with` that closes it; then Python itself closes it.
+cut_off = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def make_maze(folder: Path) -> Artifact:
+    """A pattern that leads through 3 ** 40 folders."""
+    maze = folder / "maze"
+    maze.mkdir()
+    for name in "abc":
+        (maze / name).symlink_to(".")
+    return Artifact("maze/**/never.bin", is_glob=True)
+
+
+@cut_off
+def test_a_walk_without_an_end_could_not_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = make_maze(tmp_path)
+    with pytest.raises(OSError, match="took longer"):
+        list_files(endless, str(tmp_path), seconds=0.2)
+    monkeypatch.setattr(list_files, "__defaults__", (0.2, never))
+    why = "the walk through its files took longer than 0.2 s"
+    assert look_at(endless, str(tmp_path), {}).problem == f"{endless.pattern}: {why}"
+
+
+@cut_off
+def test_a_walk_hears_that_somebody_asks_to_stop(tmp_path: Path) -> None:
+    endless = make_maze(tmp_path)
+    with pytest.raises(StopAsked):
+        look_at(endless, str(tmp_path), {}, urged=lambda: True)
+    with pytest.raises(StopAsked):
+        picture((endless,), str(tmp_path), urged=lambda: True)
+
+
+def test_a_pattern_that_matches_too_much_could_not_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.npz").touch()
+    monkeypatch.setattr(artifacts, "MATCHES_LIMIT", 4)
+    assert look_at(ALL, str(tmp_path), {}).problem == "*.npz: more than 4 files and folders match"
+    monkeypatch.setattr(artifacts, "MATCHES_LIMIT", 5)
+    assert look_at(ALL, str(tmp_path), {}).problem is None

@@ -74,7 +74,7 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
         None,
     ),
     (
-        "not_started: no such file, wanted an end of its own with exit code 0",
+        "not_started: no such file",
         PLAIN,
         Ended(None, None, "not_started", 0.0, "no such file"),
         (),

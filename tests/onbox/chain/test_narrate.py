@@ -18,7 +18,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
     ("chain        started      2 stages · runner pid 7", Event.CHAIN_STARTED, {"stages": 2, "pid": 7}),
     ("chain        started      1 stage · runner pid 7", Event.CHAIN_STARTED, {"stages": 1, "pid": 7}),
     (
-        "train        waiting      for the file READY, at most 600 s",
+        "train        waiting      for the file READY, at most 10m00s",
         Event.STAGE_WAITING,
         {"stage": "train", "waiting_for": "the file READY", "timeout_seconds": 600.0},
     ),

@@ -96,7 +96,7 @@ TRAIN = Stage(
     timeout_seconds=43200.0,
     stall_after_seconds=1800.0,
     min_duration_seconds=60.0,
-    wait_for=WaitFor("data/READY", None, None, 21600.0),
+    wait_for=WaitFor("data/READY", None, None, 7 * 86400.0),
     retry=Retry(2, ("preempted", "network_blip"), 90.0),
     done_if_log="^saved",
     gates=Gates(Amount(20 * 10**9), Amount(percent=5.0), Amount(2 * 10**9), GpuGate(1, 500)),

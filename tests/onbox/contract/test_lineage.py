@@ -33,6 +33,30 @@ CASES: tuple[tuple[str, list[Written], Terms, dict[str, tuple[str, bool]]], ...]
         {"ckpt/step-2": ("other-run", True)},
     ),
     (
+        "the only name, where the others have metadata without one",
+        [one(1, stated_step=1, tells=True), one(2, NOW + 1, stated_run="other", tells=True)],
+        Terms(own=("20261121-1",), attempts=(BEGAN,)),
+        {"ckpt/step-2": ("other-run", True)},
+    ),
+    (
+        "the only name, where the others have no metadata",
+        [one(1), one(2, stated_run="abc", tells=True)],
+        Terms(own=("20261121-1",)),
+        {},
+    ),
+    (
+        "named since the first attempt, in a folder that another training had used",
+        [one(1, OLD, tells=True), one(2, OLD, tells=True), one(30, stated_run="abc", tells=True)],
+        Terms(attempts=(BEGAN,)),
+        {},
+    ),
+    (
+        "a copy among many of ours",
+        [one(1, stated_run="abc"), one(2, stated_run="abc"), one(9, NOW + 1, stated_run="xyz")],
+        Terms(attempts=(BEGAN,)),
+        {"ckpt/step-9": ("other-run", True)},
+    ),
+    (
         "a branch that was given up",
         [one(3), one(20, OLD), one(2, OLD)],
         Terms(attempts=(500.0, BEGAN)),

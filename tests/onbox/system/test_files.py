@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import stat
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.chain.sample_file import SampleFile
 from onbox.system.files import (
     StateNotWritten,
     link_newest,
@@ -21,9 +23,13 @@ from onbox.system.files import (
     replace_file,
 )
 from onbox.system.journal import Journal, read_lines
+from onbox.system.lock import try_lock
+from onbox.system.process import Files, start_detached
+from patrol.kept import MemoryTrouble
+from patrol.memory import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -213,3 +219,71 @@ def test_lines_are_read_with_their_ends(tmp_path: Path) -> None:
     assert list(read_lines(str(path))) == []
     path.write_bytes(b"a\n\nb\r\nc")
     assert list(read_lines(str(path))) == [b"a\n", b"\n", b"b\r\n", b"c"]
+
+
+# -- links that somebody planted
+
+
+def test_a_link_under_any_name_that_could_be_foreseen_is_not_written_through(tmp_path: Path) -> None:
+    """As in a project that a team can write: `HANDBOOK.md.tmp<pid>` for every pid of the near future."""
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"mine")
+    page, link = tmp_path / "HANDBOOK.md", tmp_path / "newest"
+    link.symlink_to("old")
+    for path in (page, link):
+        for name in (f"{path}.tmp{os.getpid()}", f"{path}.tmp", f"{path}.new"):
+            os.symlink(mine, name)
+    replace_file(str(page), b"page")
+    link_newest("new", str(link))
+    assert mine.read_bytes() == b"mine"
+    assert not page.is_symlink()
+    assert page.read_bytes() == b"page"
+    assert os.readlink(link) == "new"
+
+
+def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "status.json").symlink_to("mine")
+    replace_file(str(tmp_path / "status.json"), b"{}")
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert not (tmp_path / "status.json").is_symlink()
+
+
+def test_a_file_for_others_to_read_has_its_mode_from_the_start(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        replace_file(str(tmp_path / "page"), b"x", mode=0o644)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "page").stat().st_mode & 0o777 == 0o644
+
+
+def _lock(path: str) -> None:
+    try_lock(path)
+
+
+def _sample(path: str) -> None:
+    samples = SampleFile(path)
+    samples.append({"at": "2026-01-01T00:00:00Z"})
+    if samples.missed:
+        raise StateNotWritten(path, OSError(errno.ELOOP, ""))
+
+
+def _log_of_a_child(path: str) -> None:
+    pid = start_detached(["/bin/sh", "-c", "echo child"], {}, Files(output=path))
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]):
+        raise StateNotWritten(path, OSError(errno.ELOOP, ""))
+
+
+def _memory(path: str) -> None:
+    Memory(path).acts(1, "resume")
+
+
+@pytest.mark.parametrize("write", [_lock, Journal, _sample, _log_of_a_child, _memory])
+def test_what_is_opened_to_be_written_follows_no_link(tmp_path: Path, write: Callable[[str], object]) -> None:
+    mine, path = tmp_path / "mine", tmp_path / "planted"
+    mine.write_bytes(b"mine, without a line end")
+    path.symlink_to(mine)
+    with pytest.raises((StateNotWritten, MemoryTrouble, OSError)):
+        write(str(path))
+    assert mine.read_bytes() == b"mine, without a line end"

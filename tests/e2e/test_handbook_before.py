@@ -1,0 +1,50 @@
+"""Before the first launch: a run's record and issue begin then, because its contract asks for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import Box
+from tests.handbooked import HANDBOOK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = '[run]\nname = "e"\n[stages.train]\ncmd = "true"\n'
+BOX = '[boxes.gpu1]\nhost = "gpu1"\nproject = "/root/e"\n'
+
+
+@pytest.mark.parametrize("boxes", ["", BOX], ids=["on the box itself", "beside a box that nobody looked at"])
+def test_record_and_issue_begin_before_the_launch(tmp_path: Path, boxes: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    config = project / "onbox.toml"
+    config.write_text(PLAN + boxes)
+    env = {**Box(project).env, "XDG_STATE_HOME": os.fspath(tmp_path / "state")}
+
+    def handbook(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*HANDBOOK, *words], cwd=project, env=env, check=False, capture_output=True, text=True)
+
+    def missing() -> list[str]:
+        items = json.loads(handbook("contract", "--json").stdout)["items"]
+        return [one["name"] for one in items if one["standing"] == "MISSING"]
+
+    assert "issue" in missing()
+    planned = handbook("log", "--run", "e", "--kind", "decision", "train on the small set first")
+    assert planned.returncode == 0, planned.stderr
+    issue = handbook("issue")
+    assert issue.returncode == 0, issue.stderr
+    assert "**not launched yet**" in issue.stdout
+    config.write_text(f'{PLAN}{boxes}[contract]\nissue = "https://example.com/1"\n')
+    assert "issue" not in missing()
+    update = handbook("issue", "--run", "e")
+    assert "decision: train on the small set first" in update.stdout
+    refused = handbook("log", "--run", "f", "another")
+    assert (refused.returncode, "no run 'f'; --run one of: " in refused.stderr) == (64, True)
+    assert handbook("seal").returncode != 0, "what was never launched has no end"
+    assert handbook("log", "verify").returncode == 0

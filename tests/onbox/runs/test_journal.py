@@ -1,0 +1,65 @@
+"""The one fold of the journal, and its plain form between two looks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from onbox.contract.events import CHAIN_ENDS, Event, Record
+from onbox.runs.journal import JournalFacts, fold, from_plain, to_plain, trackers_by_stage
+
+LAUNCH: Record = {"event": Event.CHAIN_STARTED, "launch": 2, "at": "2026-11-21T05:00:00.000Z"}
+ATTEMPT: Record = {"event": Event.ATTEMPT_STARTED, "stage": "train", "attempt": 3, "at": "2026-11-21T05:00:01.000Z"}
+RETRY: Record = {"event": Event.STAGE_RETRYING, "stage": "train", "attempt": 3}
+TRACKER: Record = {"event": Event.TRACKER_RUN, "tracker": "wandb", "run_id": "abc", "stage": "train", "drift": ["x"]}
+SUBMITTING: Record = {"event": Event.JOB_SUBMITTING, "stage": "train", "backend": "slurm", "name": "digits.1"}
+SUBMITTED: Record = {"event": Event.JOB_SUBMITTED, "stage": "train", "job_id": "7"}
+FAILED: Record = {"event": Event.STAGE_FAILED, "stage": "train", "attempt": 3, "signature": "KeyError"}
+END: Record = {"event": Event.CHAIN_FAILED, "attempt": 2, "stopped_at": "train", "at": "2026-11-21T06:00:00.000Z"}
+WHOLE = [LAUNCH, SUBMITTING, SUBMITTED, ATTEMPT, RETRY, TRACKER, FAILED, END]
+
+
+def told(facts: JournalFacts) -> dict[str, Any]:
+    return {**vars(facts), "jobs": facts.jobs.of, "tracker_runs": trackers_by_stage(facts)}
+
+
+@pytest.mark.parametrize("cut", range(len(WHOLE) + 1))
+def test_a_look_goes_on_where_the_last_one_ended(cut: int) -> None:
+    first = from_plain(json.loads(json.dumps(to_plain(fold(WHOLE[:cut])))))
+    for record in WHOLE[cut:]:
+        first.apply(record)
+    assert told(from_plain(to_plain(first))) == told(from_plain(to_plain(fold(WHOLE))))
+
+
+def test_what_has_happened_to_the_chain() -> None:
+    facts = fold(WHOLE[:-1])
+    assert (facts.is_open, facts.launch, facts.launches, facts.end) == (True, 2, 1, None)
+    assert (facts.stage, facts.attempt, facts.retries) == ("train", 3, 1)
+    assert facts.jobs.of["train"].job_id == "7"
+    assert facts.repeated.times == 1
+    facts.apply(END)
+    assert (facts.is_open, facts.end) == (False, END)
+    assert facts.newest_event == Event.CHAIN_FAILED
+
+
+@pytest.mark.parametrize("event", sorted(CHAIN_ENDS))
+def test_a_new_launch_makes_an_end_history(event: str) -> None:
+    facts = fold([LAUNCH, {**END, "event": event}, {**LAUNCH, "launch": 3}])
+    assert (facts.is_open, facts.end, facts.launch) == (True, None, 3)
+
+
+def test_what_is_kept_is_bounded_and_holds_no_secret() -> None:
+    secret = "hf_" + "a" * 34
+    end = {**END, "reason": f"token {secret} " + "x" * 9000}
+    trackers = [{**TRACKER, "stage": f"s{number}", "url": "https://x/" + "y" * 9000} for number in range(99)]
+    kept = json.dumps(to_plain(fold([LAUNCH, *trackers, end])))
+    assert secret not in kept
+    assert len(kept) < 40_000
+
+
+@pytest.mark.parametrize("data", [{}, {"schema": 1}, {"schema": 2}, {"schema": 2, "jobs": 7}])
+def test_what_has_another_shape_is_not_taken_for_facts(data: dict[str, Any]) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        from_plain(data)
