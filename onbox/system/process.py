@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
+from onbox.system.files import write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -294,6 +295,19 @@ def high_pipe() -> tuple[int, int]:
     """A pipe, (reading end, writing end), with numbers of 10 or more."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
     return high(reading), high(writing)
+
+
+def nameless_file(data: bytes) -> int:
+    """A descriptor (10 or more) of a file that has no name, holds `data`, and is read from its beginning."""
+    try:
+        fd = os.memfd_create("onbox", os.MFD_CLOEXEC)
+    except (AttributeError, OSError):  # a kernel or a sandbox without it
+        import tempfile  # noqa: PLC0415 - only there
+
+        fd, path = tempfile.mkstemp()
+        os.unlink(path)
+    write_all(fd, data)
+    return high(fd)
 
 
 def close_others(first: int, keep: Iterable[int]) -> None:
