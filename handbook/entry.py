@@ -28,7 +28,7 @@ from handbook.words import clock_exact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-KINDS = ("decision", "observation", "launch", "escalation", "seal", "transition", "flip")
+KINDS = ("decision", "observation", "launch", "escalation", "handoff", "seal", "transition", "flip")
 PEOPLES_KINDS = ("decision", "observation", "launch", "escalation")
 HASH_DIGITS = 16
 TEXT_LIMIT = 20_000
@@ -37,7 +37,8 @@ EVENT_LOG = "## Event Log"
 
 # Fields in their order; those with "" are left out.
 _FIELDS = (
-    "seq", "run", "attempt", "actor", "source", "status", "reason", "lineage", "evidence", "decision", "next", "after",
+    "seq", "run", "attempt", "actor", "source", "status", "reason", "lineage", "evidence", "decision", "next",
+    "owner", "after",
 )  # fmt: skip
 _HEADING = re.compile(r"### (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC) - (" + "|".join(KINDS) + r")(?:: (.*))?")
 _END = re.compile(r"`(\d+) ([0-9a-f]{16})`")
@@ -65,6 +66,7 @@ class Entry(NamedTuple):
     after: str = ""
     reason: str = ""
     lineage: str = ""
+    owner: str = ""
 
 
 class Damage(NamedTuple):

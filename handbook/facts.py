@@ -151,12 +151,15 @@ class ResumeFacts(NamedTuple):
 class RecordFacts(NamedTuple):
     """A run's logbook. last_at: of the newest entry by hand, else of the first launch; None: neither is known. due_at:
     when the next one is; None: nothing is, the run has ended. sealed_at: when this very run was sealed; None: never.
+    owner, owner_since: to whom it was handed over last; "", None: it never was.
     """
 
     last_at: float | None
     by_hand: bool
     due_at: float | None
     sealed_at: float | None = None
+    owner: str = ""
+    owner_since: float | None = None
 
 
 class RunFacts(NamedTuple):

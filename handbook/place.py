@@ -14,6 +14,7 @@ from onbox.contract.names import run_name_from
 from onbox.errors import Trouble
 from onbox.trust import not_accepted
 from patrol.configured import load_settings
+from patrol.known import commands_there
 from patrol.memory import FILE as MEMORY_FILE
 
 if TYPE_CHECKING:
@@ -32,15 +33,21 @@ def find_place(args: argparse.Namespace, environ: Mapping[str, str], *, before_l
     if args.here or _is_box(settings):
         planned = before_launch and bool(settings.config.stages)
         if not planned and not os.path.isdir(_state_dir(settings)):
-            raise Trouble(
-                Exit.USAGE,
-                f"{settings.folder}: no box is configured here and no run was started here; go to the directory of "
-                "onbox.toml, or: patrol add HOST",
-            )
+            raise Trouble(Exit.USAGE, _nothing_here(settings))
         return Place(_as_box(settings), title, here=True)
     if settings.withheld and not getattr(args, "from_memory", False):  # after a tick, which has said it
         print(f"handbook: {not_accepted(settings.config_path or settings.folder, settings.withheld)}", file=sys.stderr)
     return Place(settings, title)
+
+
+def _nothing_here(settings: Settings) -> str:
+    """That, and where there is something."""
+    said = f"{settings.folder}: no box is configured here and no run was started here"
+    known = commands_there(settings, "handbook", "resume")
+    if not known:
+        return f"{said}; go to the directory of onbox.toml, or: patrol add HOST"
+    listed = "".join(f"\n  {command}" for command in known)
+    return f"{said}; add a box (patrol add HOST), or take a project that is known here:{listed}"
 
 
 def home_of(place: Place) -> str:

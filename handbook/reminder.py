@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from handbook.entry import PEOPLES_KINDS
 from handbook.facts import RecordFacts
 from handbook.logbook import Book
-from handbook.words import clock_seconds
+from handbook.words import clock_seconds, safe
 from onbox.errors import Trouble
 from onbox.system.clock import parse_utc
 
@@ -29,7 +29,8 @@ def record_of(run: RunFacts, settings: Settings) -> RecordFacts:
     last, sealed = _last_by_hand(run, entries), _sealed(run, entries)
     since = last if last is not None else min(filter(None, (parse_utc(one.at) for one in run.launches)), default=None)
     due = None if since is None or run.state in ENDED else since + settings.config.logbook.remind_seconds
-    return RecordFacts(since, last is not None, None if sealed is not None else due, sealed)
+    owner, owner_since = _handed_to(run, entries)
+    return RecordFacts(since, last is not None, None if sealed is not None else due, sealed, owner, owner_since)
 
 
 def _entries(run: RunFacts, settings: Settings) -> Sequence[Entry]:
@@ -44,8 +45,17 @@ def _sealed(run: RunFacts, entries: Sequence[Entry]) -> float | None:
     return max(filter(None, mine), default=None)
 
 
+def _handed_to(run: RunFacts, entries: Sequence[Entry]) -> tuple[str, float | None]:
+    """Whom the newest entry of that kind names, and when."""
+    mine = [one for one in entries if one.kind == "handoff" and one.owner and _is_about(one, run)]
+    return (safe(mine[-1].owner, 60), clock_seconds(mine[-1].at)) if mine else ("", None)
+
+
 def _last_by_hand(run: RunFacts, entries: Sequence[Entry]) -> float | None:
-    mine = [
-        one for one in entries if one.kind in PEOPLES_KINDS and not one.source and one.run in (run.name, run.run, "")
-    ]
+    kinds = (*PEOPLES_KINDS, "handoff")
+    mine = [one for one in entries if one.kind in kinds and not one.source and _is_about(one, run)]
     return max(filter(None, (clock_seconds(one.at) for one in mine)), default=None)
+
+
+def _is_about(entry: Entry, run: RunFacts) -> bool:
+    return entry.run in (run.name, run.run, "")

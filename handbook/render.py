@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from handbook.handover import owner_of, owner_words
 from handbook.markdown import Markdown, code, joined, md, page_of
 from handbook.notes import NOTES_BEGIN, NOTES_END
-from handbook.recovery import PRECONDITION, advise, by_need
+from handbook.recovery import PRECONDITION, by_need
 from handbook.render_run import maybe, render_run, state_word
 from handbook.words import clock
 from onbox.contract.readings import Absent, Unseen, observed
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from handbook.facts import BoxFacts, Facts, RunFacts
-    from handbook.recovery import Advice
 
 DETAILED_RUNS = 10
 ROOMY_RUNS = 5  # with more runs than that, each is told in fewer lines
@@ -171,27 +171,16 @@ def _rules() -> list[Markdown]:
     return list(map(Markdown, words))
 
 
-def _way_on(advice: Advice) -> Markdown:
-    """The resume only where it is what comes next; where it would repeat the failure, that."""
-    if advice.resume and advice.first == advice.resume:
-        return md("; resume {}", code(advice.resume))
-    return (
-        md("; do not {}", Markdown(advice.step.never)) if advice.resume and not advice.step.resume_now else Markdown("")
-    )
-
-
 def handoff(facts: Facts) -> list[Markdown]:
-    """The block for the next owner."""
-    begin = md("- as of {}; take over with {}", clock(facts.as_of), code(first_command(facts)))
-    lines = [Markdown("## Handoff"), NO_WORDS, begin]
-    for run in by_need(facts)[:DETAILED_RUNS]:
+    """Where the block for the next owner is, and who owns what. The runs stand above."""
+    owners: dict[Markdown, list[str]] = {}
+    for run in by_need(facts):
         if run.run:
-            advice = advise(run, here=facts.here)
-            seen = clock(run.seen_at)
-            signal = md("{}, {}, {}, seen {}", run.state, run.rule, maybe(run.progress, short=True), seen)
-            identity = observed(run.identity)
-            link = md("; tracker {}", identity.tracker) if identity and identity.tracker else ""
-            record = code(f"{facts.logbook}/{run.run}.md")
-            lines.append(md("- {}: {}{}; record {}{}", run.name, signal, link, record, _way_on(advice)))
-    owners = ", ".join(sorted({box.owner for box in facts.boxes if box.owner}))
-    return [*lines, md("- owner: {}", owners) if owners else Markdown("- owner: not named (`owner` in [boxes.*])")]
+            owners.setdefault(owner_words(owner_of(facts, run)), []).append(run.name)
+    lines = [Markdown("## Handoff"), NO_WORDS]
+    lines.append(md("- as of {}; take over with {}", clock(facts.as_of), code(first_command(facts))))
+    lines.append(md("- {} prints the block to send; {} puts it on record", code("handbook handoff"), code("--to NAME")))
+    for owner, names in owners.items():
+        more = f" and {len(names) - DETAILED_RUNS} more" if len(names) > DETAILED_RUNS else ""
+        lines.append(md("- owner of {}{}: {}", ", ".join(names[:DETAILED_RUNS]), more, owner))
+    return lines

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from handbook.facts import SCHEMA
+from handbook.handover import owner_of, restarts
 from handbook.recovery import PRECONDITION, advise, by_need
 from handbook.render import first_command
 from onbox.contract.readings import Unseen, plain
@@ -60,11 +61,15 @@ def run_data(facts: Facts, run: RunFacts) -> dict[str, Any]:
         "by_hand": run.record.by_hand,
         **{name: _time(getattr(run.record, name)) for name in ("last_at", "due_at", "sealed_at")},
     }
+    owner = owner_of(facts, run)
     return {
         **plain(data),
         **times,
         **commands,
         "record": record,
+        "owner": owner.name or None,
+        "owner_since": _time(owner.since),
+        "restarts": restarts(run),
         "further": [{"rule": rule, "says": says} for rule, says in run.further],
     }
 

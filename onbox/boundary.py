@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -88,15 +89,32 @@ def say(program: str, code: int, text: str) -> int:
 
 
 def _report_defect(program: str, error: Exception) -> int:
-    import tempfile  # noqa: PLC0415 - only when something is wrong
-    import traceback  # noqa: PLC0415
+    """One line, and one report for each place where it happened: a tick that fails every half hour leaves one file."""
+    import traceback  # noqa: PLC0415 - only when something is wrong
+    import zlib  # noqa: PLC0415
 
     text = safe_text("".join(traceback.format_exception(error)))
+    frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    place = zlib.crc32(" ".join([type(error).__name__, *frames]).encode("utf-8", "replace"))
     try:
-        fd, path = tempfile.mkstemp(prefix=f"{program}-report-", suffix=".txt")
-        with open(fd, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        where = f"; details in {path}"
+        where = f"; details in {_keep_report(f'{program}-report-{os.geteuid()}-{place:08x}', text)}"
     except OSError:
         where = f"\n{text}"
     return say(program, Exit.INTERNAL, f"a defect in {program}: {type(error).__name__}: {error}{where}")
+
+
+def _keep_report(name: str, text: str) -> str:
+    """Where it lies. One of ours that is there tells of the same defect; one of somebody else's is not touched."""
+    import tempfile  # noqa: PLC0415 - only when something is wrong
+
+    path = os.path.join(tempfile.gettempdir(), f"{name}.txt")
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        found = os.lstat(path)
+        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+            return path
+        fd, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".txt")
+    with open(fd, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    return path

@@ -34,7 +34,7 @@ ALL = "all"
 _ENGINES = "/engines of runs"  # stands for a path in the record of what runs were handed to
 SHOWN_CHARACTERS = 2000
 KEYS_NAMED = 4
-_RECORD_LIMIT = 1 << 20
+_RECORD_LIMIT = _FILE_LIMIT = 1 << 20
 _ANYBODY_WRITES = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -57,7 +57,8 @@ class Stand(NamedTuple):
 
 def stand_of(path: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> Stand:
     """How a parsed onbox.toml stands. One that cannot be looked up is not accepted."""
-    found = find_delicate(data, lambda text: leaves(os.path.dirname(os.path.abspath(path)), text))
+    folder = os.path.dirname(os.path.abspath(path))
+    found = find_delicate(data, lambda text: leaves(folder, text), lambda text: _digest_within(folder, text))
     if not found:
         return Stand(path, (), ())
     if {ALL, hash_of(found)} & set(environ.get(VARIABLE, "").replace(",", " ").split()):
@@ -164,9 +165,22 @@ def require(path: str | None, withheld: Sequence[Delicate], uses: Collection[str
 
 def leaves(folder: str, text: str) -> bool:
     """Whether a path leads out of the folder, also through a symbolic link."""
+    if "\0" in text:
+        return True
     home = os.path.realpath(folder)
     place = os.path.realpath(os.path.join(home, os.path.expanduser(text)))
     return os.path.commonpath([home, place]) != home
+
+
+def _digest_within(folder: str, text: str) -> str:
+    """Of a file that came with the project; "" where there is none."""
+    place = os.path.join(folder, os.path.expanduser(text))
+    try:
+        if not text or leaves(folder, text) or not os.path.isfile(place):
+            return ""
+        return hashlib.sha256(read_file(place, _FILE_LIMIT) or b"").hexdigest()
+    except OSError:
+        return "unreadable"
 
 
 # -- the record

@@ -24,7 +24,7 @@ CADENCES = 2  # silent for longer than so many: stale
 
 class Heartbeat(NamedTuple):
     """ended_at, exit_code: None while the tick runs, or when it was killed. trouble: of the tick itself, in words.
-    timer_at: when a timer last began a tick; None: never.
+    timer_at: when a timer last began a tick; None: never. config: the file that it looks after; "": none.
     """
 
     began_at: float
@@ -35,6 +35,7 @@ class Heartbeat(NamedTuple):
     runs: int = 0
     trouble: str = ""
     timer_at: float | None = None
+    config: str = ""
 
 
 def write_heartbeat(folder: str, heartbeat: Heartbeat) -> None:
@@ -58,8 +59,10 @@ def _is_sound(found: Heartbeat) -> bool:
     numbers = (found.began_at, found.pid, found.boxes, found.runs)
     optional = (found.ended_at, found.exit_code, found.timer_at)
     given = (*numbers, *(value for value in optional if value is not None))
-    return isinstance(found.trouble, str) and all(
-        isinstance(value, int | float) and math.isfinite(value) for value in given
+    return (
+        isinstance(found.trouble, str)
+        and isinstance(found.config, str)
+        and all(isinstance(value, int | float) and math.isfinite(value) for value in given)
     )
 
 

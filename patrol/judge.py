@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FORGET_UNREACHED_SECONDS = 30 * 86400.0  # a run of a box that does not answer is spoken of for so long
 FORGET_VANISHED_SECONDS = 86400.0  # one whose box answers and has it no more
 STOP_RULES = ("stop-point", "stopped-at-point")
+UNPROVEN_RULE = "ended-unproven"
 SPOKEN_OF_LIMIT = 32  # of runs that were not seen: a box that has others at every look is not told of for ever
 VANISHED = "vanished"
 ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED)
@@ -160,11 +161,16 @@ def all_over(boxes: Sequence[BoxJudged]) -> bool:
     person set and that is told: then nobody needs a patrol.
     """
     runs = [run for box in boxes for run in box.runs]
-    return bool(runs) and all(run.look is not None and _is_over(run.verdict) for run in runs)
+    return bool(runs) and all(run.look is not None and _is_over(run.verdict, run.look) for run in runs)
 
 
-def _is_over(verdict: Verdict) -> bool:
-    return verdict.finding.rule in STOP_RULES or (verdict.state in ENDED and verdict.acknowledged)
+def _is_over(verdict: Verdict, look: RunLook) -> bool:
+    """A job that nobody here can start again is also over when it was killed, or when nothing proves its success."""
+    if verdict.finding.rule in STOP_RULES:
+        return True
+    ended = verdict.state in ENDED or verdict.finding.rule == UNPROVEN_RULE
+    died = verdict.state is RunState.INTERRUPTED and not (look.managed or look.can_resubmit)
+    return verdict.acknowledged and (ended or died)
 
 
 def may_act(judged: BoxJudged) -> bool:

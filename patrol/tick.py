@@ -108,7 +108,8 @@ def tick(
     began = wall()
     earlier = read_heartbeat(settings.state)
     timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
-    beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at)
+    about = settings.config_path or ""
+    beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at, config=about)
     try:
         with suppress(StateNotWritten):  # the end says it again, if it lasts
             write_heartbeat(settings.state, beat)

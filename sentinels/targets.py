@@ -16,7 +16,6 @@ from onbox.contract.units import parse_duration, parse_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-DEFAULT_REGEX = "QUEUE DONE|Training completed"
 DEFAULT_STABLE_SECONDS = 10.0
 _BOX = r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*"
 

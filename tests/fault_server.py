@@ -5,6 +5,7 @@ The path's first part is the fault: `/200/token`, `/hang/token`. Everything that
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import socket
@@ -154,6 +155,16 @@ class FaultServer:
         while not self.closing.is_set():
             connection.sendall(block)
 
+    def _do_bomb(self, connection: socket.socket, request: Received) -> None:
+        """300 MB of zeros, packed, from somebody who was not asked for that."""
+        body = gzip.compress(bytes(1 << 20)) * 300
+        connection.sendall(render(200, {"Content-Encoding": "gzip"}, body))
+
+    def _do_endless_headers(self, connection: socket.socket, request: Received) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\n")
+        while not self.closing.is_set():
+            connection.sendall(b"X-More: 1\r\n" * 1000)
+
     def _do_slow(self, connection: socket.socket, request: Received) -> None:
         """Takes it, and says so later."""
         self.closing.wait(1.5)
@@ -164,6 +175,12 @@ class FaultServer:
 
     def _do_redirect_same(self, connection: socket.socket, request: Received) -> None:
         connection.sendall(render(307, {"Location": f"/200/{CANARY}"}, b""))
+
+    def _do_redirect_metadata(self, connection: socket.socket, request: Received) -> None:
+        connection.sendall(render(307, {"Location": "http://169.254.169.254/latest/meta-data"}, b""))
+
+    def _do_redirect_file(self, connection: socket.socket, request: Received) -> None:
+        connection.sendall(render(302, {"Location": "file:///etc/passwd"}, b""))
 
     def _do_redirect_302(self, connection: socket.socket, request: Received) -> None:
         connection.sendall(render(302, {"Location": f"/get_only/{CANARY}"}, b""))

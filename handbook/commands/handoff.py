@@ -1,41 +1,105 @@
-"""`handbook handoff`: the block for the next owner."""
+"""`handbook handoff`: the block for the next owner, and the transfer of ownership on record."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
+from handbook.commands.log import actor_of, keep_books
 from handbook.commands.options import add_options
+from handbook.diary import contract_of
+from handbook.entry import make_entry
 from handbook.gather import gather
+from handbook.handover import handover, handover_all, owner_of
+from handbook.logbook import Book
+from handbook.meant import about_run
 from handbook.place import find_place
-from handbook.render import handoff, title_line
+from handbook.render import first_command, title_line
 from handbook.render_json import run_data
+from handbook.words import clock, safe
 from onbox.contract.exits import Exit
+from onbox.contract.readings import observed
+from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
     import argparse
 
+    from handbook.facts import Facts, RunFacts
+    from handbook.gather import Place
+
 EXAMPLES = """\
-example:
-  handbook handoff              runs, latest signal, links, resume commands: to paste into a message
+examples:
+  handbook handoff                     each run: state, error, remedy, next step, record; to paste into a message
+  handbook handoff --to bob            and put on record that bob owns them from now on
+  handbook handoff --to bob --run digits
 """
 
 
 def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("handoff", help="the block for the next owner", epilog=EXAMPLES)
     add_options(parser)
+    parser.add_argument("--run", metavar="RUN", help="of one run: RUN or BOX/RUN (default: all of them)")
+    parser.add_argument(
+        "--to", metavar="NAME", help="who owns them from now on: entered into each run's logbook, shown on the page"
+    )
+    parser.add_argument("--actor", metavar="NAME", help="who hands over (default: $ONBOX_ACTOR, or the user)")
     parser.set_defaults(function=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    facts = gather(find_place(args, os.environ), wall())
+    place = find_place(args, os.environ)
+    facts = gather(place, wall())
+    only = about_run(args.run, facts).name if args.run is not None else None
+    code = int(Exit.DONE)
+    if args.to is not None:
+        code = _transfer(args, place, facts, only)
+        facts = gather(place, wall())
     if args.json:
-        print(json.dumps({"schema": 1, "runs": [run_data(facts, one) for one in facts.runs]}, indent=1))
-        return Exit.DONE
+        runs = [run_data(facts, one) for one in facts.runs if only in (None, one.name)]
+        print(json.dumps({"schema": 1, "runs": runs}, indent=1))
+        return code
     print(safe_line(title_line(facts)))
-    for line in handoff(facts):
+    print(safe_line(f"take over with: {first_command(facts)} (facts as of {clock(facts.as_of)})"))
+    for line in handover_all(facts, only):
         print(safe_line(line))
-    return Exit.DONE
+    return code
+
+
+def _transfer(args: argparse.Namespace, place: Place, facts: Facts, only: str | None) -> int:
+    """Enter it into the logbook of each run whose owner it changes. Raises Trouble, StateNotWritten."""
+    to = safe(args.to, 60)
+    if not to:
+        raise Trouble(Exit.USAGE, "--to wants a name")
+    runs = [one for one in facts.runs if one.run and only in (None, one.name)]
+    if not runs:
+        raise Trouble(Exit.USAGE, "no run is known, so there is nothing to hand over: `handbook resume` looks")
+    changed = [one for one in runs if owner_of(facts, one).name != to]
+    books = [_enter(args, place, facts, one, to) for one in changed]
+    for one in runs:
+        if one not in changed:
+            print(safe_line(f"handbook: {one.name} is {to}'s already"), file=sys.stderr)
+    return keep_books(place, books)
+
+
+def _enter(args: argparse.Namespace, place: Place, facts: Facts, about: RunFacts, to: str) -> Book:
+    before = owner_of(facts, about).name
+    entry = make_entry(
+        "handoff",
+        f"{before or 'nobody named'} → {to}",
+        at=wall(),
+        run=about.name,
+        actor=actor_of(args),
+        attempt=observed(about.attempt) or 0,
+        owner=to,
+        text="\n".join(handover(facts, about)),
+    )
+    book = Book(place.settings.folder, about.run, place.settings.state)
+    written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
+    print(
+        safe_line(f"{book.path}: entry {written.entries[0].seq}: {to} owns {about.name} from now on"), file=sys.stderr
+    )
+    return book

@@ -161,6 +161,12 @@ def _tell_git(books: Sequence[Book], *, push: bool, out: TextIO | None = None) -
     return Exit.FAILED if refused else Exit.DONE
 
 
+def keep_books(place: Place, books: Sequence[Book]) -> int:
+    """Into git, where `[logbook] git` says so."""
+    way = place.settings.config.logbook.git
+    return Exit.DONE if way == "never" else _tell_git(books, push=way == "push", out=sys.stderr)
+
+
 def actor_of(args: argparse.Namespace) -> str:
     """Who writes."""
     return safe(args.actor or os.environ.get(ACTOR) or _user(), 60)

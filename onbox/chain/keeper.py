@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,22 +18,30 @@ if TYPE_CHECKING:
 SLOT_FD = 9
 LIFE_FD = 8
 GO_FD = 7
+SCRIPT_FD = 6
 GO = b"go\n"
+KEEPER_ARGV = ("/bin/sh", f"/proc/self/fd/{SCRIPT_FD}", "onbox-keeper")
+WORD_LIMIT_BYTES = 128 << 10
 
+# Read from a file without a name, so that neither the script nor the stage's command stands in the keeper's own command
+# line: `pgrep -f train.py` and `pkill -f train.py` meet the training alone.
 # It waits for the runner's word first; the end of the pipe instead means that the runner died before it said it.
 # $1: folder to run in. $2: number of words of the command that resumes the chain; then these; then the stage's words.
 # The traps keep the keeper alive while a signal to its group ends the command; they are not inherited by it.
 # What the configuration sets comes as ONBOX_SET_<name> and is put in its place for the command only, so that a runner
 # started from here has the environment that the first one had.
 # Its own variables begin with onbox_: one of a name that the caller exports would reach the command changed.
+# What the shell itself has to say of its command ("Killed") is no word of the program and goes nowhere: it would be the
+# last line of the log.
 # Whether the runner lives is asked by writing into a pipe that only the runner can read: that fails for a runner of
 # which but a zombie is left, where `kill -0` would not (in many containers nobody reaps).
 KEEPER_SCRIPT = f"""
+exec {SCRIPT_FD}<&-
 read -r onbox_word <&{GO_FD} || exit 0
 exec {GO_FD}<&-
 trap : HUP INT QUIT TERM USR1 USR2 ALRM
 echo "keeper $$" >&{SLOT_FD}
-cd -- "$1" || {{ echo "exit 66" >&{SLOT_FD}; exit 66; }}
+cd -- "$1" 2>/dev/null || {{ echo "onbox: cannot enter the stage's cwd: $1"; echo "exit 66" >&{SLOT_FD}; exit 66; }}
 onbox_words=$2
 shift 2
 resume() {{ exec "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" </dev/null >/dev/null 2>&1 {LIFE_FD}>&- {SLOT_FD}>&-; }}
@@ -42,13 +51,19 @@ run_stage() {{
     eval "export $onbox_name=\"\\$ONBOX_SET_$onbox_name\"; unset ONBOX_SET_$onbox_name"
   done
   unset ONBOX_SETS
+  if ! command -v "$1" >/dev/null 2>&1; then
+    [ -e "$1" ] && {{ echo "onbox: $1: permission denied (not executable)"; exit 126; }}
+    echo "onbox: $1: command not found"
+    exit 127
+  fi
   exec "$@"
 }}
-(run_stage "$@") {LIFE_FD}>&-
+exec 2>/dev/null
+(run_stage "$@" 2>&1) {LIFE_FD}>&-
 onbox_code=$?
 echo "exit $onbox_code" >&{SLOT_FD}
 trap '' PIPE
-{{ echo . >&{LIFE_FD}; }} 2>/dev/null || resume "$@"
+echo . >&{LIFE_FD} || resume "$@"
 exit "$onbox_code"
 """
 
@@ -87,10 +102,16 @@ def command_argv(cmd: str | tuple[str, ...], find: Callable[[str], str | None]) 
     return ["/bin/sh", "-e", "-c", cmd]
 
 
-def keeper_argv(folder: str, resume: Sequence[str], command: Sequence[str]) -> list[str]:
-    """The words that start the keeper. `resume` (exactly RESUME_WORDS words) starts a new runner for the chain."""
+def keeper_text(folder: str, resume: Sequence[str], command: Sequence[str]) -> bytes:
+    """What the keeper reads. `resume` (exactly RESUME_WORDS words) starts a new runner for the chain."""
     assert len(resume) == RESUME_WORDS
-    return ["/bin/sh", "-c", KEEPER_SCRIPT, "onbox-keeper", folder, str(RESUME_WORDS), *resume, *command]
+    words = shlex.join([folder, str(RESUME_WORDS), *resume, *command])
+    return f"set -- {words}\n{KEEPER_SCRIPT}".encode("utf-8", "surrogateescape")
+
+
+def longest_word(command: Sequence[str]) -> str | None:
+    """The word that the kernel would refuse; None: it takes them all (execve(2): MAX_ARG_STRLEN)."""
+    return next((word for word in command if len(os.fsencode(word)) >= WORD_LIMIT_BYTES), None)
 
 
 def find_program(name: str) -> str | None:

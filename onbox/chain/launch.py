@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.earlier import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
 from onbox.chain.environment import run_dir_assignment
+from onbox.chain.folders import make_run_folders
 from onbox.chain.holder import Holder, clear_holder, read_holder
 from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import start_runner
@@ -24,7 +25,7 @@ from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, RunHead, is_apart, parse_head, parse_stages, render_runfile
 from onbox.outside import safe_line
 from onbox.system.clock import pause
-from onbox.system.files import make_folders, replace_file
+from onbox.system.files import replace_file
 from onbox.system.journal import read_lines
 from onbox.system.lock import try_lock
 from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
@@ -107,7 +108,7 @@ def take_lock(paths: RunPaths) -> Taken | Holder:
     """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten; Trouble where others could
     have written what the run says.
     """
-    make_folders(paths.root, paths.markers, paths.logs)
+    make_run_folders(paths)
     refuse_foreign_run(paths)
     if not os.path.exists(paths.lock):
         _refuse_removed_lock(paths)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from onbox.logs.cursor import Cursor
     from onbox.logs.progress import ProgressReader, ProgressSettings
 
-LOOK_SECONDS = 5.0  # with a regular expression of the user's own
+LOOK_SECONDS = 5.0
+TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
 TOO_LONG = {"text": "unknown: the regex of [progress] takes too long on this log"}
 LOOK_BYTES = 4 << 20  # of a log that grew by more since the last look, beginning and end of the new part are read
 
@@ -44,12 +45,12 @@ class ProgressWatch:
         """How far it is now, for status and marker; None where the log shows nothing of it or cannot be read."""
         if self._gave_up:
             return dict(TOO_LONG)
-        if not self._settings.get("regex"):
-            return self._look()
         try:
             with time_limit(LOOK_SECONDS):
                 return self._look()
         except TooLong:
+            if not self._settings.get("regex"):
+                return dict(TOO_MUCH)  # the next look goes on behind it
             self._gave_up = True
             return dict(TOO_LONG)
 

@@ -7,6 +7,7 @@ keeper whose runner dies before *go* ends without having done anything.
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,11 +19,22 @@ from onbox.chain.environment import (
     attempt_id,
     stage_environment,
 )
-from onbox.chain.keeper import GO, GO_FD, LIFE_FD, SLOT_FD, command_argv, find_program, keeper_argv
+from onbox.chain.keeper import (
+    GO,
+    GO_FD,
+    KEEPER_ARGV,
+    LIFE_FD,
+    SCRIPT_FD,
+    SLOT_FD,
+    command_argv,
+    find_program,
+    keeper_text,
+    longest_word,
+)
 from onbox.chain.slots import reserve_slot
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import NO_ROOM, StateNotWritten, link_newest
-from onbox.system.process import Files, Identity, high_pipe, holder_of, is_alive, look_up, start_detached
+from onbox.system.process import Files, Identity, high_pipe, holder_of, is_alive, look_up, nameless_file, start_detached
 
 if TYPE_CHECKING:
     from onbox.chain.context import Context
@@ -68,19 +80,23 @@ def prepare_attempt(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) -
         env = stage_environment(stage.env, _own_variables(ctx, frozen, record), ctx.environ, folder)
     except VariableMissing as error:
         return Ended(None, None, "not_started", 0.0, str(error))
-    words = keeper_argv(folder, ctx.resume_words, command_argv(stage.cmd, find_program))
+    command = command_argv(stage.cmd, find_program)
+    if longest_word(command) is not None:
+        return Ended(None, None, "not_started", 0.0, f"{os.strerror(errno.E2BIG)}: the command")
     log = ctx.paths.log(stage.name, number)
     slot_fd = reserve_slot(ctx.paths, ctx.head.run_id, stage.name, number)
     waiting_fd, go_fd = high_pipe()
+    script_fd = nameless_file(keeper_text(folder, ctx.resume_words, command))
     try:
-        inherited = ((slot_fd, SLOT_FD), (ctx.life_fd, LIFE_FD), (waiting_fd, GO_FD))
-        return Prepared(frozen, record, start_detached(words, env, Files(output=log, inherited=inherited)), go_fd)
+        inherited = ((slot_fd, SLOT_FD), (ctx.life_fd, LIFE_FD), (waiting_fd, GO_FD), (script_fd, SCRIPT_FD))
+        return Prepared(frozen, record, start_detached(KEEPER_ARGV, env, Files(output=log, inherited=inherited)), go_fd)
     except OSError as error:
         os.close(go_fd)
         if error.errno in NO_ROOM:
             raise StateNotWritten(log, error) from error
         return Ended(None, None, "not_started", 0.0, f"{error.strerror}: {error.filename or 'the command'}")
     finally:
+        os.close(script_fd)
         os.close(waiting_fd)
         os.close(slot_fd)  # from here on only the keeper holds its slot
 

@@ -171,12 +171,11 @@ def job_name(run: str, stage: str, run_id: str, number: int) -> str:
 
 def make_job_folder(paths: RunPaths, name: str, text: str) -> str:
     """The folder for what belongs to jobs, with the script that is handed to the engine; the script's path."""
-    from onbox.system.files import make_folders, replace_file  # noqa: PLC0415 - only where jobs are submitted
+    from onbox.chain.folders import keep_out_of_git  # noqa: PLC0415 - only where jobs are submitted
+    from onbox.system.files import make_folders, replace_file  # noqa: PLC0415
 
     make_folders(paths.jobs)
-    ignored = os.path.join(os.path.dirname(paths.root), ".gitignore")
-    if not os.path.exists(ignored):  # an engine that packs the project for its workers must not pack the run's state
-        replace_file(ignored, b"*\n")
+    keep_out_of_git(os.path.dirname(paths.root))
     path = os.path.join(paths.jobs, name)
     replace_file(path, text.encode("ascii"))
     return path

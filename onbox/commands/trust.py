@@ -7,7 +7,7 @@ import os
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.project import add_config_option, find_config
+from onbox.commands.project import add_config_option, find_config, load_project
 from onbox.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE
@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if args.revoke:
         print(f"{safe_line(path)}: {'nothing of it is accepted any more' if revoke(path, os.environ) else NOTHING_YET}")
         return Exit.DONE
+    load_project(path)  # a file with errors is refused with all of them
     stand = stand_of(path, read_toml(path), os.environ)
     if args.json:
         print(json.dumps(_data(stand), indent=2))

@@ -24,6 +24,10 @@ class StopAt(NamedTuple):
     loss: float | None = None
 
 
+# The last words of a job that nobody has told more of.
+USUAL_DONE_REGEX = "QUEUE DONE|Training completed"
+
+
 class Watch(NamedTuple):
     """A run that onbox did not start. At least one of log, process, session and artifacts is given.
 

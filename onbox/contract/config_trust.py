@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +35,8 @@ class Row(NamedTuple):
     what a tick does beyond looking (ACT), to TELL people, an ENGINE that is handed jobs, the start of a CHAIN. does: completes "it …".
     harmless: of which values nobody is asked about; it gets the value, and what tells whether a path leads out of the
     project. beside: other places that say where it goes: who accepts the one accepts the other. without: what goes with
-    it where it is not accepted. kept: it is not taken out then; who uses it asks.
+    it where it is not accepted. kept: it is not taken out then; who uses it asks. files: a file of the project that it
+    names is part of it.
     """
 
     pattern: str
@@ -44,6 +46,7 @@ class Row(NamedTuple):
     beside: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     kept: bool = False
+    files: bool = False
 
 
 class Delicate(NamedTuple):
@@ -88,40 +91,44 @@ def _target_of_environment(value: Any, outside: Callable[[str], bool]) -> bool:
 
 
 ROWS: tuple[Row, ...] = (
-    Row("ssh.command", SSH, "runs at every look at a box behind ssh", _is("ssh")),
+    Row("ssh.command", SSH, "runs at every look at a box behind ssh", _is("ssh"), files=True),
     Row("tracker.key", LOOK, "is sent to the tracker's server", beside=("tracker.api",)),
     Row("ray.address", ENGINE, "is asked about jobs, and shown your token for Ray", _here),
     Row("ray.token", ENGINE, "is sent to Ray's address", beside=("ray.address",)),
     Row("ray.onbox", ENGINE, "runs on the cluster", _is("onbox")),
     Row("iris.controller", ENGINE, "is asked about jobs, and told which to run", _here),
     Row("iris.token", ENGINE, "is sent to the controller", beside=("iris.controller",)),
-    Row("iris.command", ENGINE, "runs here when a chain is handed to Iris", _is("iris")),
-    Row("iris.config", ENGINE, "tells the iris command what to do"),
+    Row("iris.command", ENGINE, "runs here when a chain is handed to Iris", _is("iris"), files=True),
+    Row("iris.config", ENGINE, "tells the iris command what to do", files=True),
     Row("iris.onbox", ENGINE, "runs on the cluster", _is("onbox")),
     Row("boxes.*.address", LOOK, "is asked about jobs, and shown your token for the cluster", _here),
     Row("boxes.*.token", LOOK, "is sent to the cluster's address", beside=("boxes.*.address", "ray.address", "iris.controller")),
     Row("boxes.*.recover", ACT, "starts dead runs again by itself", _is("never")),
     Row("boxes.*.watch.resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
     Row("boxes.*.watch[].resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
-    Row("patrol.ping", ACT, "names an address that every tick tells what it saw"),
+    Row("patrol.ping", ACT, "names an address that every tick tells what it saw", files=True),
     Row("patrol.textfile", ACT, "is written outside the project at every tick", _stays),
-    Row("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment),
-    Row("notify.targets.*", TELL, "reads a file that names an address to tell, or a key for it", _target_of_environment),
+    Row("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment, files=True),
+    Row("notify.targets.*", TELL, "reads a file that names an address to tell, or a key for it", _target_of_environment, files=True),
     Row("logbook.git", ACT, "commits by itself, with the hooks of this repository, or pushes", _is("never")),
     Row("run.state_dir", CHAIN, "puts the run's state outside the project", _stays, kept=True),
     *(Row(f"{table}.env.{name}", CHAIN, "changes what a command runs", kept=True) for table in ("run", "stages.*") for name in _LOADERS),
 )  # fmt: skip
 
 
-def find_delicate(data: Mapping[str, Any], outside: Callable[[str], bool]) -> tuple[Delicate, ...]:
+def find_delicate(
+    data: Mapping[str, Any], outside: Callable[[str], bool], content: Callable[[str], str] = lambda _: ""
+) -> tuple[Delicate, ...]:
     """What in a parsed onbox.toml somebody has to accept, in the table's order. outside: whether a path, as it stands
-    in the file, leads out of the project.
+    in the file, leads out of the project. content: a digest of the project's file of that path; "" where there is none.
     """
     found = []
     for row in ROWS:
         for path, value in _places(data, row.pattern):
             if not row.harmless(value, outside):
                 beside = [text for pattern in row.beside for text in _beside(data, pattern, path)]
+                if row.files:
+                    beside += filter(None, map(content, _paths_in(value)))
                 drop = (path, *(other for pattern in row.without for other in _same_names(pattern, path)))
                 key, text = written(path), _canonical(value)
                 digest = hashlib.sha256("\0".join((key, text, *beside)).encode("utf-8", "backslashreplace"))
@@ -178,6 +185,22 @@ def _walk(value: Any, parts: tuple[str, ...], path: Path) -> Iterator[tuple[Path
 def _same_names(pattern: str, path: Path) -> Iterator[Path]:
     """The place of another pattern under the same name: `boxes.*.recover` of the box that `path` is in."""
     yield tuple(path[at] if part == "*" else part for at, part in enumerate(pattern.split(".")))
+
+
+def _paths_in(value: Any) -> Iterator[str]:
+    """What may be a path in a command, a reference, or a table of them: `-F ./ssh_config`, `-F./x`, `--config=x`."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _paths_in(inner)
+    elif isinstance(value, str):
+        try:
+            words = shlex.split(value)
+        except ValueError:
+            words = value.split()
+        for word in words:
+            yield word.removeprefix("file:")
+            yield word[2:]
+            yield word.partition("=")[2]
 
 
 def _beside(data: Mapping[str, Any], pattern: str, path: Path) -> Iterator[str]:

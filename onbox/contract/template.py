@@ -228,7 +228,8 @@ cmd = "python eval.py"
 #process = "train.py"
 # The tmux or screen session that it runs in
 #session = "train"
-# Its files; what says that it is done: a log line, a file, or so many of its files
+# Its files; what says that it is done: a log line, a file, or so many of its files. Default: a log that ends with
+# "Training completed" or "QUEUE DONE", with no process left
 #artifacts = ["ckpt/*.npz"]
 #done_regex = "^finished"
 #done_file = "DONE"

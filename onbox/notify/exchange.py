@@ -15,8 +15,9 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.notify.post import explain, post
+from onbox.notify.post import post
 from onbox.notify.wire import Answer, NoAnswer, Unusable
+from onbox.system.http import explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ def _be_the_child(outgoing: Outgoing, seconds: float, writing: int) -> None:
     except ImportError as error:
         tell(unusable=f"the package {error.name} is not installed where the deliverer runs")
     except Exception as error:  # noqa: BLE001 - whatever a library raises may hold the URL: only its type is told
-        tell(why=explain(error, seconds))
+        tell(why=explain(error, seconds).why)
 
 
 def sender_of(url: str) -> Callable[[Outgoing, float, Callable[[int, str | None], None]], Answer | NoAnswer]:

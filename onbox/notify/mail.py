@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from onbox.notify.formats.email import recipients
-from onbox.notify.post import explain, is_loopback
 from onbox.notify.wire import Answer, NoAnswer, Unusable
+from onbox.system.http import explain, is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ def send_mail(outgoing: Outgoing, seconds: float, _heard: Callable[[int, str | N
     except smtplib.SMTPResponseException as error:
         return Answer(error.smtp_code, b"sign-in" if isinstance(error, smtplib.SMTPAuthenticationError) else b"")
     except (smtplib.SMTPException, OSError) as error:
-        return NoAnswer(explain(error, seconds))
+        return NoAnswer(explain(error, seconds).why)
     return Answer(250, f"{len(refused)} of {len(readers)} recipients were refused".encode() if refused else b"accepted")
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import select
@@ -13,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
+from onbox.system.files import write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -296,6 +298,19 @@ def high_pipe() -> tuple[int, int]:
     return high(reading), high(writing)
 
 
+def nameless_file(data: bytes) -> int:
+    """A descriptor (10 or more) of a file that has no name, holds `data`, and is read from its beginning."""
+    try:
+        fd = os.memfd_create("onbox", os.MFD_CLOEXEC)
+    except (AttributeError, OSError):  # a kernel or a sandbox without it
+        import tempfile  # noqa: PLC0415 - only there
+
+        fd, path = tempfile.mkstemp()
+        os.unlink(path)
+    write_all(fd, data)
+    return high(fd)
+
+
 def close_others(first: int, keep: Iterable[int]) -> None:
     """Close every descriptor from `first` on but those to keep: whatever the caller's shell had open (a lock, the pipe
     of an SSH session) must not live as long as a training.
@@ -328,6 +343,30 @@ def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) ->
         setsigmask=[],
         setsigdef=_RESETTABLE_SIGNALS,
     )
+
+
+def start_orphan(argv: Sequence[str], env: Mapping[str, str], files: Files) -> int:
+    """As `start_detached`, by a process in between that ends at once, so that the new one is no descendant of ours.
+    Raises OSError.
+    """
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    middle = os.fork()
+    if not middle:
+        answer = b""
+        try:
+            answer = b"%d" % start_detached(argv, env, files)
+        except OSError as error:
+            answer = b"-%d" % (error.errno or errno.EIO)
+        finally:
+            os.write(writing, answer)
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(middle, 0)
+    with open(reading, "rb") as answers:
+        pid = int(answers.read() or -errno.EIO)
+    if pid < 0:
+        raise OSError(-pid, os.strerror(-pid), argv[0])
+    return pid
 
 
 # Python itself ignores SIGPIPE and SIGXFSZ, the runner ignores SIGHUP: none of that may leak into a training job.

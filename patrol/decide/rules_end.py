@@ -327,7 +327,8 @@ ENDED: tuple[Row, ...] = (
         "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),
         lambda s: f"no process, and its log shows an end of its own ({how_far(s)}), but nothing declared proves success",
         "a last step in a log is no proof that the results were written",
-        remedy=lambda s: "Check its results; give `done_regex` so that success can be told.", command=log_command,
+        remedy=lambda s: "Check its results, then `patrol ack` ends the watch; `done_regex` tells success by itself.",
+        command=log_command,
     ),
     Row(
         "interrupted-again", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN, REPEATED),

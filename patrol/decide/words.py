@@ -65,13 +65,16 @@ def failure_words(scene: RunScene) -> str:
 
 
 def failure_remedy(scene: RunScene) -> str:
-    """The one action of the failure's class; the class table's where it knows the class."""
+    """The one action of the failure's class; where the class table does not know the class, what the run itself says,
+    as a quotation.
+    """
     failure = scene.failure
     if failure is None:
         return REMEDIES["unknown"]
     if not scene.look.managed and may_repeat(failure.failure_class, own_word=failure.retry_allowed):
         return "Start it again the way it was started; onbox cannot resume what it did not start."
-    return REMEDIES.get(failure.failure_class) or clean(failure.remedy, 200) or REMEDIES["unknown"]
+    known, own = REMEDIES.get(failure.failure_class), clean(failure.remedy, 200)
+    return known or (f"Its own rule says | {own}" if own else REMEDIES["unknown"])
 
 
 def signals(scene: RunScene) -> str:

@@ -12,6 +12,8 @@ from patrol.snapshot import Identity
 if TYPE_CHECKING:
     from patrol.probe.frames import Part
 
+LAST_SECOND = 253402300799.0  # of the year 9999, since the epoch
+
 SHELL = r"""
 p_identity() {
   p_host= p_boot= p_up=
@@ -34,9 +36,10 @@ def parse(part: Part, middle: float) -> Maybe[Seen]:
     """middle: local time in the middle between question and answer, against which the box's clock is held."""
     lines = part.data.decode("utf-8", "replace").split("\n")
     clock = number(lines[3]) if len(lines) > 4 else None
-    if clock is None:
+    if clock is None or not 0.0 <= clock <= LAST_SECOND:
         return Unseen("the box told no time")
-    uptime = number(lines[2])
+    told = number(lines[2])
+    uptime = told if told is not None and 0.0 <= told <= LAST_SECOND else None
     boot_id = safe_line(lines[1], 64)
     return Seen(
         Identity(

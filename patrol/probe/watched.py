@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from onbox.contract.boxes import USUAL_DONE_REGEX
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
 from onbox.triage.evidence import Evidence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Artifacts, LogLook
 
 DONE_LINE_LIMIT = 2000
+LAST_LINES = 12
 DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
 QUIET_SECONDS = 120.0
 FAILURE_SHAPE = ",".join(Failure._fields)  # what was kept in another shape is judged anew
@@ -72,6 +74,8 @@ def look_at(
         return look._replace(progress=unseen, failure=unseen, done=_best(proofs)), place
     if watch.done_regex is not None:
         proofs.append(_done_line(watch.done_regex, place, alive))
+    elif not proofs:
+        proofs.append(_usual_last_words(place, alive, log.written_age_seconds))
     done = _best(proofs)
     shown = log_memory.progress(place)
     return look._replace(
@@ -187,6 +191,25 @@ def _done_line(regex: str, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
             place.reader["done"] = safe_line(line.strip(), 300)
             return str(place.reader["done"])
     return Absent("no line matches done_regex")
+
+
+def _usual_last_words(place: LogPlace, alive: Maybe[bool], age: float) -> Maybe[str]:
+    """What a log ends with where nothing is declared: proof only if no process is left and nothing went wrong after it.
+
+    A tracker says goodbye in a few lines after the job's own last words.
+    """
+    nothing = Absent("nothing is declared that would prove success")
+    if alive is True or isinstance(alive, Unseen):
+        return nothing
+    lines = [line for line in re.split(rb"[\r\n]+", log_memory.text_of(place.reader) + place.held) if line.strip()]
+    for raw in reversed(lines[-LAST_LINES:]):
+        if raw.startswith(b"Traceback "):
+            return nothing
+        line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
+        if re.search(USUAL_DONE_REGEX, line):
+            failure = _failure(place, alive, age, nothing)
+            return nothing if isinstance(failure, Failure) else safe_line(line.strip(), 300)
+    return nothing
 
 
 def _done_file(path: str, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:

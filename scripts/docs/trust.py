@@ -31,7 +31,8 @@ tick` looks at all other boxes and says it at every tick, and once to whom `[not
 
 What you accepted stays accepted until one of these keys changes: a hash of each is kept in
 `$XDG_STATE_HOME/onbox/trust/` (`~/.local/state`), by the file's real path. Other keys may change as often as you
-like. What `patrol add` writes is accepted with it. Nothing in the project can accept itself.
+like. A file of the project that such a key names (`ssh -F ./ssh_config`, `file:hook`) is part of it; what that file
+names in turn is not. What `patrol add` writes is accepted with it. Nothing in the project can accept itself.
 
 `onbox chain` with the file's own stages is your word for them: they run with all your rights, so nobody asks about
 the rest of this machine's side either. An engine is asked about: there the stages run elsewhere, and what hands

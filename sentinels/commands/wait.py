@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.boxes import USUAL_DONE_REGEX
 from onbox.contract.config_trust import ACT, TELL
 from onbox.contract.units import format_duration
 from onbox.project import load_project
@@ -24,7 +25,6 @@ from sentinels.places import Place, find_place, note_of
 from sentinels.report import final_json, final_line
 from sentinels.schedule import Pace, short_pace
 from sentinels.targets import (
-    DEFAULT_REGEX,
     BadTarget,
     Kind,
     Target,
@@ -88,7 +88,7 @@ def _add_what(wait: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="RE",
-        help=f"the line of the log that is waited for (default: {DEFAULT_REGEX})",
+        help=f"the line of the log that is waited for (default: {USUAL_DONE_REGEX})",
     )
     wait.add_argument(
         "--fail-regex", action="append", default=[], metavar="RE", help="a line of the log that means failure"
@@ -233,7 +233,7 @@ def read_targets(args: argparse.Namespace) -> list[Target]:
     """Everything that the words name. Raises BadTarget."""
     targets = [parse_target(text) for text in args.targets]
     for_stall_only = args.stall_after and (args.targets or args.artifact)
-    regexes = args.regex or ([] if for_stall_only or not args.log else [DEFAULT_REGEX])
+    regexes = args.regex or ([] if for_stall_only or not args.log else [USUAL_DONE_REGEX])
     targets += parse_logs(args.log, regexes, args.fail_regex)
     targets += [parse_artifact(text, args.min_bytes, args.stable) for text in args.artifact]
     targets += [parse_fail_marker(text) for text in args.fail]

@@ -276,6 +276,24 @@ def test_what_a_person_writes_stands_in_the_record(place: Handbooked) -> None:
     assert "logbook/digits.md" in handed
 
 
+def test_a_handoff_moves_the_ownership_on_record(place: Handbooked) -> None:
+    done_box(place)
+    place.build()
+    assert place.handbook("handoff", "--to", "", "--run", "digits").returncode == 64
+    handed = place.handbook("handoff", "--to", "bob", "--actor", "ann")
+    assert handed.returncode == 0, handed.stderr
+    assert "owner: bob, since" in handed.stdout
+    book = (place.local / "logbook" / "digits.md").read_text()
+    assert "- handoff: ann → bob" in book
+    assert "- owner: bob" in book
+    again = place.handbook("handoff", "--to", "bob", "--json")
+    assert "gpu1/digits is bob's already" in again.stderr
+    assert json.loads(again.stdout)["runs"][0]["owner"] == "bob"
+    assert "owner of gpu1/digits: bob" in place.build()
+    assert place.handbook("log", "verify").returncode == 0
+    assert place.handbook("verify").returncode == 0
+
+
 def test_the_box_keeps_a_page_of_its_own(place: Handbooked) -> None:
     """Made once there, it is renewed by what happens there, with nobody outside."""
     box = place.add_box("gpu1")

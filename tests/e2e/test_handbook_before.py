@@ -1,10 +1,11 @@
-"""Before the first launch: a run's record and issue begin then, because its contract asks for them."""
+"""Before the first launch, and in another directory: what a newcomer meets first."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,3 +49,26 @@ def test_record_and_issue_begin_before_the_launch(tmp_path: Path, boxes: str) ->
     assert (refused.returncode, "no run 'f'; --run one of: " in refused.stderr) == (64, True)
     assert handbook("seal").returncode != 0, "what was never launched has no end"
     assert handbook("log", "verify").returncode == 0
+
+
+def test_elsewhere_it_names_the_projects_that_it_knows(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "my project", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    (project / "onbox.toml").write_text(f'{PLAN}[boxes.here]\nbackend = "local"\nproject = "."\n')
+    box = Box(project, "e")
+    assert box.onbox("chain").returncode == 0
+    programs = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
+    env = {**box.env, "XDG_STATE_HOME": os.fspath(tmp_path / "state"), "PATH": programs}
+
+    def resume(command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", command], cwd=elsewhere, env=env, check=False, capture_output=True, text=True
+        )
+
+    assert "go to the directory of onbox.toml" in resume("handbook resume").stderr, "none is known yet"
+    assert resume(f"cd '{project}' && handbook resume").returncode == 0
+    told = resume("handbook resume")
+    (command,) = [line.strip() for line in told.stderr.splitlines() if line.startswith("  ")]
+    assert told.returncode == 64
+    assert "e done" in resume(command).stdout

@@ -125,3 +125,23 @@ def test_a_flush_that_delivered_nothing_is_not_done(box: Box) -> None:
     flushed = box.onbox("notify", "flush", "--limit", "1", env=env)
     assert flushed.returncode == 1
     assert re.match(r"\d+ not delivered: tried, and kept\n", flushed.stdout), flushed.stdout
+
+
+def test_what_never_started_has_no_log_to_miss(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[stages.train]\ncmd = "true"\nwait_for = { file = "never", timeout = "0.3s" }\n'
+    )
+    assert box.onbox("chain").returncode == 1
+    assert "No such file" not in box.onbox("status").stdout
+    assert "log" not in box.marker("train_FAILED")
+
+
+def test_state_is_no_part_of_the_project_for_git(box: Box) -> None:
+    git = ["git", "-C", str(box.project)]
+    assert box.run_program([*git, "init", "-q"]).returncode == 0
+    assert box.onbox("chain", "train=true").returncode == 0
+    assert box.run_program([*git, "status", "--porcelain"]).stdout == ""
+    (box.project / "data").mkdir()
+    (box.project / "onbox.toml").write_text('[run]\nstate_dir = "data"\n[stages.train]\ncmd = "true"\n')
+    assert box.onbox("chain").returncode == 0
+    assert not (box.project / "data" / ".gitignore").exists(), "it may hold more than state"

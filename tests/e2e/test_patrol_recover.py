@@ -11,6 +11,7 @@ import pytest
 
 from patrol.decide.table import BOX_FLAGS
 from tests.box import REPOSITORY, Box, wait_until
+from tests.fakes.crontab import fake_crontab
 from tests.patrolled import PATROL
 
 if TYPE_CHECKING:
@@ -77,12 +78,41 @@ def test_what_the_same_configuration_can_only_repeat_is_never_resumed(local: Loc
         assert status["next_command"] != "onbox resume"
 
 
+def test_an_acknowledged_job_that_ended_without_proof_ends_the_watch(tmp_path: Path) -> None:
+    """One whose log shows an end of its own and one that was killed: nobody here can start them again."""
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "XDG_STATE_HOME": str(tmp_path / "state")}
+    table = fake_crontab(tmp_path / "cron-bin", env)
+    watches = []
+    for name, last in (("ended", "step 10/10 loss 1.0\n"), ("killed", "step 5/10 loss 1.0\n")):
+        (tmp_path / f"{name}.log").write_text(last)
+        watches.append(f'{{ name = "{name}", log = "{name}.log", process = "{tmp_path}/nobody" }}')
+    text = "".join(f'[[patrol.rules]]\nname = "{rule.name}"\nenabled = false\n' for rule in BOX_FLAGS)
+    text += f'[boxes.here]\nbackend = "local"\nproject = "{tmp_path}"\nwatch = [{", ".join(watches)}]\n'
+    (tmp_path / "onbox.toml").write_text(text)
+
+    def patrol(*words: str) -> str:
+        done = subprocess.run(
+            [*PATROL, *words], check=False, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=90
+        )
+        return done.stdout + done.stderr
+
+    said = patrol("install", "--yes", "--untried")
+    assert table.exists(), said
+    patrol("tick", "--unattended")
+    said = patrol("tick", "--unattended")
+    assert "ended-unproven" in said, said
+    assert table.read_text()
+    patrol("ack", "--all")
+    assert "crontab line was removed" in patrol("tick", "--unattended")
+    assert not table.exists()
+
+
 def test_a_new_patrol_knows_a_failure_that_came_twice_and_so_does_status(local: Local) -> None:
     box = local.add("twice", "python3 -c \"raise KeyError('lr')\"")
     box.onbox("chain")
     first = local.tick("one")["twice"]
     assert first["rule"] == "failed"
-    assert "again" not in box.onbox("status").stdout
+    assert "times" not in box.onbox("status").stdout
     box.onbox("resume")
     assert local.tick("two")["twice"]["rule"] == "repeated-failure"
     assert "the same failure 2 times" in box.onbox("status").stdout

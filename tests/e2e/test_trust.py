@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.contract.runfile import parse_head, replace_head
 from onbox.trust import accept_engine, engine_not_accepted
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
 
@@ -152,6 +153,19 @@ def test_the_record_is_the_users_own_and_of_this_path(cloned: Cloned, tmp_path: 
     assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
 
 
+def test_a_file_of_the_project_that_is_run_is_part_of_it(cloned: Cloned) -> None:
+    for command, name in (("ssh -F ./ssh_config", "ssh_config"), ("ssh -Fssh_config", "ssh_config"), ("sh run", "run")):
+        file = cloned.project / name
+        file.write_text("Host gpu1\n")
+        cloned.write(f'[ssh]\ncommand = "{command}"\n{BOX}')
+        cloned.run(*ONBOX, "trust", "--yes")
+        assert cloned.run(*ONBOX, "trust", "--show").returncode == 0
+        file.write_text(f"Host *\n  ProxyCommand touch {cloned.pwned}\n")
+        assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
+    cloned.run(*PATROL, "tick")
+    assert not cloned.pwned.exists()
+
+
 def test_at_a_terminal_it_is_shown_and_asked_once(cloned: Cloned) -> None:
     cloned.write(f'[ssh]\ncommand = """{cloned.runs}"""\n{BOX}')
     code, shown = cloned.at_terminal("n", *PATROL, "tick")
@@ -232,12 +246,19 @@ def test_a_run_that_came_with_the_repository_sends_no_token(cloned: Cloned, tmp_
         address = f"http://127.0.0.1:{server.getsockname()[1]}"
         cloned.run(*ONBOX, "chain", "--run", "digits", "train=true")
         manifest = cloned.project / ".onbox" / "digits" / "run.json"
-        data = json.loads(manifest.read_text())
-        data["backend"] = {"name": "ray", "address": address, "token": "file:~/.token"}
-        manifest.write_text(json.dumps(data))
-        for words in (["status"], ["logs"], ["stop"], ["resume"], ["runs"]):
+        text = manifest.read_bytes()
+        engine = {"name": "ray", "address": address, "token": "file:~/.token"}
+        manifest.write_bytes(replace_head(text, {**parse_head(text.split(b"\n")[0]).data, "backend": engine}))
+        last = json.loads((manifest.parent / "events.jsonl").read_text().splitlines()[-1])
+        about = {**last, "stage": "train", "backend": "ray", "name": "digits", "job_id": "raysubmit_1"}
+        with (manifest.parent / "events.jsonl").open("a") as journal:
+            for number, event in enumerate(("job_submitting", "job_submitted"), 1):
+                journal.write(json.dumps({**about, "event": event, "seq": last.get("seq", 0) + number}) + "\n")
+        manifest.chmod(0o600)
+        for words in (["status"], ["stop"], ["resume"], ["runs"]):
             done = cloned.run(*ONBOX, *words)
             assert done.returncode == (0 if words == ["runs"] else 78), done
+            assert words == ["runs"] or "nobody here accepted its ray.token" in done.stderr
             assert "hf_secret" not in done.stdout + done.stderr
         cloned.write(f'[boxes.here]\nbackend = "local"\nproject = "{cloned.project}"\n')
         cloned.run(*PATROL, "tick")
@@ -269,6 +290,15 @@ def test_typing_chain_is_the_word_for_the_files_stages_only(cloned: Cloned, tmp_
     engine = cloned.run(*ONBOX, "chain", "--backend", "iris", "--run", "other")
     assert engine.returncode == 78
     assert "iris.controller" in engine.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["[patrol]\ntextfile = 'x'", "x = [", '[ssh]\ncommand = "a\\u0000b"', "[ssh]\ncommand = '\"'"]
+)
+def test_a_wrong_file_is_refused_before_it_is_trusted(cloned: Cloned, text: str) -> None:
+    cloned.write(text)
+    done = cloned.run(*ONBOX, "trust", "--yes")
+    assert (done.returncode, "onbox.toml" in done.stderr, "defect" in done.stderr) == (78, True, False)
 
 
 def test_what_is_shown_cannot_hide_itself(cloned: Cloned) -> None:

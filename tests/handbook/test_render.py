@@ -11,7 +11,7 @@ import pytest
 from handbook.facts import StageFacts
 from handbook.notes import NOTES_BEGIN, NOTES_END, keep_notes
 from handbook.recovery import advise
-from handbook.render import handoff, render
+from handbook.render import render
 from handbook.render_json import render_json
 from handbook.render_run import around
 from onbox.contract.readings import Unseen
@@ -22,14 +22,6 @@ from tests.handbook.made import made_facts, run_facts
 def test_same_facts_same_bytes() -> None:
     assert render(made_facts(4)) == render(made_facts(4))
     assert render_json(made_facts(4)) == render_json(made_facts(4))
-
-
-def test_a_handoff_offers_no_resume_that_can_only_fail_again() -> None:
-    facts = made_facts(3)
-    lines = {line.split(":")[0]: line for line in handoff(facts)}
-    assert "resume -d" in lines["- gpu2/digits"]
-    assert "resume -d" not in lines["- gpu1/digits"]
-    assert "do not resume it unchanged" in lines["- gpu1/digits"]
 
 
 def test_a_change_touches_only_its_own_lines() -> None:

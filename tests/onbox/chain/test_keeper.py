@@ -10,16 +10,18 @@ import pytest
 from onbox.chain.keeper import (
     GO,
     GO_FD,
+    KEEPER_ARGV,
     LIFE_FD,
     RESUME_WORDS,
+    SCRIPT_FD,
     SLOT_FD,
     command_argv,
     find_program,
-    keeper_argv,
+    keeper_text,
 )
 from onbox.chain.slots import read_slot, reserve_slot
 from onbox.contract.paths import RunPaths
-from onbox.system.process import Files, high_pipe, start_detached
+from onbox.system.process import Files, high_pipe, nameless_file, start_detached
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,10 +125,10 @@ def run_keeper(
     """Run a keeper to its end: its exit status, and what its slot then says."""
     slot_fd = reserve_slot(paths, "r", "train", 1)
     (waiting_fd, go_fd), (heard_fd, life_fd) = high_pipe(), high_pipe()
-    inherited = ((slot_fd, SLOT_FD), (waiting_fd, GO_FD), (life_fd, LIFE_FD))
-    words = keeper_argv(folder or paths.root, resume, command)
-    pid = start_detached(words, os.environ, Files(output=paths.runner_log, inherited=inherited))
-    for fd in (waiting_fd, slot_fd, life_fd, *(() if runner_lives else (heard_fd,))):
+    script_fd = nameless_file(keeper_text(folder or paths.root, resume, command))
+    inherited = ((slot_fd, SLOT_FD), (waiting_fd, GO_FD), (life_fd, LIFE_FD), (script_fd, SCRIPT_FD))
+    pid = start_detached(KEEPER_ARGV, os.environ, Files(output=paths.runner_log, inherited=inherited))
+    for fd in (script_fd, waiting_fd, slot_fd, life_fd, *(() if runner_lives else (heard_fd,))):
         os.close(fd)
     os.write(go_fd, go)
     os.close(go_fd)
@@ -192,3 +194,24 @@ def test_a_list_of_a_shell_word_does_not_end_the_keeper(paths: RunPaths, cmd: tu
     slot = run_keeper(paths, command_argv(cmd, find_program))[1]
     assert slot is not None
     assert slot.exit_code is not None
+
+
+def test_the_command_does_not_stand_in_the_keepers_own_command_line(paths: RunPaths) -> None:
+    """`pgrep -f train.py` is what a person types; it must meet the training, not what keeps it."""
+    show = "tr '\\0' ' ' </proc/$PPID/cmdline; true train.py"
+    assert run_keeper(paths, ["/bin/sh", "-c", show])[0] == 0
+    with open(paths.runner_log, encoding="utf-8") as file:
+        assert file.read() == "/bin/sh /proc/self/fd/6 onbox-keeper "
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["/bin/sh", "-c", "echo step 5; kill -KILL $$"], "step 5\n"),
+        (["no-such-program"], "onbox: no-such-program: command not found\n"),
+    ],
+)
+def test_the_shell_itself_adds_no_word_to_the_log(paths: RunPaths, command: list[str], said: str) -> None:
+    run_keeper(paths, command)
+    with open(paths.runner_log, encoding="utf-8") as file:
+        assert file.read() == said

@@ -7,15 +7,15 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-import requests
 
 from onbox.contract.targets import Target
 from onbox.notify.exchange import exchange
 from onbox.notify.mask import mask_url
-from onbox.notify.post import loopback_adapter, route_of
+from onbox.notify.post import route_of
 from onbox.notify.targets import Resolved
 from onbox.notify.wire import NoAnswer, Outcome, Outgoing, Unusable, Verdict
 from onbox.notify.worker import try_once
+from onbox.system.http import Line, NoReply, Request, converse
 from tests.fault_server import CANARY, FaultServer, free_port, self_signed
 from tests.onbox.notify.samples import FAILED
 
@@ -146,8 +146,6 @@ def test_only_https_and_this_machine_are_allowed(url: str) -> None:
 def test_a_name_that_claims_to_be_this_machine_must_lead_there() -> None:
     assert route_of("http://localhost:1/x").loopback
     assert route_of("http://[::1]:1/x").loopback
-    pool = loopback_adapter().poolmanager.connection_from_url("http://localhost:9")
-    assert pool.ConnectionCls.__name__ == "LoopbackConnection"
 
 
 def own_address() -> str | None:
@@ -166,11 +164,10 @@ def test_the_address_that_is_connected_to_counts() -> None:
     if address is None:
         pytest.skip("no address but loopback")
     with socket.create_server((address, 0)) as listener:
-        session = requests.Session()
-        session.trust_env = False
-        session.mount("http://", loopback_adapter())
-        with pytest.raises(OSError, match="not this machine"):
-            session.post(f"http://{address}:{listener.getsockname()[1]}/x", data=b"secret", timeout=5)
+        found = converse(
+            Request("POST", f"http://{address}:{listener.getsockname()[1]}/x", {}, b"secret"), 5.0, 100, Line(here=True)
+        )
+        assert isinstance(found, NoReply)
         connection, _ = listener.accept()
         with connection:
             assert connection.recv(100) == b"", "not a byte was sent"

@@ -15,6 +15,7 @@ from patrol.before import LogPlace
 from patrol.probe import log_memory
 from patrol.probe.box_logs import checksum, digest
 from patrol.snapshot import Failure, LogLook, RunLook
+from tests.box import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -265,6 +266,27 @@ def test_the_proof_of_success_is_a_whole_line_of_this_attempt(one_box: LocalBox,
     assert look(one_box, log, done_regex="^all done$")[0].done == "all done"
     log.write_bytes(b"anew\n")
     assert isinstance(look(one_box, log, done_regex="^all done$")[0].done, Absent)
+
+
+def test_usual_last_words_prove_success_where_nothing_else_is_declared(one_box: LocalBox, tmp_path: Path) -> None:
+    log, nobody = tmp_path / "train.log", {"process": f"cat {tmp_path}/nothing"}
+    farewell = b"wandb: Run history:\nwandb: Find logs at: wandb/offline-run-1/logs\n"
+    log.write_bytes(STEPS + b"Training completed\n" + farewell)
+    assert look(one_box, log, **nobody)[0].done == "Training completed"
+    one_box.places.clear()
+    job = subprocess.Popen(["sh", "-c", "read -r _", "train-of", log], stdin=subprocess.PIPE)
+    try:
+        wait_until(lambda: look(one_box, log, process=f"train-of {log}")[0].stage_alive is True, "its process")
+        assert isinstance(look(one_box, log, process=f"train-of {log}")[0].done, Absent)
+    finally:
+        job.communicate()
+    for text in (b"Training completed\n" + STEPS, b"Training completed\n" + CRASH, STEPS):
+        one_box.places.clear()
+        log.write_bytes(text)
+        assert isinstance(look(one_box, log, **nobody)[0].done, Absent), text[-80:]
+    one_box.places.clear()
+    log.write_bytes(STEPS + b"Training completed\n")
+    assert isinstance(look(one_box, log, done_regex="^finished", **nobody)[0].done, Absent)
 
 
 def test_a_place_of_another_version_is_begun_anew(one_box: LocalBox, tmp_path: Path) -> None:

@@ -1,0 +1,30 @@
+"""How far the running attempt is, also where its log holds more than a look can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.chain import progress_watch
+from onbox.chain.progress_watch import ProgressWatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_a_look_that_takes_too_long_is_left_and_the_next_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"{chr(97 + at % 26)} early stopping_ {at:x} epoch\n" for at in range(40000)))
+    watch = ProgressWatch({})
+    watch.begin(str(log))
+    with monkeypatch.context() as short:
+        short.setattr(progress_watch, "LOOK_SECONDS", 0.05)
+        assert watch.look() == progress_watch.TOO_MUCH
+    with log.open("a") as file:
+        file.write("step 400/1000 loss=0.5\nstep 410/1000 loss=0.4\n")
+    seen = watch.look()
+    assert seen is not None
+    assert seen["current"] == 410
