@@ -63,6 +63,7 @@ class Sign(Enum):
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CAUSE_UNKNOWN = "its failure has no class"
+    NOT_STARTED = "its stage never started, so there is no log of it"
     NO_REPEAT = "its failure's class can only repeat under the same configuration"
     LOSS_LOST = "its loss is not a number any more"
     OTHER_LINEAGE = "a newer checkpoint is of another run"
@@ -187,6 +188,10 @@ TABLE: tuple[StepRow, ...] = (
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
     ),
     StepRow(
+        Step("not-started", Act.STATUS, "provide what it needs, then resume", "resume it before that is there"),
+        _ended(Sign.NOT_STARTED), "what it waited for did not come, or it could not be started: no log tells more",
+    ),
+    StepRow(
         Step("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
              "resume it unchanged"),
         _ended(Sign.NO_REPEAT), "the proving line stands in the log",
@@ -304,6 +309,7 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
 
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
 UNKNOWN_CLASS = "unknown"
+NOT_STARTED_CLASS = "not_started"
 
 
 def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]:
@@ -311,6 +317,7 @@ def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
+        (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
         (not may_repeat, Sign.NO_REPEAT),
     )
     return frozenset(sign for holds, sign in rows if holds)
