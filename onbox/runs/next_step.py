@@ -145,7 +145,8 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
     ),
     StepRow(
-        Step("no-run-seen", Act.LOOK, "`onbox chain` starts a run in its project, `patrol add HOST` adds a box",
+        Step("no-run-seen", Act.LOOK,
+             "no run was seen there; `onbox chain` starts one in its project, `patrol add HOST` adds a box",
              "take it for proof that none runs: a job that nobody declared is not seen"),
         _has(Sign.NO_RUN), "only the box was seen",
     ),
