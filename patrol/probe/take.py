@@ -102,7 +102,7 @@ def read(
     about = _about_the_box(places, identity)
     queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
-    runs, left_out = _runs(box, asked, frames, fresh, identity, unseen)
+    runs, left_out = _runs(box, asked, frames, fresh, who, unseen)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
         runs = _with_trackers(runs, trackers.wanted(places), frames, fresh)
@@ -163,7 +163,7 @@ def _about_the_box(places: Mapping[str, LogPlace], identity: Identity) -> dict[s
 
 
 def _runs(
-    box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, identity: Identity, unseen: dict[str, str]
+    box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, who: box_identity.Seen, unseen: dict[str, str]
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
     """Managed and watched runs, and how many more managed ones there are.
 
@@ -178,7 +178,7 @@ def _runs(
         part = frames.part("runs")
         raw = part if isinstance(part, Unseen) else box_runs.parse(part)
         if isinstance(raw, box_runs.RawRuns):
-            where = managed.Box(identity, asked.state_dir)
+            where = managed.Box(who.identity, asked.state_dir, who.onbox_on_path)
             if raw.left_out:
                 unseen["runs"] = raw.left_out
             names = set()
@@ -195,7 +195,7 @@ def _runs(
             why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
             unseen["runs"] = why.why
     for at, watch in enumerate(box.watches):
-        look, place = watched.look_at(box, watch, at, frames, fresh.get(watch.name), identity.clock_seconds)
+        look, place = watched.look_at(box, watch, at, frames, fresh.get(watch.name), who.identity.clock_seconds)
         looks.append(look)
         fresh.pop(watch.name, None)
         if place is not None:
