@@ -40,8 +40,9 @@ _CONTROL = lazy(_CONTROL_FORM)
 _HIDDEN = lazy(f"(?:{_HIDDEN_FORM})+")
 _UNSEEN = lazy(f"{_CONTROL_FORM}|{_HIDDEN_FORM}")
 _BREAK = lazy(r"\r\n?|[\u2028\u2029]")
-# Most text holds only letters that need none of this; to see so costs a twentieth of the search for those that do.
-_SUSPECT = lazy(r"[^\t\n\x20-\x7e\xa0-\xac\xae-\u034e\u2010-\u2027\u202f-\u205f\u2070-\u3163\u3165-\ud7ff]")
+# Most text holds only letters that need none of this; to see so costs a twentieth of the search for those that do. Few
+# ranges, because each start compiles it anew: others are searched in full.
+_SUSPECT = lazy(r"[^\t\n\x20-\x7e\xa0-\xac\xae-\xff\u2010-\u2027\u2030-\u205f\u2190-\u2bff]")
 
 
 def safe_line(value: object, limit: int = LINE_LIMIT) -> str:
@@ -66,7 +67,16 @@ def printable(text: str) -> str:
     """`text` without control sequences, control characters and invisible letters, for a program that reads it. What a
     person or a store gets passes one of the above.
     """
-    return _UNSEEN.sub("", text) if _SUSPECT.search(text) else text
+    return _unseen_in(text).sub("", text) if _SUSPECT.search(text) else text
+
+
+def for_terminal(text: str) -> str:
+    """A log as a terminal shows it: colours and every other control sequence are gone, a carriage return still begins
+    the line again, as a progress bar does. Nothing is masked or cut.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    return "\r".join(map(_told, text.split("\r")))
 
 
 def _bounded(value: object, limit: int, make: Callable[[str], str]) -> str:
@@ -80,10 +90,20 @@ def _shown(text: str) -> str:
     if not _SUSPECT.search(text):
         return redact(text)
     text = _BREAK.sub("\n", text)
-    pieces = _UNSEEN.split(text)
+    pieces = _unseen_in(text).split(text)
     joined = "".join(pieces)
     masked = _masked_apart(redact(joined), pieces)
-    return masked if masked != joined else redact(_HIDDEN.sub(_codes, _CONTROL.sub("", text)))
+    return masked if masked != joined else redact(_told(text))
+
+
+def _unseen_in(text: str) -> re.Pattern[str]:
+    return _CONTROL if text.isascii() else _UNSEEN
+
+
+def _told(text: str) -> str:
+    """Without control sequences, and with each hidden letter told."""
+    text = _CONTROL.sub("", text)
+    return text if text.isascii() else _HIDDEN.sub(_codes, text)
 
 
 def _codes(found: re.Match[str]) -> str:

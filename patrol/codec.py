@@ -7,7 +7,8 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import plain
-from onbox.redact import redact
+from onbox.outside import safe_text
+from onbox.redact import MASK, redact
 from patrol.before import Before, BoxBefore, LogPlace
 
 if TYPE_CHECKING:
@@ -47,13 +48,21 @@ def place_to_text(place: LogPlace, kept: str | None = None) -> str:
         return text
     reader = dict(place.reader)
     if isinstance(reader.get("window"), str):
-        reader["window"] = redact(reader["window"])
+        reader["window"] = _kept(reader["window"])
     if isinstance(reader.get("progress"), dict):  # it keeps back the last lines
         reader["progress"] = {
-            key: redact(value) if isinstance(value, str) else value for key, value in reader["progress"].items()
+            key: _kept(value) if isinstance(value, str) else value for key, value in reader["progress"].items()
         }
-    held = redact(place.held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    held = _kept(place.held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     return _place_to_text(place._replace(reader=reader, held=held))
+
+
+def _kept(text: str) -> str:
+    """Text of a log, masked, and otherwise as it was: it is read on from there. Where colours hide a secret from the
+    mask, they go.
+    """
+    masked, shown = redact(text), safe_text(text)
+    return shown if shown.count(MASK) > masked.count(MASK) else masked
 
 
 def _place_to_text(place: LogPlace) -> str:

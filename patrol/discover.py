@@ -141,7 +141,8 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
             if re.fullmatch(_PLACE, place):
                 runs[kind].append((int(at) if at.isascii() and at.isdigit() else 0, place, state_dir))
         elif kind == "S":
-            sessions.append(safe_line(rest))
+            if rest == safe_line(rest):  # another could not be named in a configuration as it is shown
+                sessions.append(rest)
         elif kind == "P":
             who, *words = rest.split("\t", 3)
             if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):

@@ -6,8 +6,10 @@ Every text that comes from a box is escaped here, once, at the edge of the page.
 from __future__ import annotations
 
 import time
-from html import escape
+from html import escape as html_escape
 from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +46,10 @@ class RunHistory(NamedTuple):
     word: LastWord
     points: Sequence[tuple[int, str, int, Point]]
     flips: Sequence[Flip]
+
+
+def escape(text: str) -> str:
+    return html_escape(safe_line(text))
 
 
 def render_page(title: str, about: Sequence[str], runs: Sequence[RunHistory]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.notices import Notice
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
+from patrol.decide.way import Untypeable, here
 from sentinels.outcome import Finding, Outcome
 
 if TYPE_CHECKING:
@@ -69,8 +69,15 @@ def notice_of(finding: Finding, folder: str) -> Notice:
         remedy=detail.get("remedy"),
         proof=detail.get("proof"),
         reason=f"sentinel: {finding.say}",
-        next_command=f"sentinel wait {shlex.quote(finding.target)}" if finding.outcome is Outcome.TIMED_OUT else None,
+        next_command=_again(finding.target) if finding.outcome is Outcome.TIMED_OUT else None,
     )
+
+
+def _again(target: str) -> str | None:
+    try:
+        return here("sentinel", "wait", target)
+    except Untypeable:
+        return None
 
 
 def tell(project: Project, finding: Finding) -> None:

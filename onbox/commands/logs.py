@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +14,12 @@ from onbox.chain.look import look_at_run
 from onbox.commands.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.outside import for_terminal
 from onbox.system.clock import pause
 
 if TYPE_CHECKING:
     import argparse
+    from typing import TextIO
 
     from onbox.contract.paths import RunPaths
 
@@ -30,6 +34,7 @@ examples:
 FOLLOW_LOOK_SECONDS = 0.2
 BLOCK_BYTES = 1 << 16
 END_LIMIT_BYTES = 1 << 22  # of lines without end, this much is shown
+_BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z")
 
 
 def add(subparsers: Any) -> None:
@@ -64,9 +69,10 @@ def run(args: argparse.Namespace) -> int:
         lines = end.decode("utf-8", "replace").splitlines()
         print(json.dumps({"schema": 1, "stage": stage, "path": path, "bytes": os.path.getsize(path), "lines": lines}))
         return Exit.DONE
-    _write(end)
+    printer = Printer(sys.stdout)
+    printer.print(end, last=not args.follow)
     if args.follow:
-        _follow(paths, stage, path)
+        _follow(paths, stage, path, printer)
     return Exit.DONE
 
 
@@ -106,20 +112,38 @@ def read_end(path: str, lines: int) -> bytes:
     return b"".join(b"".join(reversed(blocks)).splitlines(keepends=True)[-lines:]) if lines else b""
 
 
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+class Printer:
+    """Where a log is printed: into a pipe or a file as it is, to a terminal without what a terminal would obey."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._shown = out.isatty()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""  # the beginning of a control sequence whose end has not come
+
+    def print(self, data: bytes, *, last: bool = False) -> None:
+        """last: nothing follows."""
+        if not self._shown:
+            self._out.buffer.write(data)
+            self._out.buffer.flush()
+            return
+        text = self._held + self._decoder.decode(data, last)
+        begun = None if last else _BEGUN.search(text)
+        self._held = text[begun.start() :] if begun else ""
+        self._out.write(for_terminal(text[: begun.start()] if begun else text))
+        self._out.flush()
 
 
-def _follow(paths: RunPaths, stage: str, path: str) -> None:
+def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
     """Print what is appended until the stage has ended. Another host may write the file, so no event tells: look."""
     with open(path, "rb") as file:
         file.seek(0, os.SEEK_END)
         while True:
             alive = _is_alive(paths, stage)  # asked before reading: what came before the end is read after it
             while block := file.read(BLOCK_BYTES):
-                _write(block)
+                printer.print(block)
             if not alive:
+                printer.print(b"", last=True)
                 return
             pause(FOLLOW_LOOK_SECONDS)
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from onbox.contract.progress import Progress
 
 PENDING_BYTES = 1 << 15
-TEXT_LIMIT = 2000
+TEXT_LIMIT = 500  # of a longer line so much of its beginning and of its end is looked at
+OWN_TEXT_LIMIT = 2000  # with a regular expression of the user's own, which has a limit on its time
 BLOCK_BYTES = 1 << 18
 
 _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
@@ -223,9 +224,10 @@ class ProgressReader:
 
     def _alike_line(self, line: bytes, following: bytes) -> None:
         """A line with a trace: read, unless it goes on as the alike lines before it did."""
+        line, following = self._cut(line), self._cut(following)
         form = line.translate(None, _DIGITS)
         mark = crc32(form)
-        if mark != self._form or self._regex or len(line) > TEXT_LIMIT:
+        if mark != self._form or self._regex:
             self._begin_form(mark, line)
             self._text(line)
             return
@@ -248,7 +250,7 @@ class ProgressReader:
             del self._habits[next(iter(self._habits))]
         self._habits[self._form] = (self._of_form, self._falls)
         self._form, self._alike, self._skipped = mark, 0, b""
-        self._numbers = _INTEGER.findall(line[:TEXT_LIMIT])
+        self._numbers = _INTEGER.findall(line)
         self._of_form, falls = self._habits.get(mark, (0, []))
         self._falls = falls if len(falls) == len(self._numbers) else [0] * len(self._numbers)
 
@@ -269,13 +271,15 @@ class ProgressReader:
         return fallen
 
     def _text(self, raw: bytes) -> None:
-        if len(raw) > 2 * TEXT_LIMIT:
-            raw = raw[:TEXT_LIMIT] + raw[-TEXT_LIMIT:]
-        text = raw.decode("utf-8", "replace")
+        text = self._cut(raw).decode("utf-8", "replace")
         for part in _MOVES.split(text) if "\x1b" in text else (text,):
             clean = _ESCAPES.sub("", part).rstrip()
             if clean:
                 self._line(clean)
+
+    def _cut(self, line: bytes) -> bytes:
+        limit = OWN_TEXT_LIMIT if self._regex else TEXT_LIMIT
+        return line if len(line) <= 2 * limit else line[:limit] + line[-limit:]
 
     def _line(self, text: str) -> None:
         self._links.look(text)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LINE_LIMIT_BYTES = 8192  # of a longer line, this much of its beginning and of its end is looked at
 CARRY_LIMIT_BYTES = 1 << 20
-TEXT_LIMIT = 2000
+TEXT_LIMIT = 1000
 
 
 class Block(NamedTuple):

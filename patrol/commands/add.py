@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from onbox.system.files import read_file, replace_file
 from onbox.trust import accept_new
 from patrol.commands import add_cluster
 from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
+from patrol.decide.way import Untypeable, here
 from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
 from patrol.installed import installed_lines
 from patrol.looking import target_of
@@ -105,7 +105,7 @@ def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
         raise Trouble(Exit.USAGE, text)
     if not found.projects:
         if not found.trainings:
-            raise Trouble(Exit.USAGE, _nothing_found(box, found))
+            raise Trouble(Exit.USAGE, nothing_found(box, found))
         return _with_trainings(box, found.trainings)
     places = [
         box._replace(project=project, state_dir=state_dir_of(project, folder, DEFAULT_STATE_DIR))
@@ -136,14 +136,17 @@ def _others(settings: Settings, places: list[BoxSettings]) -> Iterator[str]:
     taken = {box.name for box in settings.config.boxes}
     names = (name for number in itertools.count(2) if (name := f"{places[0].name}-{number}") not in taken)
     for place, name in zip(places[:OTHERS_SHOWN], names, strict=False):
-        yield f"there are runs in {place.project}, too: {_add_command(place._replace(name=name))}"
+        yield f"there are runs in {safe_line(place.project)}, too: {_add_command(place._replace(name=name))}"
     if len(places) > OTHERS_SHOWN:
         yield f"and in {len(places) - OTHERS_SHOWN} more projects"
 
 
 def _add_command(box: BoxSettings) -> str:
     local = ["--local"] if box.backend == "local" else []
-    return shlex.join(["patrol", "add", box.host, *local, "--name", box.name, "--project", box.project or "."])
+    try:
+        return here("patrol", "add", box.host, *local, "--name", box.name, "--project", box.project or ".")
+    except Untypeable:
+        return "by hand: its path could not be typed as it is shown"
 
 
 def _twin(settings: Settings, box: BoxSettings) -> str | None:
@@ -174,21 +177,21 @@ def _with_trainings(box: BoxSettings, trainings: Sequence[Training]) -> BoxSetti
         warn("its stdout goes to no file: give `log`, so that progress and errors can be seen")
     for number, other in enumerate(others[:OTHERS_SHOWN], 2):
         command = _add_command(box._replace(name=f"{box.name}-{number}", project=other.folder))
-        warn(f"there runs more, in {safe_line(other.folder)}: {other.words}; to watch it: {safe_line(command)}")
+        warn(f"there runs more, in {safe_line(other.folder)}: {other.words}; to watch it: {command}")
     watch = Watch(first.name, log=first.log, process=first.pattern)
     return box._replace(project=first.folder, watches=(watch,))
 
 
-def _nothing_found(box: BoxSettings, found: Found) -> str:
+def nothing_found(box: BoxSettings, found: Found) -> str:
     local = " --local" if box.backend == "local" else ""
     lines = [
         f"{box.host}: no run of onbox was found there. Name the project: patrol add {box.host}{local} --project DIR"
     ]
     if found.sessions:
         lines.append("  what runs there can be watched all the same; write into onbox.toml:")
-        lines += [f'    [boxes.{box.name}]\n    host = "{box.host}"']
-        lines += ['    backend = "local"'] if box.backend == "local" else []
-        lines.append(f'    watch = {{ log = "/path/to/train.log", session = "{found.sessions[0]}" }}')
+        values: dict[str, Any] = {"host": box.host, **({"backend": "local"} if box.backend == "local" else {})}
+        values["watch"] = {"log": "/path/to/train.log", "session": found.sessions[0]}
+        lines += [f"    {line}" for line in render_box(box.name, values).splitlines()]
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.before import Before, BoxBefore
 from patrol.configured import add_common_options, choose_boxes, load_settings, split_run
@@ -87,7 +88,7 @@ def _text(told: dict[str, Any]) -> str:
     lines += [_row(row) for row in told["rules"]]
     lines += ["beside it, whatever the run does:"] if told["flags"] else []
     lines += [_row(row) for row in told["flags"]]
-    lines += [f"could not be looked at: {told['unseen']}"] if told["unseen"] else []
+    lines += [safe_line(f"could not be looked at: {told['unseen']}")] if told["unseen"] else []
     return "\n".join(lines)
 
 

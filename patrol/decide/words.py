@@ -65,11 +65,14 @@ def failure_words(scene: RunScene) -> str:
 
 
 def failure_remedy(scene: RunScene) -> str:
-    """The one action of the failure's class; the class table's where it knows the class."""
+    """The one action of the failure's class; where the class table does not know the class, what the run itself says,
+    as a quotation.
+    """
     failure = scene.failure
     if failure is None:
         return REMEDIES["unknown"]
-    return REMEDIES.get(failure.failure_class) or clean(failure.remedy, 200) or REMEDIES["unknown"]
+    known, own = REMEDIES.get(failure.failure_class), clean(failure.remedy, 200)
+    return known or (f"Its own rule says | {own}" if own else REMEDIES["unknown"])
 
 
 def signals(scene: RunScene) -> str:

@@ -125,7 +125,7 @@ def test_of_a_run_that_is_done_its_results_are_shown_as_they_are(place: Patrolle
     place.wait_for_rule("gpu1/digits", "done")
     lines = place.patrol("tick").stdout.splitlines()
     at = lines.index(next(line for line in lines if line.startswith("  result ") and line.endswith("out/a.csv")))
-    assert lines[at + 1 : at + 3] == [f"    {line}" for line in text.splitlines()]
+    assert lines[at + 1 : at + 3] == [f"    | {line}" for line in text.splitlines()]
 
 
 def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.contract.runfile import parse_head, replace_head
 from onbox.trust import accept_engine, engine_not_accepted
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
 
@@ -245,12 +246,19 @@ def test_a_run_that_came_with_the_repository_sends_no_token(cloned: Cloned, tmp_
         address = f"http://127.0.0.1:{server.getsockname()[1]}"
         cloned.run(*ONBOX, "chain", "--run", "digits", "train=true")
         manifest = cloned.project / ".onbox" / "digits" / "run.json"
-        data = json.loads(manifest.read_text())
-        data["backend"] = {"name": "ray", "address": address, "token": "file:~/.token"}
-        manifest.write_text(json.dumps(data))
-        for words in (["status"], ["logs"], ["stop"], ["resume"], ["runs"]):
+        text = manifest.read_bytes()
+        engine = {"name": "ray", "address": address, "token": "file:~/.token"}
+        manifest.write_bytes(replace_head(text, {**parse_head(text.split(b"\n")[0]).data, "backend": engine}))
+        last = json.loads((manifest.parent / "events.jsonl").read_text().splitlines()[-1])
+        about = {**last, "stage": "train", "backend": "ray", "name": "digits", "job_id": "raysubmit_1"}
+        with (manifest.parent / "events.jsonl").open("a") as journal:
+            for number, event in enumerate(("job_submitting", "job_submitted"), 1):
+                journal.write(json.dumps({**about, "event": event, "seq": last.get("seq", 0) + number}) + "\n")
+        manifest.chmod(0o600)
+        for words in (["status"], ["stop"], ["resume"], ["runs"]):
             done = cloned.run(*ONBOX, *words)
             assert done.returncode == (0 if words == ["runs"] else 78), done
+            assert words == ["runs"] or "nobody here accepted its ray.token" in done.stderr
             assert "hf_secret" not in done.stdout + done.stderr
         cloned.write(f'[boxes.here]\nbackend = "local"\nproject = "{cloned.project}"\n')
         cloned.run(*PATROL, "tick")

@@ -35,6 +35,7 @@ TEXTS = (
     "train",
     "a b",
     "\x1b[2J\x07evil",
+    "\u202eturned \u200bhidden \u2028line \U000e0041tag \udcff",
     "x" * 5000,
     "|=';$(rm -rf /)",
     "名前" * 40,

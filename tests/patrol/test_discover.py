@@ -9,7 +9,10 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from onbox.contract.boxes import BoxSettings
 from onbox.contract.names import run_name_from
+from onbox.project import parse_toml
+from patrol.commands.add import nothing_found
 from patrol.discover import END_MARK, Found, Training, discover_stdin, parse_found, state_dir_of
 from patrol.ssh import Answer, NoAnswer, find_mark
 from tests.box import wait_until
@@ -140,3 +143,19 @@ def test_in_a_named_project_without_runs_what_works_there_is_found(tmp_path: Pat
 
 def _in(folder: Path, found: Found) -> list[Training]:
     return [one for one in found.trainings if one.folder == os.fspath(folder)]
+
+
+HOSTILE_SESSION = 'x" }[ssh] command="touch PWNED" #'
+
+
+def test_advice_for_onbox_toml_is_toml_whatever_a_session_is_called() -> None:
+    names = (HOSTILE_SESSION, "a\u202eb", "a\x1b[2Jb")
+    lines = "".join(f"S {name}\n" for name in names)
+    found = parse_found(Answer(lines.encode(), 0, 0.1, 0.1))
+    assert isinstance(found, Found)
+    assert found.sessions == (HOSTILE_SESSION,)
+    box = BoxSettings("gpu1", 'h"x', None, "local")
+    advice = "\n".join(nothing_found(box, found).splitlines()[2:])
+    read = parse_toml(advice.encode(), "advice")
+    watch = {"log": "/path/to/train.log", "session": HOSTILE_SESSION}
+    assert read == {"boxes": {"gpu1": {"host": 'h"x', "backend": "local", "watch": watch}}}

@@ -18,6 +18,7 @@ from onbox.logs.progress import ProgressReader
 from onbox.system.files import StateNotWritten
 from patrol import memory_schema
 from patrol.before import Before, BoxBefore, LogPlace
+from patrol.codec import place_from_text, place_to_text
 from patrol.kept import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
 from patrol.memory import KEPT_ASIDE, Memory
 from tests.box import REPOSITORY
@@ -74,6 +75,19 @@ def test_what_was_remembered_is_recalled(memory: Memory) -> None:
     assert past.boxes == {"gpu1": BoxBefore(failures=2, disks=((NOW, "/", 5, None),))}
     assert past.places == {"gpu1": {"digits": PLACE}}
     assert memory.notes == []
+
+
+def test_no_colour_hides_a_secret_from_what_is_kept() -> None:
+    secret = "0a1b2c3d4e" * 4
+    line = f"\x1b[36mapi_key\x1b[0m=\x1b[35m{secret}\x1b[0m \xff"
+    place = LogPlace("log", (1, 2, 3, ""), {"window": line, "progress": {"last": line}}, line.encode())
+    again = place_from_text(place_to_text(place))
+    for text in (again.reader["window"], again.reader["progress"]["last"], again.held.decode()):
+        assert "api_key=***" in text
+        assert secret not in text
+    plain = LogPlace("log", (1, 2, 3, ""), {"window": "\x1b[36mstep\x1b[0m 5"}, b"\x1b[36mhalf a\xff")
+    kept = place_from_text(place_to_text(plain))
+    assert (kept.reader, kept.held) == (plain.reader, plain.held)
 
 
 def test_no_secret_of_a_log_is_kept(memory: Memory) -> None:

@@ -163,7 +163,7 @@ def test_control_characters_are_left_out() -> None:
     reason = "\x1b[31mred\x1b[0m \x1b]0;title\x07bell\x07 \rback \x9bx"
     line = narrate({"at": AT, "event": Event.STAGE_INTERRUPTED, "stage": "train", "attempt": 1, "reason": reason})
     assert line is not None
-    assert line.endswith("red bell back x")
+    assert line.endswith("red bell ⏎back ")
     assert line.isprintable()
 
 

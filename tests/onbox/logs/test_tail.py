@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         ("größe 模", "größe 模\n".encode()),
         ("\ufffd\ufffd", b"\xff\xfe\n"),
         ("\ufffd half", b"\xa8 half\n"),
-        ("x" * LINE_LIMIT, b"x" * 4096),
+        ("x" * (LINE_LIMIT - 1) + "…", b"x" * 4096),
         ("HF_TOKEN=***", b"HF_TOKEN=abcd\n"),
     ],
 )
@@ -52,7 +52,7 @@ def test_a_log_of_one_huge_line_has_a_short_last_line(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 3_000_000)
     look = look_at_log(str(path))
     assert look is not None
-    assert look.last_line == "x" * LINE_LIMIT
+    assert look.last_line == "x" * (LINE_LIMIT - 1) + "…"
 
 
 def test_binary_junk_is_a_log_too(tmp_path: Path) -> None:
