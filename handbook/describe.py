@@ -48,9 +48,7 @@ class Told(NamedTuple):
     seen_at: float | None
 
 
-def describe(
-    told: Told, way: Way, onbox: tuple[str, ...], record: RunRecord | None, records_at: float | None
-) -> RunFacts:
+def describe(told: Told, way: Way, record: RunRecord | None, records_at: float | None) -> RunFacts:
     """Everything that is known of one run."""
     look, verdict = told.look, told.verdict
     finding = as_object(verdict.get("finding"))
@@ -66,10 +64,12 @@ def describe(
         since=as_number(verdict.get("since")),
         seen_at=told.seen_at,
         remedy=safe(finding.get("remedy", "")),
-        command=as_typed(finding.get("command", "")),
+        look=as_typed(verdict.get("look", "")),
         way=way,
         place=place,
-        onbox=onbox,
+        onbox=tuple(as_typed(word) for word in _sequence(look.get("onbox"))) or ("onbox",),
+        signs=tuple(map(str, _sequence(verdict.get("signs")))),
+        last_known=safe(verdict.get("last_known", "")),
         run_id=safe(observed(unplain(look.get("run_id"))) or "", 80),
         project=way.project or "",
         stage=_text(look.get("stage"), "no stage"),

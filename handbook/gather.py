@@ -25,7 +25,6 @@ from onbox.crontab import NoCrontab, read_crontab
 from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
-from onbox.system.relaunch import program_words
 from patrol.before import BoxBefore
 from patrol.cron import NONE_RUNS, tag
 from patrol.decide.way import way_to
@@ -114,7 +113,7 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
                 key = (box, one["run"])
                 known = runs.get(key, KeptRun({}, None))
                 runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
-    return Store(runs, store.onbox)
+    return Store(runs)
 
 
 def _take_records(store: Store, remembered: Remembered) -> Store:
@@ -146,20 +145,17 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
         aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
         if one.look.get("managed") and (all_anew or aged or one.raw is None or one.key != _key_of(one.look)):
             wanted.setdefault(box, {})[run] = _python(one.look)
-    runs, onbox, troubles = dict(store.runs), dict(store.onbox), []
+    runs, troubles = dict(store.runs), []
     for box, answer in fetch_all(settings, wanted).items():
         if answer.trouble:
             troubles.append(f"{box}: its records could not be read: {answer.trouble}")
         if not answer.runs:
             continue
-        onbox[box] = answer.onbox
-        if answer.refused:
-            troubles.append(f"{box}: how onbox is called there is not told in words to type | {answer.refused}")
         for run, raw in answer.runs.items():
             known = runs.get((box, run))
             if known is not None:
                 runs[box, run] = known._replace(raw=raw, key=_key_of(known.look), records_at=known.seen_at)
-    return Store(runs, onbox), troubles
+    return Store(runs), troubles
 
 
 # -- from all of it to the facts
@@ -199,14 +195,7 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
         seen_at = remembered.past.boxes.get(word.box, BoxBefore()).last_reached_at
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
-    onbox = store.onbox.get(word.box) or _started_with(kept.look)
-    return describe(told, way, program_words("onbox") if way.host is None else onbox, record, kept.records_at)
-
-
-def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
-    """Where no login finds the program: the interpreter that started the run has it."""
-    python = _python(look)
-    return (python, "-m", "onbox") if python else ("onbox",)
+    return describe(told, way, record, kept.records_at)
 
 
 def _python(look: dict[str, Any]) -> str:

@@ -197,7 +197,8 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
                 continue
             told.add(finding)
         word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
-        lines.append(f"  {word}  {finding.rule}: {clean(finding.say, 300)}")
+        last = f"; the run: {verdict.last_known}" if first and verdict.last_known else ""
+        lines.append(f"  {word}  {finding.rule}: {clean(finding.say + last, 300)}")
         lines += [f"    since   {_since(verdict, now)}"] if first else []
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
         lines += [f"    | {line}" for line in _traceback(look)] if first else []

@@ -219,7 +219,7 @@ class RunLook(NamedTuple):
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
     ends: bad ends of its attempts, as its journal tells, oldest first.
-    python: the interpreter on the box that has onbox, as recorded at its start.
+    python: the interpreter on the box that has onbox, as recorded at its start. onbox: how onbox is called there.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
     log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
@@ -264,6 +264,7 @@ class RunLook(NamedTuple):
     scheduler: Maybe[Scheduler] = NOT_ASKED
     expected_seconds: Maybe[float] = NOT_ASKED
     python: Maybe[str] = Absent("not recorded")
+    onbox: tuple[str, ...] = ("onbox",)
     log_words: tuple[str, ...] = ()
     can_resubmit: bool = False
     submitted_age_seconds: Maybe[float] = NOT_ASKED

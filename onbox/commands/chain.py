@@ -55,7 +55,8 @@ examples:
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
-runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing the terminal harms nothing.
+runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); where it only
+attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, or killing this command, harms nothing.
 """
 
 RESUME_EXAMPLES = """\
@@ -93,7 +94,7 @@ def add(subparsers: Any) -> None:
     _add_launch_options(resume)
     resume.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
     resume.add_argument(
-        "--any-checkpoint", action="store_true", help="also where the newest is certainly of another lineage"
+        "--any-checkpoint", action="store_true", help="also where the newest is of another lineage, or none is whole"
     )
     resume.set_defaults(function=run_resume_command)
 
@@ -211,9 +212,12 @@ def run_resume_command(args: argparse.Namespace) -> int:
         config = project.config
         return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if not args.any_checkpoint:
-        from onbox.commands.forecast import refuse_other_lineage  # noqa: PLC0415 - looks at checkpoints
+        from onbox.commands.forecast import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
 
-        refuse_other_lineage(paths, head, frozen_stages, project.config.contract)
+        refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
+    from onbox.commands.forecast import tell_config_changes  # noqa: PLC0415 - as above
+
+    tell_config_changes(frozen_stages, project.config.stages)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")

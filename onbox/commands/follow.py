@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from onbox.chain.view import Viewer
     from onbox.contract.events import Record
+    from onbox.contract.paths import RunPaths
 
 SHOWN_DIFFERENCES = 10
 
@@ -53,11 +54,11 @@ def follow_launch(args: argparse.Namespace, definition: Definition, started: Lau
     paths = definition.paths
     entry = look_up(started.pid)
     identity = entry.identity if entry else Identity(started.pid, 0)
-    viewer = Viewer(paths, identity, journal_offset=offset, bell_fd=started.bell_fd, child=True, tell=teller(args))
+    viewer = Viewer(paths, identity, journal_offset=offset, bell_fd=started.bell_fd, may_stop=True, tell=teller(args))
     _tell_what_is_done(args, definition)
     if not args.detach:
         freeze_git(paths, str(definition.head["project"]))
-        return _final(viewer.follow())
+        return viewer.watch()
     result = viewer.follow(until=_is_start, limit_seconds=60.0)
     freeze_git(paths, str(definition.head["project"]))
     if result is None:
@@ -160,20 +161,23 @@ def attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> 
         )
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this chain runs on another host: {holder.host}, pid {holder.pid}")
-    say(args, {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})")
     if args.detach:
+        say(args, *_attached(holder))
         return Exit.DONE
+    return watch_holder(args, definition.paths, holder)
+
+
+def watch_holder(args: argparse.Namespace, paths: RunPaths, holder: Holder) -> int:
+    """Watch a runner that another command started: its result, or that the person detached."""
     from onbox.chain.view import Viewer  # noqa: PLC0415 - as above
 
-    viewer = Viewer(
-        definition.paths,
-        holder.identity,
-        journal_offset=size_of(definition.paths.journal),
-        bell_fd=None,
-        child=False,
-        tell=teller(args),
-    )
-    return _final(viewer.follow())
+    offset = size_of(paths.journal)
+    viewer = Viewer(paths, holder.identity, journal_offset=offset, bell_fd=None, may_stop=False, tell=teller(args))
+    return viewer.watch(lambda: say(args, *_attached(holder)))
+
+
+def _attached(holder: Holder) -> tuple[dict[str, Any], str]:
+    return {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})"
 
 
 def _what_differs(definition: Definition) -> str:

@@ -63,6 +63,7 @@ class Sign(Enum):
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CAUSE_UNKNOWN = "its failure has no class"
+    NOT_STARTED = "its stage never started, so there is no log of it"
     NO_REPEAT = "its failure's class can only repeat under the same configuration"
     LOSS_LOST = "its loss is not a number any more"
     OTHER_LINEAGE = "a newer checkpoint is of another run"
@@ -144,7 +145,8 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
     ),
     StepRow(
-        Step("no-run-seen", Act.LOOK, "`onbox chain` starts a run in its project, `patrol add HOST` adds a box",
+        Step("no-run-seen", Act.LOOK,
+             "no run was seen there; `onbox chain` starts one in its project, `patrol add HOST` adds a box",
              "take it for proof that none runs: a job that nobody declared is not seen"),
         _has(Sign.NO_RUN), "only the box was seen",
     ),
@@ -185,6 +187,10 @@ TABLE: tuple[StepRow, ...] = (
         Step("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
              "resume it before somebody has read its log"),
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
+    ),
+    StepRow(
+        Step("not-started", Act.STATUS, "provide what it needs, then resume", "resume it before that is there"),
+        _ended(Sign.NOT_STARTED), "what it waited for did not come, or it could not be started: no log tells more",
     ),
     StepRow(
         Step("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
@@ -304,6 +310,7 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
 
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
 UNKNOWN_CLASS = "unknown"
+NOT_STARTED_CLASS = "not_started"
 
 
 def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]:
@@ -311,6 +318,7 @@ def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
+        (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
         (not may_repeat, Sign.NO_REPEAT),
     )
     return frozenset(sign for holds, sign in rows if holds)

@@ -14,6 +14,7 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.runfile import is_apart
 from onbox.outside import safe_line, safe_words
+from onbox.runs.onbox_call import onbox_call
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
 from patrol.before import LogPlace
@@ -42,6 +43,7 @@ class Box(NamedTuple):
 
     identity: Identity
     state_dir: str
+    onbox_on_path: bool = True
 
 
 def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, LogPlace]:
@@ -88,6 +90,7 @@ def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, Log
         failure=_failure(raw, manifest, place),
         keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
         python=manifest.get("python") or Absent("not recorded"),
+        onbox=onbox_call(manifest.get("python", ""), on_path=box.onbox_on_path),
         log=log,
         undelivered=raw.waiting_count,
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),

@@ -105,7 +105,7 @@ def read(
     queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
     records: dict[str, RecordText] = {}
-    runs, left_out = _runs(box, asked, frames, fresh, identity, unseen, records)
+    runs, left_out = _runs(box, asked, frames, fresh, who, unseen, records)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
         runs = _with_trackers(runs, trackers.wanted(places), frames, fresh)
@@ -171,7 +171,7 @@ def _runs(
     asked: Ask,
     frames: Frames,
     fresh: Places,
-    identity: Identity,
+    who: box_identity.Seen,
     unseen: dict[str, str],
     records: dict[str, RecordText],
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
@@ -188,7 +188,7 @@ def _runs(
         part = frames.part("runs")
         raw = part if isinstance(part, Unseen) else box_runs.parse(part)
         if isinstance(raw, box_runs.RawRuns):
-            where = managed.Box(identity, asked.state_dir)
+            where = managed.Box(who.identity, asked.state_dir, who.onbox_on_path)
             if raw.left_out:
                 unseen["runs"] = raw.left_out
             names = set()
@@ -204,7 +204,7 @@ def _runs(
             why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
             unseen["runs"] = why.why
     for at, watch in enumerate(box.watches):
-        look, place = watched.look_at(box, watch, at, frames, fresh.get(watch.name), identity.clock_seconds)
+        look, place = watched.look_at(box, watch, at, frames, fresh.get(watch.name), who.identity.clock_seconds)
         looks.append(look)
         fresh.pop(watch.name, None)
         if place is not None:

@@ -61,10 +61,6 @@ def other_run(box: Box, page: Path) -> None:
     assert box.onbox("chain").returncode == 0
 
 
-def no_program(box: Box, page: Path) -> None:
-    (box.project / ".venv" / "bin" / "onbox").unlink()
-
-
 def another_command(box: Box, page: Path) -> None:
     assert box.onbox("chain", "train=echo y >best.npz", "--redo", "train").returncode == 0
 
@@ -74,7 +70,7 @@ def run_is_gone(box: Box, page: Path) -> None:
 
 
 def lie_in_the_page(box: Box, page: Path) -> None:
-    page.write_text(page.read_text().replace("onbox resume -d digits", "onbox resume -d digits2"))
+    page.write_text(page.read_text().replace("onbox status digits", "onbox status digits2"))
 
 
 def secret_in_the_page(box: Box, page: Path) -> None:
@@ -86,7 +82,7 @@ def broken_link(box: Box, page: Path) -> None:
 
 
 LIES: tuple[Callable[[Box, Path], None], ...] = (
-    remove_marker, move_log, lose_results, other_run, no_program, another_command, run_is_gone, lie_in_the_page,
+    remove_marker, move_log, lose_results, other_run, another_command, run_is_gone, lie_in_the_page,
     secret_in_the_page, broken_link,
 )  # fmt: skip
 
