@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.environment import frozen_environment
@@ -66,6 +67,10 @@ examples:
 """
 
 
+LAUNCH_CHECK_SECONDS = 60.0
+RESUME_CHECK_SECONDS = 2.0  # a patrol, or a machine that starts, has no minute for each run
+
+
 def add(subparsers: Any) -> None:
     chain = subparsers.add_parser(
         "chain", help="run stages one after the other, each behind its success gate", epilog=CHAIN_EXAMPLES
@@ -107,9 +112,10 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--launch-check",
         type=float,
-        default=2.0,
+        default=None,
         metavar="SECONDS",
-        help="with --detach: how long to watch for first output or an immediate crash (default: 2)",
+        help="with --detach: watch at most so long for the first line of output, or a crash before it "
+        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})",
     )
     parser.add_argument(
         "--accept-done", action="append", default=[], metavar="STAGE", help="its result counts, by your word"
@@ -124,6 +130,8 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_chain_command(args: argparse.Namespace) -> int:
+    if args.launch_check is None:
+        args.launch_check = LAUNCH_CHECK_SECONDS
     if args.frozen is not None:
         from onbox.commands.frozen import run_frozen  # noqa: PLC0415 - only in a job
 
@@ -195,6 +203,8 @@ def _load_to_start(args: argparse.Namespace) -> Project:
 
 
 def run_resume_command(args: argparse.Namespace) -> int:
+    if args.launch_check is None:
+        args.launch_check = LAUNCH_CHECK_SECONDS if sys.stdout.isatty() else RESUME_CHECK_SECONDS
     project = load_project_to_read(args.config)
     paths = existing_run(project, args.run) if args.dry_run else run_to_act_on(project, args.run)
     try:

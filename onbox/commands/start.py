@@ -28,13 +28,18 @@ from onbox.commands.aloud import listener
 from onbox.commands.follow import attach, follow_launch, say, size_of, teller
 from onbox.commands.project import removed_under_it
 from onbox.contract.exits import Exit
+from onbox.contract.manifest import folder_of
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     import argparse
 
     from onbox.contract.differences import Difference
     from onbox.contract.paths import RunPaths
+
+
+LOOKED_AHEAD = 200  # stages
 
 
 def start(args: argparse.Namespace, definition: Definition) -> int:
@@ -52,6 +57,7 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
         if args.inline:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)
+        _tell_what_later_stages_miss(args, definition)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
     except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
         os.close(lock.lock_fd)
@@ -147,6 +153,19 @@ def _announcer(args: argparse.Namespace) -> Any:
         say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
 
     return announce
+
+
+def _tell_what_later_stages_miss(args: argparse.Namespace, definition: Definition) -> None:
+    """A typing error in the last stage's command is better known before the first one has run for hours."""
+    from onbox.chain.programs import what_is_missing  # noqa: PLC0415 - after the lock: others wait for it no longer
+
+    done = set(os.listdir(definition.paths.markers))
+    later = [stage for stage, _ in definition.stages[1:] if f"{stage.name}_DONE" not in done][:LOOKED_AHEAD]
+    project = str(definition.head["project"])
+    for stage in later:
+        for text in what_is_missing(stage, folder_of(project, stage), os.environ):
+            note = f"stage {stage.name}: {text}; it must be there when its turn comes"
+            say(args, {"event": "missing", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(note)}")
 
 
 def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
