@@ -63,6 +63,7 @@ class Sign(Enum):
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CAUSE_UNKNOWN = "its failure has no class"
+    BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
     NO_REPEAT = "its failure's class can only repeat under the same configuration"
     LOSS_LOST = "its loss is not a number any more"
@@ -176,6 +177,11 @@ TABLE: tuple[StepRow, ...] = (
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(), "done is the marker of this very run and no process",
+    ),
+    StepRow(
+        Step("ended-by-a-person", Act.DRY_RUN, "resume only if whoever ended it wants that", "resume it by yourself",
+             (WithWord.RESUME,)),
+        _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
     ),
     StepRow(
         Step("no-room", Act.ROOM,
@@ -311,6 +317,7 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
 UNKNOWN_CLASS = "unknown"
 NOT_STARTED_CLASS = "not_started"
+BY_A_PERSON_CLASS = "user_interrupt"
 
 
 def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]:
@@ -319,6 +326,7 @@ def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]
         (failure_class in NO_ROOM, Sign.NO_ROOM),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
         (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
+        (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),
         (not may_repeat, Sign.NO_REPEAT),
     )
     return frozenset(sign for holds, sign in rows if holds)
