@@ -108,3 +108,9 @@ def test_two_live_runs_do_not_share_an_artifact(box: Box) -> None:
     assert box.onbox("stop", "--now", "r1").returncode == 0
     (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "echo x >best.pt"\nartifacts = ["best.pt"]\n')
     assert box.onbox("chain", "--run", "r2").returncode == 0
+
+
+def test_of_two_runs_that_start_at_once_one_gets_the_artifact(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "sleep 60"\nartifacts = ["best.pt"]\n')
+    starts = [box.start("chain", "-d", "--launch-check", "0", "--run", f"r{number}") for number in range(4)]
+    assert sorted(start.wait(60) for start in starts) == [0, 75, 75, 75]
