@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
-from handbook.records import read
+from handbook.records import RawRun, read
 from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
@@ -30,9 +31,12 @@ from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.kept import MemoryTrouble, Past
 from patrol.memory import Memory
+from patrol.records import record_from_text
 from patrol.schedule import next_due, parse_schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.contract.boxes import BoxSettings
     from patrol.decide.way import Way
     from patrol.kept import LastWord
@@ -51,11 +55,14 @@ class Place(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """What the patrol's memory holds. looks: the newest one of each box, as plain data."""
+    """What the patrol's memory holds. looks: the newest one of each box, as plain data. records: of runs whose markers
+    changed, as the look that saw it brought them, and when.
+    """
 
     words: tuple[LastWord, ...]
     past: Past
     looks: dict[str, dict[str, Any]]
+    records: Mapping[tuple[str, str], tuple[float, str]] = MappingProxyType({})
     trouble: str = ""
 
 
@@ -65,7 +72,7 @@ def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool =
     """
     settings = place.settings
     remembered = _recall(settings)
-    store = _renew_looks(load(settings.state), remembered, settings)
+    store = _take_records(_renew_looks(load(settings.state), remembered, settings), remembered)
     troubles = [remembered.trouble] if remembered.trouble else []
     if fetching:
         store, said = _renew_records(settings, store, all_anew=all_anew)
@@ -85,7 +92,7 @@ def _recall(settings: Settings) -> Remembered:
     try:
         looks = {box.name: _plain_look(memory.last_look(box.name)) for box in settings.config.boxes}
         words = tuple(word for word in memory.last_words() if not (word.run and name_problem(word.run)))
-        return Remembered(words, memory.recall(), looks)
+        return Remembered(words, memory.recall(), looks, memory.records())
     except (MemoryTrouble, StateNotWritten) as error:
         return nothing._replace(trouble=f"the patrol's memory could not be read: {error}")
 
@@ -107,6 +114,16 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
                 known = runs.get(key, KeptRun({}, None))
                 runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
     return Store(runs)
+
+
+def _take_records(store: Store, remembered: Remembered) -> Store:
+    """With the records that a look brought, where they are newer than those that were read apart."""
+    runs = dict(store.runs)
+    for key, (at, text) in remembered.records.items():
+        known, record = runs.get(key), record_from_text(text)
+        if known is not None and record is not None and (known.records_at or 0.0) < at:
+            runs[key] = known._replace(raw=RawRun(*record, forecast=None), key=None, records_at=at)
+    return store._replace(runs=runs)
 
 
 _DEPENDS_ON = (

@@ -58,7 +58,7 @@ class RunNote(NamedTuple):
 
 class BoxNote(NamedTuple):
     """What is kept of one box after a tick. look: as JSON. places: of the logs that were read; None: not reached, the
-    places stay as they were. left: runs that onbox.toml asks for no more; they are forgotten.
+    places stay as they were. left: runs that onbox.toml asks for no more; they are forgotten. records: by run, as JSON.
     """
 
     box: str
@@ -67,6 +67,7 @@ class BoxNote(NamedTuple):
     look: str
     places: dict[str, LogPlace] | None
     left: tuple[str, ...] = ()
+    records: tuple[tuple[str, str], ...] = ()
 
 
 class TickNote(NamedTuple):

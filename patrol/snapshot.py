@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
+    from patrol.records import RecordText
 
 NOT_ASKED = Absent("not asked for")
 
@@ -276,7 +277,8 @@ class RunLook(NamedTuple):
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
-    runs_left_out: how many older runs the project holds beside them.
+    runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
+    they are kept apart from the look.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -293,6 +295,7 @@ class BoxLook(NamedTuple):
     taken_seconds: float = 0.0
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
+    records: tuple[tuple[str, RecordText], ...] = ()
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

@@ -104,6 +104,7 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
             known = (manifest.get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
             if place_of(journal) is None or "targets" not in manifest:  # of another version: all of it once more
                 known = ("0", 0, 0)
+            known = (f"{known[0]}:{place.reader.get('marks', '')}", *known[1:])
             words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
     return words
 

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
     from onbox.contract.boxes import BoxSettings
     from onbox.contract.readings import Maybe
+    from patrol.probe import managed
     from patrol.probe.frames import Frames, Part
     from patrol.probe.plan import Ask
+    from patrol.records import RecordText
     from patrol.settings import Settings
     from patrol.snapshot import Disk, Identity, RunLook, Snapshot
     from patrol.ssh import NoAnswer
@@ -102,7 +104,8 @@ def read(
     about = _about_the_box(places, identity)
     queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
-    runs, left_out = _runs(box, asked, frames, fresh, who, unseen)
+    records: dict[str, RecordText] = {}
+    runs, left_out = _runs(box, asked, frames, fresh, who, unseen, records)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
         runs = _with_trackers(runs, trackers.wanted(places), frames, fresh)
@@ -137,6 +140,7 @@ def read(
         sections_unseen=tuple(unseen.items()),
         onbox_on_path=who.onbox_on_path,
         runs_left_out=left_out,
+        records=tuple(records.items()),
     ), fresh
 
 
@@ -163,7 +167,13 @@ def _about_the_box(places: Mapping[str, LogPlace], identity: Identity) -> dict[s
 
 
 def _runs(
-    box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, who: box_identity.Seen, unseen: dict[str, str]
+    box: BoxSettings,
+    asked: Ask,
+    frames: Frames,
+    fresh: Places,
+    who: box_identity.Seen,
+    unseen: dict[str, str],
+    records: dict[str, RecordText],
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
     """Managed and watched runs, and how many more managed ones there are.
 
@@ -183,9 +193,8 @@ def _runs(
                 unseen["runs"] = raw.left_out
             names = set()
             for one in raw.runs:
-                look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)
+                looks.append(_managed(one, fresh, where, records))
                 names.add(one.name)
-                looks.append(look)
             if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
                 for name in [name for name, place in fresh.items() if "journal" in place.reader and name not in names]:
                     del fresh[name]
@@ -205,6 +214,18 @@ def _runs(
         for label in ("log", "processes", "session", "artifacts"):
             _note(unseen, f"{label}.{at}", {"log": look.log, "artifacts": look.artifacts}.get(label))
     return why if why is not None and not looks else tuple(looks), left_out
+
+
+def _managed(one: box_runs.RawRun, fresh: Places, where: managed.Box, records: dict[str, RecordText]) -> RunLook:
+    """One of onbox's own runs; what is kept of it goes into `fresh` and `records`."""
+    from patrol.probe import managed  # noqa: PLC0415 - loaded by now
+
+    before = fresh.get(one.name)
+    look, fresh[one.name] = managed.look_at(one, before, where)
+    fresh[one.name].reader["marks"] = one.marks or (before.reader.get("marks", "") if before else "")
+    if one.record is not None:
+        records[one.name] = one.record
+    return look
 
 
 def _note(unseen: dict[str, str], label: str, value: object) -> None:
