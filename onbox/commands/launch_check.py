@@ -9,6 +9,7 @@ from onbox.chain.slots import read_slot
 from onbox.contract.events import Event
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
+from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
     from onbox.chain.view import Viewer
@@ -60,7 +61,7 @@ class LaunchCheck:
 def _first_line(log: str) -> str:
     """The first line with anything in it, safe to show; "" while there is none."""
     try:
-        with open(log, "rb") as file:
+        with open_plain(log) as file:
             text = file.read(LINE_BYTES)
     except OSError:
         return ""
