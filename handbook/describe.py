@@ -48,9 +48,7 @@ class Told(NamedTuple):
     seen_at: float | None
 
 
-def describe(
-    told: Told, way: Way, onbox: tuple[str, ...], record: RunRecord | None, records_at: float | None
-) -> RunFacts:
+def describe(told: Told, way: Way, record: RunRecord | None, records_at: float | None) -> RunFacts:
     """Everything that is known of one run."""
     look, verdict = told.look, told.verdict
     finding = as_object(verdict.get("finding"))
@@ -66,10 +64,12 @@ def describe(
         since=as_number(verdict.get("since")),
         seen_at=told.seen_at,
         remedy=safe(finding.get("remedy", "")),
-        command=as_typed(finding.get("command", "")),
+        look=as_typed(verdict.get("look", "")),
         way=way,
         place=place,
-        onbox=onbox,
+        onbox=tuple(as_typed(word) for word in _sequence(look.get("onbox"))) or ("onbox",),
+        signs=tuple(map(str, _sequence(verdict.get("signs")))),
+        last_known=safe(verdict.get("last_known", "")),
         run_id=safe(observed(unplain(look.get("run_id"))) or "", 80),
         project=way.project or "",
         stage=_text(look.get("stage"), "no stage"),
@@ -92,7 +92,8 @@ def describe(
 def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], records_at: float | None) -> RunFacts:
     head = record.head
     if head is None:
-        return facts._replace(stages=Unseen(record.trouble), identity=Unseen(record.trouble), records_at=records_at)
+        why = Unseen(record.trouble)
+        return facts._replace(stages=why, identity=why, resume=why, notify=why, records_at=records_at)
     place = facts.place or head.run
     tracker = as_object(look.get("progress")).get("tracker_run")
     stages = tuple(_stage(one, record, facts) for one in record.stages[:STAGES_DESCRIBED])
@@ -328,10 +329,10 @@ def _wrong(one: Mapping[str, Any]) -> str:
     return "incomplete" if not one.get("against") else "NOT OF THIS RUN" if one.get("refused") else "given up"
 
 
-def _notify(data: Any) -> str:
+def _notify(data: Any) -> Maybe[str]:
     targets = [safe(one.get("name", "?"), 60) for one in _list(as_object(data).get("targets"))]
     if not targets:
-        return ""
+        return Absent("nobody is told by the run itself")
     events = [str(one) for one in _sequence(as_object(data).get("on"))]
     return ", ".join(targets) + (f" on {', '.join(events)}" if events else "")
 

@@ -166,8 +166,9 @@ class RunFacts(NamedTuple):
     """One run. seen_at: the last look that saw it; None: never. since: when its rule first fired without a break.
 
     severity: ok, warning, critical, unknown. further: `(rule, says)` of what else is the matter. onbox: the words of
-    the program on the box. command: what the patrol says to type, "" where nothing is. waiting: notices in its outbox.
-    records_at: when run.json, journal and markers were last read.
+    the program on the box. signs: as the patrol saw them (`onbox.runs.next_step.Sign`). look: the command for what its
+    worst rule says to look at, "" for nothing. last_known: of a run that was not seen, what it was before, in words.
+    waiting: notices in its outbox. records_at: when run.json, journal and markers were last read.
     """
 
     box: str
@@ -180,10 +181,12 @@ class RunFacts(NamedTuple):
     since: float | None
     seen_at: float | None
     remedy: str
-    command: str
+    look: str
     way: Way
     place: str
     onbox: tuple[str, ...] = ("onbox",)
+    signs: tuple[str, ...] = ()
+    last_known: str = ""
     run_id: str = ""
     project: str = ""
     stage: Maybe[str] = Absent("no stage")
@@ -200,7 +203,7 @@ class RunFacts(NamedTuple):
     launches: tuple[LaunchFacts, ...] = ()
     identity: Maybe[IdentityFacts] = NOT_READ
     resume: Maybe[ResumeFacts] = NOT_READ
-    notify: str = ""
+    notify: Maybe[str] = NOT_READ
     waiting: Maybe[int] = Absent("nobody is told")
     records_at: float | None = None
     trackers: tuple[TrackerFacts, ...] = ()

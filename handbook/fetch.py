@@ -36,12 +36,12 @@ def fetch_all(settings: Settings, wanted: Mapping[str, Mapping[str, str]]) -> di
 def fetch(settings: Settings, box: BoxSettings, runs: Mapping[str, str]) -> BoxRecords:
     """The records of some runs of one box."""
     if why := settings.not_trusted(box):
-        return BoxRecords((), {}, why)
+        return BoxRecords({}, why)
     mark = f"<<<{secrets.token_hex(16)}>>>"
     try:
         stdin = ask_stdin(box.project or ".", settings.state_dir_of(box), mark, runs)
     except ValueError as error:
-        return BoxRecords((), {}, str(error))
+        return BoxRecords({}, str(error))
     answer = ask(
         target_of(settings, box),
         stdin,
@@ -52,7 +52,7 @@ def fetch(settings: Settings, box: BoxSettings, runs: Mapping[str, str]) -> BoxR
     if not isinstance(answer, NoAnswer):
         return parse(answer.output, mark, runs)
     if len(answer.output) < LIMIT_BYTES:
-        return BoxRecords((), {}, f"{answer.reason}: {answer.detail}")
+        return BoxRecords({}, f"{answer.reason}: {answer.detail}")
     found = parse(answer.output, mark, runs, cut=True)
     were_read = f"the records of {len(found.runs)} of {len(runs)} runs were read"
     return found._replace(trouble=f"more than {LIMIT_BYTES >> 20} MiB came; {were_read}")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
-from handbook.records import read
+from handbook.records import RawRun, read
 from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
@@ -24,16 +25,18 @@ from onbox.crontab import NoCrontab, read_crontab
 from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
-from onbox.system.relaunch import program_words
 from patrol.before import BoxBefore
 from patrol.cron import NONE_RUNS, tag
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.kept import MemoryTrouble, Past
 from patrol.memory import Memory
+from patrol.records import record_from_text
 from patrol.schedule import next_due, parse_schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.contract.boxes import BoxSettings
     from patrol.decide.way import Way
     from patrol.kept import LastWord
@@ -52,11 +55,14 @@ class Place(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """What the patrol's memory holds. looks: the newest one of each box, as plain data."""
+    """What the patrol's memory holds. looks: the newest one of each box, as plain data. records: of runs whose markers
+    changed, as the look that saw it brought them, and when.
+    """
 
     words: tuple[LastWord, ...]
     past: Past
     looks: dict[str, dict[str, Any]]
+    records: Mapping[tuple[str, str], tuple[float, str]] = MappingProxyType({})
     trouble: str = ""
 
 
@@ -66,7 +72,7 @@ def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool =
     """
     settings = place.settings
     remembered = _recall(settings)
-    store = _renew_looks(load(settings.state), remembered, settings)
+    store = _take_records(_renew_looks(load(settings.state), remembered, settings), remembered)
     troubles = [remembered.trouble] if remembered.trouble else []
     if fetching:
         store, said = _renew_records(settings, store, all_anew=all_anew)
@@ -86,7 +92,7 @@ def _recall(settings: Settings) -> Remembered:
     try:
         looks = {box.name: _plain_look(memory.last_look(box.name)) for box in settings.config.boxes}
         words = tuple(word for word in memory.last_words() if not (word.run and name_problem(word.run)))
-        return Remembered(words, memory.recall(), looks)
+        return Remembered(words, memory.recall(), looks, memory.records())
     except (MemoryTrouble, StateNotWritten) as error:
         return nothing._replace(trouble=f"the patrol's memory could not be read: {error}")
 
@@ -107,7 +113,17 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
                 key = (box, one["run"])
                 known = runs.get(key, KeptRun({}, None))
                 runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
-    return Store(runs, store.onbox)
+    return Store(runs)
+
+
+def _take_records(store: Store, remembered: Remembered) -> Store:
+    """With the records that a look brought, where they are newer than those that were read apart."""
+    runs = dict(store.runs)
+    for key, (at, text) in remembered.records.items():
+        known, record = runs.get(key), record_from_text(text)
+        if known is not None and record is not None and (known.records_at or 0.0) < at:
+            runs[key] = known._replace(raw=RawRun(*record, forecast=None), key=None, records_at=at)
+    return store._replace(runs=runs)
 
 
 _DEPENDS_ON = (
@@ -129,20 +145,17 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
         aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
         if one.look.get("managed") and (all_anew or aged or one.raw is None or one.key != _key_of(one.look)):
             wanted.setdefault(box, {})[run] = _python(one.look)
-    runs, onbox, troubles = dict(store.runs), dict(store.onbox), []
+    runs, troubles = dict(store.runs), []
     for box, answer in fetch_all(settings, wanted).items():
         if answer.trouble:
             troubles.append(f"{box}: its records could not be read: {answer.trouble}")
         if not answer.runs:
             continue
-        onbox[box] = answer.onbox
-        if answer.refused:
-            troubles.append(f"{box}: how onbox is called there is not told in words to type | {answer.refused}")
         for run, raw in answer.runs.items():
             known = runs.get((box, run))
             if known is not None:
                 runs[box, run] = known._replace(raw=raw, key=_key_of(known.look), records_at=known.seen_at)
-    return Store(runs, onbox), troubles
+    return Store(runs), troubles
 
 
 # -- from all of it to the facts
@@ -182,14 +195,7 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
         seen_at = remembered.past.boxes.get(word.box, BoxBefore()).last_reached_at
     told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
-    onbox = store.onbox.get(word.box) or _started_with(kept.look)
-    return describe(told, way, program_words("onbox") if way.host is None else onbox, record, kept.records_at)
-
-
-def _started_with(look: dict[str, Any]) -> tuple[str, ...]:
-    """Where no login finds the program: the interpreter that started the run has it."""
-    python = _python(look)
-    return (python, "-m", "onbox") if python else ("onbox",)
+    return describe(told, way, record, kept.records_at)
 
 
 def _python(look: dict[str, Any]) -> str:

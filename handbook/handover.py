@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.markdown import Markdown, code, md
-from handbook.recovery import advise, by_need, remedy_of
+from handbook.recovery import advise, by_need
 from handbook.render_run import maybe, state_word
 from handbook.words import clock
 from onbox.contract.readings import observed
@@ -47,11 +47,11 @@ def handover(facts: Facts, run: RunFacts) -> list[Markdown]:
         md("  - {}", _identity(facts, run)),
         *_failure(run),
         *(md("  - also open: {}: {}", rule, says) for rule, says in run.further),
-        md("  - remedy: {}", remedy_of(run)) if remedy_of(run) else None,
+        md("  - remedy: {}", run.remedy) if run.remedy else None,
         md("  - next: {} — then: {}", code(advice.first), Markdown(advice.then))
         if advice.first
         else md("  - next: nothing is to be typed; {}", Markdown(advice.then)),
-        md("  - do not {}", Markdown(advice.never)),
+        md("  - do not {}", Markdown(advice.step.never)),
         md("  - owner: {}", owner_words(owner_of(facts, run))),
     ]
     return [line for line in lines if line is not None]

@@ -50,7 +50,7 @@ def planned_run(settings: Settings) -> RunFacts | None:
         since=None,
         seen_at=None,
         remedy="",
-        command="",
+        look="",
         way=way_to(box, settings.ssh_command) if box else Way("", None, settings.folder),
         place="",
         project=(box.project if box and box.project else settings.folder),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from handbook.scrub import scrub_lines
 from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.names import name_problem
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
-from onbox.outside import safe_line, safe_words
 from patrol.box_program import FUNCTIONS
+from patrol.scrub import scrub_lines
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ case $h_state in
 esac
 shift 3
 onbox_find
-printf '\n%s onbox\n%s\n' "$h_mark" "$onbox_program"
-[ -n "$onbox_program" ] || { onbox_knows python3 && printf 'python3 -m onbox\n'; }
 h_foretell() {
   if [ -n "$2" ] && onbox_knows "$2"; then onbox_python "$2" resume --dry-run --json -- "$1"
   elif [ -n "$onbox_program" ]; then "$onbox_program" resume --dry-run --json -- "$1"
@@ -89,24 +86,20 @@ LIMITS = {"manifest": 1 << 20, "marker": 4096}
 
 
 class RawRun(NamedTuple):
-    """One run's records, as text: what is kept between two builds."""
+    """One run's records, as text: what is kept between two builds. forecast: None: nobody asked for it yet."""
 
     manifest: str
     launches: str
     events: str
     markers: dict[str, str]
-    forecast: str
+    forecast: str | None
 
 
 class BoxRecords(NamedTuple):
-    """What one box sent. onbox: the words of the program that a login finds there; (): none. trouble: why there is
-    nothing. refused: what was said of the program and is none of the words that can be said there.
-    """
+    """What one box sent. trouble: why there is nothing."""
 
-    onbox: tuple[str, ...]
     runs: dict[str, RawRun]
     trouble: str = ""
-    refused: str = ""
 
 
 class RunRecord(NamedTuple):
@@ -136,8 +129,6 @@ def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = Fals
     """Take an answer apart. What is cut off or hostile is text that `read` will not understand. wanted: the runs that
     were asked for, others are left out. cut: the answer has no end, and its last run may be half a one.
     """
-    onbox: tuple[str, ...] = ()
-    refused = ""
     found: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] | None = None
     pieces = output.split(f"\n{mark} ".encode(), PIECES_LIMIT)[1:]
@@ -146,11 +137,8 @@ def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = Fals
         kind, _, name = head[:NAME_LIMIT].decode("utf-8", "replace").partition(" ")
         text = data[: LIMITS.get(kind, LIMIT_BYTES)].decode("utf-8", "replace")
         if kind == "trouble":
-            return BoxRecords((), {}, text.strip())
-        if kind == "onbox":
-            onbox = onbox_words(text)
-            refused = "" if onbox or not text.strip() else safe_words(text, 80)
-        elif kind == "run":
+            return BoxRecords({}, text.strip())
+        if kind == "run":
             known = text in wanted and name_problem(text) is None
             current = found.setdefault(text, {"markers": {}}) if known else None
         elif kind == "marker" and current is not None and name_problem(name) is None:
@@ -169,26 +157,7 @@ def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = Fals
         )
         for name, one in found.items()
     }
-    return BoxRecords(onbox, runs, refused=refused)
-
-
-_FOUND_BELOW = frozenset({".venv/bin/onbox", "venv/bin/onbox"})
-
-
-def onbox_words(text: str) -> tuple[str, ...]:
-    """The words of `onbox` there, made here of what the box says it found: each of them is typed by somebody. (): none
-    was found, or what was said is none of the words that the script can say.
-    """
-    said = text.strip()
-    if said == "python3 -m onbox":
-        return ("python3", "-m", "onbox")
-    if said == "onbox" or said in _FOUND_BELOW:
-        return (said,)
-    return (said,) if _is_found_at_home(said) else ()
-
-
-def _is_found_at_home(said: str) -> bool:
-    return said.startswith("/") and said.endswith("/.local/bin/onbox") and safe_line(said) == said
+    return BoxRecords(runs)
 
 
 def read(raw: RawRun) -> RunRecord:
@@ -223,7 +192,9 @@ def _records(text: str) -> tuple[Record, ...]:
     return tuple(one for one in parse_events(line + b"\n" for line in lines) if not isinstance(one, Unreadable))
 
 
-def _forecast(text: str) -> tuple[dict[str, Any], str]:
+def _forecast(text: str | None) -> tuple[dict[str, Any], str]:
+    if text is None:
+        return {}, "what a resume would do was not asked yet: `handbook resume` asks"
     data = parse_object(text)
     if data is not None and isinstance(data.get("would"), str):
         return data, ""

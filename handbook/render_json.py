@@ -44,15 +44,16 @@ def as_data(facts: Facts) -> dict[str, Any]:
 def run_data(facts: Facts, run: RunFacts) -> dict[str, Any]:
     """One run: what it is, and what to type."""
     advice = advise(run, here=facts.here)
-    data = {name: value for name, value in run._asdict().items() if name not in ("way", "command", "onbox")}
+    data = {name: value for name, value in run._asdict().items() if name not in ("way", "look", "onbox", "signs")}
     commands = {
         "next_command": advice.first or None,
-        "advice": advice.rule,
+        "step": advice.step.name,
         "then": advice.then,
-        "never": advice.never,
+        "never": advice.step.never,
+        "with_a_persons_word": [{"what": what, "command": command} for what, command in advice.asked],
         "resume_command": advice.resume or None,
         "resume_precondition": PRECONDITION if advice.resume else None,
-        "foretell_command": advice.foretell or None,
+        "dry_run_command": advice.dry_run or None,
         "stop_command": advice.stop or None,
     }
     times = {name: _time(getattr(run, name)) for name in ("since", "seen_at", "records_at")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handbook.markdown import Markdown, code, joined, md
-from handbook.recovery import NOT_YET, Advice, advise, remedy_of
+from handbook.recovery import Advice, advise
 from handbook.words import clock, safe
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 
@@ -56,17 +56,26 @@ def _bullets(parts: list[Markdown], *, roomy: bool) -> list[Markdown]:
 
 
 def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[Markdown]:
-    remedy = md(" Remedy: {}", remedy_of(run)) if remedy_of(run) else ""
+    remedy = md(" Remedy: {}", run.remedy) if run.remedy else ""
     first = code(advice.first) if advice.first else _nothing(advice)
     line = md("- **next** {} — then: {}.{}", first, Markdown(advice.then), remedy)
-    never = Markdown(advice.never)
+    never = Markdown(advice.step.never)
     lines = [line, md("- **do not** {}", never)] if roomy else [md("{} **Do not** {}.", line, never)]
     if advice.resume:
-        wait = " (not now: first what stands above)" if advice.rule in NOT_YET else ""
-        looks = md("look before it (starts nothing): {}", code(advice.foretell))
-        lines += _bullets([md("**resume** {}{}", code(advice.resume), wait), looks], roomy=roomy)
+        looks = md("look before it (starts nothing): {}", code(advice.dry_run))
+        lines += _bullets(
+            [md("**resume** {}{}", code(advice.resume), _when_to_resume(run, advice)), looks], roomy=roomy
+        )
+    if advice.stop:
         lines.append(md("- **stop** {} (ends the run's processes; ask first)", code(advice.stop)))
-    return lines
+    words = [md("{}: {}", what, code(command)) for what, command in advice.asked if command != advice.stop]
+    return [*lines, md("- **only with a person's word** {}", joined("; ", words))] if words else lines
+
+
+def _when_to_resume(run: RunFacts, advice: Advice) -> str:
+    if advice.step.resume_now:
+        return ""
+    return " (only once it has ended)" if run.state == "running" else " (not now: first what stands above)"
 
 
 def _nothing(advice: Advice) -> Markdown:
@@ -181,9 +190,9 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[Markdown]:
     if run.launches:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
         words = joined(" · ", (_launch(one) for one in last))
-        lines.append(md("{} launches: {}", len(run.launches), words))
+        lines.append(md("{}: {}", "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches", words))
     waiting = observed(run.waiting)
-    told = md("tells {}", run.notify) if run.notify else "nobody is told by the run itself"
+    told = maybe(run.notify) if isinstance(run.notify, Absent | Unseen) else f"tells {run.notify}"
     lines.append(md("notifications: {}{}", told, f"; {waiting} wait undelivered" if waiting else ""))
     return lines
 

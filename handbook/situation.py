@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handbook.recovery import Advice, advise, by_need, remedy_of
+from handbook.recovery import Advice, advise, by_need
 from handbook.render_run import state_word
 from handbook.words import clock, safe
 from onbox.contract.readings import Absent, Unseen, observed
@@ -87,14 +87,14 @@ def run_line(run: RunFacts) -> str:
     """`gpu1/digits FAILED train 0/2: ... (rule failed; also no-onbox)`"""
     stage = observed(run.stage)
     where = f" {stage} {run.stages_done}/{run.stages_total}" if stage else ""
-    known = observed(run.resume)
-    lost = f"; MISSING {known.missing[0][1]} of stage {known.missing[0][0]}" if known and known.missing else ""
+    dry = observed(run.resume)
+    lost = f"; MISSING {dry.missing[0][1]} of stage {dry.missing[0][0]}" if dry and dry.missing else ""
     says = run.says
     if not run.run_id and not run.seen_at:
         says = f"never seen; {says}"
     elif run.severity == "unknown" and run.seen_at:  # what was seen goes before why it is not seen now
-        why, cut, last = run.says.partition("; the run: ")
-        says = f"{f'{last.rstrip(chr(46))} (' if cut else '('}last contact {clock(run.seen_at)}); now: {why}"
+        known = f"{run.last_known} " if run.last_known else ""
+        says = f"{known}(last contact {clock(run.seen_at)}); now: {says}"
     also = f"; also {', '.join(rule for rule, _ in run.further[:3])}" if run.further else ""
     return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(says, 170)} (rule {run.rule}{also})", 300)
 
@@ -131,14 +131,14 @@ def _nothing(advice: Advice) -> str:
 
 def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
     if not runs and facts.troubles:
-        return ["next: mend what could not be looked at; whether anything runs is not known"]
+        return ["next: find out why that could not be looked at; whether anything runs is not known"]
     if not runs:
         return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
     advice = advise(runs[0], here=facts.here)
-    lines = [f"then: {advice.then}; do not {advice.never}", f"next: {advice.first or _nothing(advice)}"]
+    lines = [f"then: {advice.then}; do not {advice.step.never}", f"next: {advice.first or _nothing(advice)}"]
     if advice.first and advice.first == advice.resume:
         known = observed(runs[0].resume)
         lines.insert(0, safe(f"checkpoint: {known.checkpoint if known else 'unknown'}", 240))
-    if remedy_of(runs[0]):
-        lines.insert(0, safe(f"remedy: {remedy_of(runs[0])}", 240))
+    if runs[0].remedy:
+        lines.insert(0, safe(f"remedy: {runs[0].remedy}", 240))
     return lines

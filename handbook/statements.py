@@ -13,7 +13,7 @@ from onbox.contract.json_text import as_object
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-COMMANDS = ("next_command", "resume_command", "foretell_command", "stop_command")
+COMMANDS = ("next_command", "resume_command", "dry_run_command", "stop_command")
 RUN_FIELDS = ("state", "run_id", "place", "stage", "attempt", "managed", "log")
 IDENTITY_FIELDS = ("code", "chain_fingerprint", "config", "host")
 STAGE_FIELDS = ("command", "fingerprint", "state")
@@ -35,7 +35,7 @@ def compare(stated: Mapping[str, Any], seen: Mapping[str, Any]) -> Iterator[Verd
         new = now.pop((old.get("box"), old.get("run")), None)
         if new is None:
             yield Verdict(name, False, "the handbook tells of it, and it is not there any more")
-        elif new["advice"] == "box-not-there":
+        elif new["step"] == "box-not-there":
             yield Verdict(name, None, f"its box could not be looked at: {new['says']}")
         else:
             yield from _compare_run(name, old, new)

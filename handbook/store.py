@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from handbook.records import RawRun, onbox_words
+from handbook.records import RawRun
 from onbox.contract.names import name_problem
 from onbox.system.files import read_file, replace_file
 from onbox.system.ownership import make_own_folder
@@ -30,10 +30,9 @@ class KeptRun(NamedTuple):
 
 
 class Store(NamedTuple):
-    """runs: by (box, run). onbox: words of the program on each box."""
+    """runs: by (box, run)."""
 
     runs: dict[tuple[str, str], KeptRun]
-    onbox: dict[str, tuple[str, ...]]
 
 
 def load(folder: str) -> Store:
@@ -41,10 +40,9 @@ def load(folder: str) -> Store:
     try:
         data = json.loads(read_file(os.path.join(folder, FILE)) or b"{}")
         runs = {(one["box"], one["run"]): _run(one) for one in data.get("runs", []) if not name_problem(one["run"])}
-        onbox = {str(box): onbox_words(" ".join(map(str, words))) for box, words in data.get("onbox", {}).items()}
-        return Store(runs, onbox)
+        return Store(runs)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Store({}, {})
+        return Store({})
 
 
 def _run(one: dict[str, Any]) -> KeptRun:
@@ -65,5 +63,5 @@ def save(folder: str, store: Store) -> None:
         for (box, run), one in sorted(store.runs.items())
     ]
     make_own_folder(folder)
-    text = json.dumps({"schema": SCHEMA, "runs": runs, "onbox": store.onbox}, separators=(",", ":"))
+    text = json.dumps({"schema": SCHEMA, "runs": runs}, separators=(",", ":"))
     replace_file(os.path.join(folder, FILE), text.encode("ascii"), durable=False)

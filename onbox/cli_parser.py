@@ -15,6 +15,7 @@ PROGRAM = Program(
         "init": "init",
         "chain": "chain",
         "resume": "chain",
+        "attach": "attach",
         "boot": "boot",
         "stop": "stop",
         "status": "status",

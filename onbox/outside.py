@@ -80,7 +80,7 @@ def for_terminal(text: str) -> str:
 
 
 def _bounded(value: object, limit: int, make: Callable[[str], str]) -> str:
-    text = value if isinstance(value, str) else str(value)
+    text = (value if isinstance(value, str) else str(value)).replace("\0", "")  # a hole in a file is gigabytes of them
     looked_at = text[: REACH * limit]
     safe = make(looked_at)
     return safe if len(safe) <= limit and len(looked_at) == len(text) else safe[: limit - 1] + "…"

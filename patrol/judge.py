@@ -14,6 +14,7 @@ from patrol.decide.way import way_to
 from patrol.kept import BoxNote, Point, RunNote
 from patrol.origin import is_asked_for, origin_of
 from patrol.recall import acknowledgement, fold, fold_box
+from patrol.records import record_to_text
 from patrol.report import line
 from patrol.report_forms import Entry
 from patrol.snapshot import BoxLook
@@ -185,8 +186,13 @@ def undelivered(judged: BoxJudged) -> dict[str, str]:
 
 
 def box_note(judged: BoxJudged) -> BoxNote:
-    look = codec.look_to_text(judged.snapshot)
-    return BoxNote(judged.box.name, judged.snapshot.at, judged.after, look, judged.memories, judged.left)
+    snapshot = judged.snapshot
+    records: tuple[tuple[str, str], ...] = ()
+    if isinstance(snapshot, BoxLook):
+        records = tuple((run, record_to_text(record)) for run, record in snapshot.records)
+        snapshot = snapshot._replace(records=())
+    look = codec.look_to_text(snapshot)
+    return BoxNote(judged.box.name, snapshot.at, judged.after, look, judged.memories, judged.left, records)
 
 
 def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:

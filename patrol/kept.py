@@ -61,7 +61,7 @@ class RunNote(NamedTuple):
 
 class BoxNote(NamedTuple):
     """What is kept of one box after a tick. look: as JSON. memories: None: it was not reached, they stay as they
-    were. left: runs that onbox.toml asks for no more; they are forgotten.
+    were. left: runs that onbox.toml asks for no more; they are forgotten. records: by run, as JSON.
     """
 
     box: str
@@ -70,6 +70,7 @@ class BoxNote(NamedTuple):
     look: str
     memories: Memories | None
     left: tuple[str, ...] = ()
+    records: tuple[tuple[str, str], ...] = ()
 
 
 class TickNote(NamedTuple):

@@ -125,6 +125,12 @@ class Memory:
         found = self._with_file(lambda db: db.execute(query, (box,)).fetchone())
         return zlib.decompress(found[0]).decode("utf-8", "replace") if found else None
 
+    def records(self) -> dict[tuple[str, str], tuple[float, str]]:
+        """Each run's own records as a look brought them last, as JSON, and when; by box and run."""
+        query = "SELECT box, run, at, record FROM records"
+        found = self._with_file(lambda db: db.execute(query).fetchall())
+        return {(box, run): (at, zlib.decompress(packed).decode()) for box, run, at, packed in found}
+
     # -- the file
 
     def _with_file(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -257,6 +263,8 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     if len(packed) <= LOOK_LIMIT_BYTES:
         db.execute("INSERT OR REPLACE INTO looks VALUES (?, ?, ?)", (note.box, note.at, packed))
     db.executemany("DELETE FROM runs WHERE box = ? AND run = ?", [(note.box, run) for run in note.left])
+    records = [(note.box, run, note.at, zlib.compress(text.encode())) for run, text in note.records]
+    db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", records)
     if note.memories is not None:
         from patrol.run_codec import texts_of  # noqa: PLC0415 - loaded by now
 
@@ -335,6 +343,10 @@ def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:
             "DELETE FROM runs WHERE box = ?1 AND key NOT IN (SELECT key FROM runs WHERE box = ?1 ORDER BY at DESC, key"
             " LIMIT ?2)",
             (box, KEPT_RUNS_PER_BOX),
+        )
+        db.execute(
+            "DELETE FROM records WHERE box = ?1 AND run NOT IN (SELECT run FROM runs WHERE box = ?1)",
+            (box,),
         )
         db.execute(
             "DELETE FROM looks WHERE box = ?1 AND at < (SELECT min(at) FROM (SELECT at FROM looks WHERE box = ?1"

@@ -188,6 +188,7 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
     below the first one.
     """
     lines: list[str] = []
+    stepped = False
     for finding in (verdict.finding, *verdict.further):
         first = finding is verdict.finding
         if finding.severity is Severity.OK and (first or not finding.command or verdict.acknowledged):
@@ -197,13 +198,16 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
                 continue
             told.add(finding)
         word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
-        lines.append(f"  {word}  {finding.rule}: {clean(finding.say, 300)}")
+        last = f"; the run: {verdict.last_known}" if first and verdict.last_known else ""
+        lines.append(f"  {word}  {finding.rule}: {clean(finding.say + last, 300)}")
         lines += [f"    since   {_since(verdict, now)}"] if first else []
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
         lines += [f"    | {line}" for line in _traceback(look)] if first else []
         lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
-        lines += [f"    {'next' if first else 'also'}    {finding.command}"] if finding.command else []
-        lines += [f"    ask     {what}: {command}" for what, command in verdict.asked] if first else []
+        lines += _next_lines(verdict) if first else [f"    also    {finding.command}"] if finding.command else []
+        stepped = stepped or first
+    if lines and not stepped and verdict.severity is not Severity.OK:  # the run is well, something beside it is not
+        lines += _next_lines(verdict)
     results = look.results if look is not None and verdict.state is RunState.DONE else ()
     for file in results:
         if told is None or file not in told:
@@ -211,6 +215,12 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
     if told is not None:
         told.update(results)
     return lines
+
+
+def _next_lines(verdict: Verdict) -> list[str]:
+    """What to type, and what only a person decides."""
+    lines = [f"    next    {verdict.finding.command}"] if verdict.finding.command else []
+    return lines + [f"    ask     {what}: {command}" for what, command in verdict.asked]
 
 
 def _result_lines(file: ResultFile) -> list[str]:

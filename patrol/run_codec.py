@@ -126,6 +126,7 @@ def _run_plain(memory: RunMemory) -> dict[str, Any]:
         "job": None if memory.job is None else memory.job._asdict(),
         "pids": list(memory.pids) or None,
         "trackers": {stage: one._asdict() for stage, one in memory.trackers.items()} or None,
+        "marks": memory.marks or None,
     }
     return {name: part for name, part in data.items() if part is not None}
 
@@ -141,6 +142,7 @@ def _run(data: Any) -> RunMemory:
         job=_part(data.get("job"), _job),
         pids=_part(data.get("pids"), lambda pids: tuple(map(int, pids))) or (),
         trackers=_part(data.get("trackers"), _trackers) or {},
+        marks=str(data.get("marks") or ""),
     )
 
 
@@ -268,6 +270,7 @@ def _of_schema_1(data: Any) -> dict[str, Any]:
             stage: {**TrackerMemory("")._asdict(), **_without(one, "state")}
             for stage, one in (bag.get("trackers") or {}).items()
         },
+        "marks": bag.get("marks"),
         "boot_id": bag.get("boot_id"),
         "kernel_seconds": bag.get("kernel_seconds"),
     }

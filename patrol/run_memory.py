@@ -108,7 +108,8 @@ _NO_TRACKERS: Mapping[str, TrackerMemory] = MappingProxyType({})
 
 class RunMemory(NamedTuple):
     """One run. manifest, journal, handed: of a run that onbox started. watched: of one that it did not start. job: of
-    a job on a cluster. pids: of processes whose control groups are looked at. trackers: by stage.
+    a job on a cluster. pids: of processes whose control groups are looked at. trackers: by stage. marks: how
+    the box tells whether the run's records have changed.
     """
 
     log: LogPlace | None = None
@@ -119,6 +120,7 @@ class RunMemory(NamedTuple):
     job: WatchedJob | None = None
     pids: tuple[int, ...] = ()
     trackers: Mapping[str, TrackerMemory] = _NO_TRACKERS
+    marks: str = ""
 
     @property
     def engine(self) -> str:

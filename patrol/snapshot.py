@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
+    from patrol.records import RecordText
 
 NOT_ASKED = Absent("not asked for")
 
@@ -218,7 +219,7 @@ class RunLook(NamedTuple):
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
     ends: bad ends of its attempts, as its journal tells, oldest first.
-    python: the interpreter on the box that has onbox, as recorded at its start.
+    python: the interpreter on the box that has onbox, as recorded at its start. onbox: how onbox is called there.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
     log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
@@ -263,6 +264,7 @@ class RunLook(NamedTuple):
     scheduler: Maybe[Scheduler] = NOT_ASKED
     expected_seconds: Maybe[float] = NOT_ASKED
     python: Maybe[str] = Absent("not recorded")
+    onbox: tuple[str, ...] = ("onbox",)
     log_words: tuple[str, ...] = ()
     can_resubmit: bool = False
     submitted_age_seconds: Maybe[float] = NOT_ASKED
@@ -275,7 +277,8 @@ class RunLook(NamedTuple):
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
-    runs_left_out: how many older runs the project holds beside them.
+    runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
+    they are kept apart from the look.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -292,6 +295,7 @@ class BoxLook(NamedTuple):
     taken_seconds: float = 0.0
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
+    records: tuple[tuple[str, RecordText], ...] = ()
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

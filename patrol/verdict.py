@@ -50,7 +50,8 @@ class Verdict(NamedTuple):
     decided elsewhere).
     signs: names of what was seen beside the state, as `onbox.runs.next_step` takes it. step: its row there; the
     finding's command is that step's. then, never: its sentences. asked: what is done only with a person's word, and
-    the command for it. look: what the worst rule says to look at.
+    the command for it. look: what the worst rule says to look at. last_known: of a run that was not seen, what it was
+    when it was seen last, in words; the finding says why it was not.
     """
 
     box: str
@@ -70,6 +71,7 @@ class Verdict(NamedTuple):
     never: str = ""
     asked: tuple[tuple[str, str], ...] = ()
     look: str = ""
+    last_known: str = ""
 
     @property
     def flag(self) -> Finding | None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CLOCK_GRAIN_SECONDS = 0.02  # a file's times lag behind the clock by up to a tick of the kernel
+WORTH_TELLING_SECONDS = 600.0  # of silence of a run that has no limit for it
 ALIKE_SECONDS = 1.0  # a shell tells times in whole seconds: what is so much older than a process is surely older
 ALL = "all"  # a log's cursor: what is there already counts
 BLIND_SECONDS = 3.0  # of a log, before the first look; so long a login is nothing unusual
@@ -355,8 +356,13 @@ class RunCondition(Condition):
         )  # what was seen stays true while nothing new is told
         judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
+        alive = "alive" in (facts.runner, facts.stage)
         self.note = "" if self.companion and facts.run_id is None else judged.say
-        self.lived = self.lived or "alive" in (facts.runner, facts.stage)
+        if alive and judged.outcome is None and (self.quiet or 0.0) >= WORTH_TELLING_SECONDS:
+            self.note += (
+                f"; nothing was written for {format_duration(self.quiet or 0.0)} (--stall-after would end this)"
+            )
+        self.lived = self.lived or alive
         if judged.outcome is None or (self.companion and judged.outcome is Outcome.LANDED):
             self.suspect = None
             return None

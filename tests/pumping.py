@@ -161,7 +161,8 @@ def _asked_at_a_place() -> frozenset[int]:
     for module in modules():
         for call in _calls(module):
             if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
-                held = getattr(call.func.value, "id", "")
+                holder = call.func.value.value if isinstance(call.func.value, ast.Subscript) else call.func.value
+                held = getattr(holder, "id", "")
                 asked.setdefault(id(vars(module).get(held)), set()).add(call.func.attr)
     return frozenset(known for known, methods in asked.items() if not methods & SEARCHES)
 

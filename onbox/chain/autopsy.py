@@ -113,7 +113,7 @@ def answer(request: Mapping[str, Any]) -> Cause:
     fields = {**request["evidence"], **_room(request["folder"])}
     fields["gates"] = tuple(fields["gates"])
     rows = [UserRow(row["regex"], row["class"], row.get("remedy"), bool(row.get("retry"))) for row in request["rows"]]
-    reading = _Reading(request["log"], is_expected=fields["cause"] != "not_started")
+    reading = _Reading(request["log"])
     try:
         with time_limit(USER_ROWS_SECONDS if rows else PATIENCE_SECONDS):
             verdict = classify(reading.blocks(), Evidence(**fields), rows)
@@ -148,13 +148,10 @@ def _room(folder: str) -> dict[str, int | None]:
 
 
 class _Reading:
-    """A log in blocks; of a long one its head and its tail. is_expected: that there is one. trouble: why it was not
-    read, "" if it was, or there was none to be read.
-    """
+    """A log in blocks; of a long one its head and its tail. trouble: why it was not read, "" if it was."""
 
-    def __init__(self, path: str, *, is_expected: bool = True) -> None:
+    def __init__(self, path: str) -> None:
         self.path, self.trouble = path, ""
-        self._is_expected = is_expected
         self._skipped = False
         self._head_lines = 0
 
@@ -174,8 +171,6 @@ class _Reading:
                     yield b"\n"
                     while block := file.read(BLOCK_BYTES):
                         yield block
-        except FileNotFoundError as error:  # what never started wrote none
-            self.trouble = f"{self.path}: {error.strerror}" if self._is_expected else ""
         except OSError as error:
             self.trouble = f"{self.path}: {error.strerror}"
 

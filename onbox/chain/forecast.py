@@ -14,6 +14,7 @@ from onbox.chain.plan import Action, plan_stage
 from onbox.chain.replay import replay
 from onbox.chain.results import Result, read_results
 from onbox.chain.slots import read_marker
+from onbox.chain.wholeness import UNPROVEN
 from onbox.contract.config_record import Contract
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.lineage import Terms
@@ -74,6 +75,14 @@ class Forecast(NamedTuple):
         """Checkpoints that hold a resume back: newer than the one to go on from, and certainly of another lineage."""
         known = observed(self.checkpoint)
         return known.refused if known is not None and self.would == "start" and self.resuming else ()
+
+    @property
+    def unusable(self) -> tuple[Checkpoint, ...]:
+        """Incomplete checkpoints, where there is no other: the stage would begin at 0, or go on from one of them."""
+        known = observed(self.checkpoint)
+        if known is None or known.chosen is not None or self.would != "start" or not self.resuming:
+            return ()
+        return tuple(one for one in known.passed_over if one.whole is False and one.says != UNPROVEN)
 
 
 _AT_REST = (Action.SKIP, Action.LAND, Action.REFUSE_STALE, Action.REFUSE_INVALID)
@@ -220,6 +229,7 @@ def as_data(run: str, run_id: str, forecast: Forecast) -> dict[str, Any]:
         "missing": [{"stage": stage, "path": path} for stage, path in forecast.missing],
         "checkpoint": plain(forecast.checkpoint),
         "refused_checkpoints": [one.path for one in forecast.refused],
+        "unusable_checkpoints": [one.path for one in forecast.unusable],
         "results": plain(forecast.results),
     }
 

@@ -15,6 +15,7 @@ from onbox.contract.events import Event, parse_events
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
+from onbox.runs.state import state_of
 from onbox.system.clock import parse_utc, wall
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
@@ -79,7 +80,12 @@ def look_at_run(paths: RunPaths) -> RunView | None:
     written = parse_utc(str(status.get("at", "")))
     return RunView(
         head,
-        derive_state(history, status, runner_alive=runner_alive, stage_alive=stage_alive is not None),
+        state_of(
+            history.facts,
+            runner_alive=runner_alive,
+            stage_alive=stage_alive is not None,
+            claims_stall=status.get("state") == RunState.STALLED.value,
+        ),
         runner_alive,
         stage_alive,
         stage_alive is not None and _has_keeper(paths, stage_alive),
@@ -123,28 +129,6 @@ def _state_at_rest(last: str, *, open_: bool) -> StageState:
     if last in (Event.ATTEMPT_STARTED, Event.STAGE_INTERRUPTED):
         return StageState.INTERRUPTED
     return StageState.PENDING
-
-
-_END_STATES = {
-    Event.CHAIN_DONE: RunState.DONE,
-    Event.CHAIN_FAILED: RunState.FAILED,
-    Event.GATE_REFUSED: RunState.FAILED,
-    Event.CHAIN_STOPPED: RunState.STOPPED,
-    Event.CHAIN_INTERRUPTED: RunState.INTERRUPTED,
-    Event.CHAIN_HANDED_ON: RunState.PENDING,
-}
-
-
-def derive_state(history: History, status: dict[str, Any], *, runner_alive: bool, stage_alive: bool) -> RunState:
-    """The run's state. Pure. What the kernel says of runner and stage goes before what files claim."""
-    if history.last_end is not None:
-        return _END_STATES.get(history.last_end["event"], RunState.UNKNOWN)
-    if runner_alive:
-        stalled = status.get("state") == RunState.STALLED.value
-        return RunState.STALLED if stalled else RunState.RUNNING
-    if stage_alive:
-        return RunState.RUNNING
-    return RunState.INTERRUPTED if history.open else RunState.PENDING
 
 
 def log_look(paths: RunPaths, view: RunView) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.lock import LockUnsupported
-from onbox.system.process import Files, close_others, high, start_detached
+from onbox.system.process import Files, close_others, high, start_orphan
 from onbox.system.relaunch import bare_child_words
 
 if TYPE_CHECKING:
@@ -42,10 +42,13 @@ def resume_words(run_dir: str, only: str | None = None) -> tuple[str, ...]:
 
 
 def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:
-    """Start a detached runner that inherits the lock; its pid. Raises OSError."""
+    """Start a detached runner that inherits the lock; its pid. Raises OSError.
+
+    It is nobody's child: who ends a tree of processes by their parents, as hosts and agents do, does not reach it.
+    """
     log = RunPaths(run_dir).runner_log
     env = runner_environment(os.environ)
-    return start_detached(
+    return start_orphan(
         runner_words(run_dir), env, Files(output=log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
     )
 
@@ -58,7 +61,10 @@ def serve() -> int:
     os.set_blocking(BELL_FD, False)
     close_others(3, keep=(LOCK_FD, BELL_FD))
     _name_process(paths)
-    return run_chain(paths, LOCK_FD, bell_fd=BELL_FD)
+    code = run_chain(paths, LOCK_FD, bell_fd=BELL_FD)
+    with suppress(OSError):  # the viewer is gone, or has not listened for long
+        os.write(BELL_FD, b"\0%d" % code)
+    return code
 
 
 def take_over() -> int:

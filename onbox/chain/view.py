@@ -1,4 +1,8 @@
-"""The viewer: follows a runner through what it leaves on disk, and ends with its result. Killing it harms nothing."""
+"""The viewer: follows a runner through what it leaves on disk, and ends with its result. Killing it harms nothing.
+
+The runner is nobody's child (it must survive whoever kills this process's tree), so its result comes by the bell, the
+pipe to the viewer that started it, or from the journal.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.chain.interrupts import Interrupts, counted_interrupts
+from onbox.chain.keys import read_keys, single_keys
 from onbox.chain.narrate import live_line, narrate
 from onbox.chain.replay import replay
 from onbox.chain.status_file import read_status
@@ -31,9 +36,19 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
 
+CODE_MARK = b"\0"  # in the bell, before the runner's exit code
+DETACH_KEY = b"d"
+_WAYS = {
+    True: "Ctrl-C stops the run; d detaches, and the run goes on",
+    False: "Ctrl-C or d detaches, and the run goes on; onbox stop ends it",
+}
 LIVE_LINE_SECONDS = 1.0
 BREATH_SECONDS = 0.02  # a chain of very short stages shall not wait for who watches it
 LOOK_SECONDS = 0.5  # for a viewer that joined later and has no bell to wait on
+
+
+def _nothing() -> None:
+    """The default of `begin`."""
 
 
 class JournalReader:
@@ -54,7 +69,9 @@ class JournalReader:
 
 
 class Viewer:
-    """Watches one runner. `child`: whether it is this process's child (then its exit status is the result)."""
+    """Watches one runner. bell_fd: of the viewer that started it; None: it joined later. may_stop: whether Ctrl-C asks
+    the run to stop; else it detaches, as the key `d` always does.
+    """
 
     def __init__(
         self,
@@ -63,41 +80,57 @@ class Viewer:
         *,
         journal_offset: int,
         bell_fd: int | None,
-        child: bool,
+        may_stop: bool,
         tell: Callable[[Record], str | None] = narrate,
     ) -> None:
-        self.paths, self.runner, self.child, self.tell = paths, runner, child, tell
+        self.paths, self.runner, self.may_stop, self.tell = paths, runner, may_stop, tell
         self.journal = JournalReader(paths.journal, journal_offset)
         self.bell_fd = bell_fd
+        self.started_it = bell_fd is not None
+        self.detached = False
         self.live = sys.stdout.isatty()
         self.end: Record | None = None
         self.last_words = b""
         self.asked_to_stop = 0
 
+    def watch(self, begin: Callable[[], None] = _nothing) -> int:
+        """To the runner's end, or until the person at the terminal has seen enough: the exit code. begin: called once
+        Ctrl-C has its meaning.
+        """
+        with counted_interrupts() as interrupts, single_keys() as keys:
+            begin()
+            if keys is not None:
+                print(f"onbox: {_WAYS[self.may_stop]}", file=sys.stderr, flush=True)
+            result = self._follow(interrupts, None, None, keys)
+        return int(Exit.INTERNAL) if result is None else result
+
     def follow(self, until: Callable[[Record], bool] | None = None, limit_seconds: float | None = None) -> int | None:
         """Tell what happens until the runner ends: its exit code. None when `until` held or the limit passed first."""
         deadline = None if limit_seconds is None else monotonic() + limit_seconds
         with counted_interrupts() as interrupts:
-            while True:
-                ended = self._runner_ended()
-                reached = self._tell(until)
-                if ended:
-                    return self._result()
-                if reached or (deadline is not None and monotonic() >= deadline):
-                    return None
-                for _ in range(interrupts.take()):
-                    self._ask_to_stop()
-                self._wait(deadline, interrupts)
+            return self._follow(interrupts, until, deadline, None)
 
-    def _runner_ended(self) -> bool:
-        if not self.child:
-            return not is_alive(self.runner)
-        pid, status = os.waitpid(self.runner.pid, os.WNOHANG)
-        if pid:
-            self._status, self.child = os.waitstatus_to_exitcode(status), False
-        return bool(pid)
-
-    _status: int | None = None
+    def _follow(
+        self,
+        interrupts: Interrupts,
+        until: Callable[[Record], bool] | None,
+        deadline: float | None,
+        keys: int | None,
+    ) -> int | None:
+        while True:
+            ended = not is_alive(self.runner)
+            reached = self._tell(until)
+            if ended:
+                return self._result()
+            if reached or (deadline is not None and monotonic() >= deadline):
+                return None
+            for _ in range(interrupts.take()):
+                self._answer_interrupt()
+            if interrupts.ended_by is not None:
+                return self._end_by(interrupts.ended_by)
+            if self.detached:
+                return self._detach()
+            self._wait(deadline, interrupts, keys)
 
     def _tell(self, until: Callable[[Record], bool] | None) -> bool:
         reached = False
@@ -113,9 +146,11 @@ class Viewer:
             self._draw_live_line()
         return reached
 
-    def _wait(self, deadline: float | None, interrupts: Interrupts) -> None:
+    def _wait(self, deadline: float | None, interrupts: Interrupts, keys: int | None) -> None:
         poller = select.poll()
         poller.register(interrupts.fd, select.POLLIN)
+        if keys is not None:
+            poller.register(keys, select.POLLIN)
         pidfd = open_pidfd(self.runner)
         if pidfd is not None:
             poller.register(pidfd, select.POLLIN)
@@ -134,6 +169,8 @@ class Viewer:
             for fd, _ in poller.poll(min(seconds) * 1000 if seconds else None):
                 if fd == self.bell_fd:
                     self._hear(fd)
+                elif fd == keys:
+                    self.detached = self.detached or DETACH_KEY in read_keys(fd).lower()
         finally:
             if pidfd is not None:
                 os.close(pidfd)
@@ -178,24 +215,48 @@ class Viewer:
         if self.live:
             self._print("\r\x1b[K")
 
-    def _ask_to_stop(self) -> None:
+    def _answer_interrupt(self) -> None:
+        """Ctrl-C: asks the run to stop, in the viewer that started it; else it ends the viewer alone."""
+        if not self.may_stop:
+            self.detached = True
+            return
         self.asked_to_stop += 1
         self._clear_live_line()
         now = self.asked_to_stop > 1
-        word = "now" if now else "gracefully; Ctrl-C again: now"
+        grace = format_duration(configured_grace(self.paths))
+        word = "now" if now else f"gracefully, within {grace}; Ctrl-C again: at once"
         print(f"onbox: stopping the chain {word}", file=sys.stderr, flush=True)
         ask_to_stop(self.paths, self.runner, 0.0 if now else None)
+
+    def _detach(self) -> int:
+        self._clear_live_line()
+        print(self._goes_on("detached"), file=sys.stderr, flush=True)
+        return int(Exit.ANOTHER_RUNNER)
+
+    def _end_by(self, number: int) -> int:
+        """Say that this is not the end of the run, then end by the signal, as whoever sent it expects."""
+        self._clear_live_line()
+        with suppress(OSError):  # its terminal may be gone
+            print(self._goes_on(f"ended by {signal.Signals(number).name}"), file=sys.stderr, flush=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        return 128 + number
+
+    def _goes_on(self, what: str) -> str:
+        ways = "watch it: onbox attach; end it: onbox stop"
+        return f"onbox: {what}; the run goes on (runner pid {self.runner.pid}). {ways}"
 
     def _result(self) -> int:
         self._clear_live_line()
         while self.bell_fd is not None:
             self._hear(self.bell_fd)
-        if self.last_words:
-            print(safe_text(self.last_words.decode("utf-8", "replace").strip()), file=sys.stderr)
-        if self._status is not None:
-            return self._status if self._status >= 0 else self._vanished(signal.Signals(-self._status).name)
-        end = self.end or self._end_before_we_came()
-        return self._vanished(None) if end is None else int(end.get("exit_code", Exit.INTERNAL))
+        words, _, code = self.last_words.partition(CODE_MARK)
+        if words:
+            print(safe_text(words.decode("utf-8", "replace").strip()), file=sys.stderr)
+        if code.isdigit():
+            return int(code)
+        end = self.end if self.started_it else self.end or self._end_before_we_came()
+        return self._vanished() if end is None else int(end.get("exit_code", Exit.INTERNAL))
 
     def _end_before_we_came(self) -> Record | None:
         """The chain's end, if the runner recorded it before this viewer began to read."""
@@ -205,10 +266,9 @@ class Viewer:
             self._print(line + "\n")
         return end
 
-    def _vanished(self, by: str | None) -> int:
-        how = f" (killed by {by})" if by else ""
+    def _vanished(self) -> int:
         print(
-            f"onbox: the runner ended without a word{how}; a running stage lives on.\n"
+            "onbox: the runner ended without a word (killed?); a running stage lives on.\n"
             "onbox: look with `onbox status`, go on with `onbox resume`",
             file=sys.stderr,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.environment import frozen_environment
@@ -55,7 +56,8 @@ examples:
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
-runner, skips what is done. Ctrl-C asks the chain to stop (twice: now); closing the terminal harms nothing.
+runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); where it only
+attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, or killing this command, harms nothing.
 """
 
 RESUME_EXAMPLES = """\
@@ -63,6 +65,10 @@ examples:
   onbox resume            continue the run exactly as it was frozen, whatever onbox.toml says now
   onbox resume --dry-run  say what that would start, and from which checkpoint
 """
+
+
+LAUNCH_CHECK_SECONDS = 60.0
+RESUME_CHECK_SECONDS = 2.0  # a patrol, or a machine that starts, has no minute for each run
 
 
 def add(subparsers: Any) -> None:
@@ -93,7 +99,7 @@ def add(subparsers: Any) -> None:
     _add_launch_options(resume)
     resume.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
     resume.add_argument(
-        "--any-checkpoint", action="store_true", help="also where the newest is certainly of another lineage"
+        "--any-checkpoint", action="store_true", help="also where the newest is of another lineage, or none is whole"
     )
     resume.set_defaults(function=run_resume_command)
 
@@ -106,12 +112,16 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--launch-check",
         type=float,
-        default=2.0,
+        default=None,
         metavar="SECONDS",
-        help="with --detach: how long to watch for first output or an immediate crash (default: 2)",
+        help="with --detach: watch at most so long for the first line of output, or a crash before it "
+        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})",
     )
     parser.add_argument(
         "--accept-done", action="append", default=[], metavar="STAGE", help="its result counts, by your word"
+    )
+    parser.add_argument(
+        "--accept-code", action="store_true", help="go on though the code has changed ([run] code_changed)"
     )
     parser.add_argument(
         "--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE, and what follows"
@@ -123,6 +133,8 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_chain_command(args: argparse.Namespace) -> int:
+    if args.launch_check is None:
+        args.launch_check = LAUNCH_CHECK_SECONDS
     if args.frozen is not None:
         from onbox.commands.frozen import run_frozen  # noqa: PLC0415 - only in a job
 
@@ -194,6 +206,8 @@ def _load_to_start(args: argparse.Namespace) -> Project:
 
 
 def run_resume_command(args: argparse.Namespace) -> int:
+    if args.launch_check is None:
+        args.launch_check = LAUNCH_CHECK_SECONDS if sys.stdout.isatty() else RESUME_CHECK_SECONDS
     project = load_project_to_read(args.config)
     paths = existing_run(project, args.run) if args.dry_run else run_to_act_on(project, args.run)
     try:
@@ -211,9 +225,12 @@ def run_resume_command(args: argparse.Namespace) -> int:
         config = project.config
         return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if not args.any_checkpoint:
-        from onbox.commands.forecast import refuse_other_lineage  # noqa: PLC0415 - looks at checkpoints
+        from onbox.commands.forecast import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
 
-        refuse_other_lineage(paths, head, frozen_stages, project.config.contract)
+        refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
+    from onbox.commands.forecast import tell_config_changes  # noqa: PLC0415 - as above
+
+    tell_config_changes(frozen_stages, project.config.stages)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")

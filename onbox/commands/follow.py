@@ -6,12 +6,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.slots import read_slot
-from onbox.contract.events import Event
+from onbox.commands.launch_check import LaunchCheck, will_appear
 from onbox.contract.exits import Exit
-from onbox.contract.paths import CHAIN
 from onbox.errors import Trouble
-from onbox.system.clock import monotonic
 from onbox.system.process import Identity, look_up
 
 if TYPE_CHECKING:
@@ -22,8 +19,7 @@ if TYPE_CHECKING:
         Definition,
         Launched,
     )
-    from onbox.chain.view import Viewer
-    from onbox.contract.events import Record
+    from onbox.contract.paths import RunPaths
 
 SHOWN_DIFFERENCES = 10
 
@@ -53,19 +49,22 @@ def follow_launch(args: argparse.Namespace, definition: Definition, started: Lau
     paths = definition.paths
     entry = look_up(started.pid)
     identity = entry.identity if entry else Identity(started.pid, 0)
-    viewer = Viewer(paths, identity, journal_offset=offset, bell_fd=started.bell_fd, child=True, tell=teller(args))
+    viewer = Viewer(
+        paths, identity, journal_offset=offset, bell_fd=started.bell_fd, may_stop=not args.detach, tell=teller(args)
+    )
     _tell_what_is_done(args, definition)
     if not args.detach:
         freeze_git(paths, str(definition.head["project"]))
-        return _final(viewer.follow())
-    result = viewer.follow(until=_is_start, limit_seconds=60.0)
+        return viewer.watch()
+    check = LaunchCheck(viewer, paths)
+    check.begin()
     freeze_git(paths, str(definition.head["project"]))
-    if result is None:
-        result = _launch_check(viewer, definition, args.launch_check)
-    if result is None:
-        say(args, _launched(definition, started), _launched_text(definition, started))
-        return Exit.DONE
-    return _final(result)
+    check.watch(args.launch_check)
+    if check.result is not None:
+        return check.result
+    data = {**_launched(definition, started), "first_line": check.said or None}
+    say(args, data, _launched_text(definition, started, check.said))
+    return Exit.DONE
 
 
 def _tell_what_is_done(args: argparse.Namespace, definition: Definition) -> None:
@@ -74,37 +73,6 @@ def _tell_what_is_done(args: argparse.Namespace, definition: Definition) -> None
     done = sum(1 for stage, _ in definition.stages if f"{stage.name}_DONE" in marked)
     if done and not args.json:
         print(f"{done} of {len(definition.stages)} stages done already", flush=True)
-
-
-def _is_start(record: Record) -> bool:
-    return bool(record["event"] in (Event.ATTEMPT_STARTED, Event.ATTEMPT_ADOPTED, Event.STAGE_WAITING))
-
-
-def _launch_check(viewer: Viewer, definition: Definition, seconds: float) -> int | None:
-    """Watch for an immediate crash until the stage says a word: the chain's exit code if it ended, else None."""
-    deadline = monotonic() + max(0.0, seconds)
-    while (left := deadline - monotonic()) > 0:
-        result = viewer.follow(limit_seconds=min(0.1, left))
-        if result is not None:
-            return result
-        if _has_output(definition) and _has_live_stage(definition):
-            break
-    return None
-
-
-def _has_live_stage(definition: Definition) -> bool:
-    """Whether a stage's command runs at this moment; one that crashed is examined before the chain ends."""
-    for entry in os.scandir(definition.paths.markers):
-        if entry.name.endswith(".slot") and entry.name != f".{CHAIN}.slot":
-            slot, _, locked = read_slot(entry.path)
-            if locked and slot is not None and slot.exit_code is None:
-                return True
-    return False
-
-
-def _has_output(definition: Definition) -> bool:
-    logs = definition.paths.logs
-    return any(entry.is_file() and entry.stat().st_size for entry in os.scandir(logs))
 
 
 def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
@@ -120,12 +88,13 @@ def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
     }
 
 
-def _launched_text(definition: Definition, started: Launched) -> str:
-    data = _launched(definition, started)
-    shown = data["markers"] if len(data["markers"]) <= 8 else [*data["markers"][:3], "…", *data["markers"][-2:]]
-    lines = [f"run {data['run']} ({data['run_id']}) goes on by itself, runner pid {started.pid}"]
-    lines += [f"  marker  {path}" for path in shown]
-    lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
+def _launched_text(definition: Definition, started: Launched, said: str) -> str:
+    run, names = os.path.basename(definition.paths.root), [stage.name for stage, _ in definition.stages]
+    lines = [f"run {run} ({definition.head['run_id']}) goes on by itself, runner pid {started.pid}"]
+    lines += [f"  said    {said}" if said else "  said    nothing yet"]
+    lines += [f"  markers {will_appear(definition.paths, names)}"]
+    lines += ["  watch   onbox attach · onbox status · onbox logs -f"]
+    lines += ["  stop    onbox stop      continue  onbox resume"]
     lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
     return "\n".join(lines)
 
@@ -160,20 +129,23 @@ def attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> 
         )
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this chain runs on another host: {holder.host}, pid {holder.pid}")
-    say(args, {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})")
     if args.detach:
+        say(args, *_attached(holder))
         return Exit.DONE
+    return watch_holder(args, definition.paths, holder)
+
+
+def watch_holder(args: argparse.Namespace, paths: RunPaths, holder: Holder) -> int:
+    """Watch a runner that another command started: its result, or that the person detached."""
     from onbox.chain.view import Viewer  # noqa: PLC0415 - as above
 
-    viewer = Viewer(
-        definition.paths,
-        holder.identity,
-        journal_offset=size_of(definition.paths.journal),
-        bell_fd=None,
-        child=False,
-        tell=teller(args),
-    )
-    return _final(viewer.follow())
+    offset = size_of(paths.journal)
+    viewer = Viewer(paths, holder.identity, journal_offset=offset, bell_fd=None, may_stop=False, tell=teller(args))
+    return viewer.watch(lambda: say(args, *_attached(holder)))
+
+
+def _attached(holder: Holder) -> tuple[dict[str, Any], str]:
+    return {"event": "attached", "runner_pid": holder.pid}, f"this chain runs already (runner pid {holder.pid})"
 
 
 def _what_differs(definition: Definition) -> str:
@@ -184,7 +156,3 @@ def _what_differs(definition: Definition) -> str:
     lines = difference_lines(differences_from_frozen(definition))
     lines = [*lines[:SHOWN_DIFFERENCES], "  …"] if len(lines) > SHOWN_DIFFERENCES else lines
     return "".join(f"\n{line}" for line in lines)
-
-
-def _final(result: int | None) -> int:
-    return int(Exit.INTERNAL) if result is None else result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ def tell_forecast(
         lines.append(f"  … and {len(forecast.stages) - SHOWN} stages more")
     if forecast.stage is not None:
         lines.append(f"  checkpoint   {checkpoint_words(forecast.checkpoint)}")
-    if forecast.refused:
+    if forecast.refused or forecast.unusable:
         lines.append(f"  REFUSES      {refusal_words(forecast)}")
     lines += [f"  MISSING      {path}, which stage {stage} had written" for stage, path in forecast.missing]
     if forecast.missing:
@@ -76,22 +77,34 @@ def tell_forecast(
 
 
 def _code(forecast: Forecast) -> int:
-    return Exit.GATE_REFUSED if forecast.refused else _CODES.get(forecast.would, Exit.DONE)
+    return Exit.GATE_REFUSED if forecast.refused or forecast.unusable else _CODES.get(forecast.would, Exit.DONE)
 
 
 def refusal_words(forecast: Forecast) -> str:
     """Why a resume is held back, and what lets it go on."""
+    if not forecast.refused:
+        named = "; ".join(f"{one.path}: {one.says}" for one in forecast.unusable)
+        begins = "so the stage would begin at 0, or go on from one of them"
+        return f"no checkpoint is whole ({named}), {begins}. Move them away, or: onbox resume --any-checkpoint"
     named = "; ".join(f"{one.path}: {one.against}" for one in forecast.refused)
     return f"a stage that takes the newest would go on from {named}. Move it away, or: onbox resume --any-checkpoint"
 
 
-def refuse_other_lineage(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract) -> None:
-    """Raise Trouble where a resume would go on from a checkpoint that certainly is not of this run's lineage. What
-    cannot be looked at holds nothing back: the launch itself says so.
+def tell_config_changes(stages: Sequence[FrozenStage], configured: Sequence[Stage]) -> None:
+    """A resume takes the frozen definition; where onbox.toml says another thing now, its author should know."""
+    changed = _config_changes(stages, configured)
+    if changed:
+        lines = ["onbox.toml differs from what this resume runs:", *(f"  {line}" for line in changed)]
+        print("\n".join([*lines, "  to run what it says now: onbox chain"]), file=sys.stderr, flush=True)
+
+
+def refuse_bad_checkpoints(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract) -> None:
+    """Raise Trouble where a resume would go on from a checkpoint that certainly is not of this run's lineage, or where
+    none is whole. What cannot be looked at holds nothing back: the launch itself says so.
     """
     if not any(one.stage.gates.checkpoints or any(a.is_glob for a in one.stage.artifacts) for one in stages):
         return
     with suppress(OSError, LockUnsupported):
         forecast = foretell(paths, head, stages, contract)
-        if forecast.refused:
+        if forecast.refused or forecast.unusable:
             raise Trouble(Exit.GATE_REFUSED, safe_line(refusal_words(forecast)))

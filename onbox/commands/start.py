@@ -25,10 +25,13 @@ from onbox.chain.launch import (
 from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import run_chain
 from onbox.commands.aloud import listener
+from onbox.commands.changes import tell_changed_results, tell_code_changes
 from onbox.commands.follow import attach, follow_launch, say, size_of, teller
 from onbox.commands.project import removed_under_it
 from onbox.contract.exits import Exit
+from onbox.contract.manifest import folder_of
 from onbox.errors import Trouble
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     import argparse
@@ -37,22 +40,32 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 
+LOOKED_AHEAD = 200  # stages
+
+
 def start(args: argparse.Namespace, definition: Definition) -> int:
     """Start, or join who runs it already; the exit code of the chain, or of its launch. Raises Trouble."""
     paths = definition.paths
     refuse_foreign_run(paths)
     _check_wishes(args, definition)
     if "backend" in definition.head:
+        tell_code_changes(args, definition)
         return _start_on_engine(args, definition)
     _refuse_live_jobs(paths)
     lock = lock_of(paths)
     if isinstance(lock, Holder):
         return attach(args, definition, lock)
     try:
+        tell_code_changes(args, definition)
+        tell_changed_results(args, definition)
         if args.inline:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)
+        _tell_what_later_stages_miss(args, definition)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
+    except Trouble:
+        os.close(lock.lock_fd)
+        raise
     except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths) from refusal
@@ -147,6 +160,19 @@ def _announcer(args: argparse.Namespace) -> Any:
         say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
 
     return announce
+
+
+def _tell_what_later_stages_miss(args: argparse.Namespace, definition: Definition) -> None:
+    """A typing error in the last stage's command is better known before the first one has run for hours."""
+    from onbox.chain.programs import what_is_missing  # noqa: PLC0415 - after the lock: others wait for it no longer
+
+    done = set(os.listdir(definition.paths.markers))
+    later = [stage for stage, _ in definition.stages[1:] if f"{stage.name}_DONE" not in done][:LOOKED_AHEAD]
+    project = str(definition.head["project"])
+    for stage in later:
+        for text in what_is_missing(stage, folder_of(project, stage), os.environ):
+            note = f"stage {stage.name}: {text}; it must be there when its turn comes"
+            say(args, {"event": "missing", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(note)}")
 
 
 def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:

@@ -33,6 +33,6 @@ EXIT_MEANINGS: tuple[tuple[Exit, str], ...] = (
     (Exit.UNAVAILABLE, "a back end (Slurm, Ray, Iris) did not answer, or refused a job: nothing was started twice"),
     (Exit.INTERNAL, "a defect in onbox itself; the report file is named"),
     (Exit.STATE_NOT_WRITTEN, "the run's state could not be written (disk full, no inodes, I/O error)"),
-    (Exit.ANOTHER_RUNNER, "another live runner or stage holds this run"),
+    (Exit.ANOTHER_RUNNER, "another live runner or stage holds this run; or you detached from one that goes on"),
     (Exit.CONFIG, "the configuration is wrong or not accepted (`onbox trust`), or a DONE marker is of another command"),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from onbox.chain.environment import VariableMissing, resolve
 from onbox.chain.gates import check_gates
 from onbox.chain.keeper import command_argv
+from onbox.chain.programs import what_is_missing
 from onbox.chain.scripts import find_crlf_scripts
 from onbox.contract.manifest import Gates
 from onbox.preflight.report import Result, failed, passed, unseen, warned
@@ -47,11 +48,8 @@ def check_commands(facts: Facts) -> Iterator[Result]:
     """Whether each stage's folder and program are there. What a shell line calls is not known before it runs."""
     missing = []
     for number, stage in enumerate(facts.stages):
-        folder = folder_of(facts, stage)
-        if not os.path.isdir(folder):
-            missing.append((number, f"stage {stage.name}: its cwd {folder} is not there"))
-            continue
-        missing += [(number, f"stage {stage.name}: {text}") for text in _missing_files(facts, stage, folder)]
+        found = what_is_missing(stage, folder_of(facts, stage), facts.environ)
+        missing += [(number, f"stage {stage.name}: {text}") for text in found]
     for number, text in missing:
         if number == 0:
             yield failed("commands", text, "put it there, or correct cmd or cwd")
@@ -61,40 +59,6 @@ def check_commands(facts: Facts) -> Iterator[Result]:
         lines = sum(1 for stage in facts.stages if command_argv(stage.cmd, lambda _: None)[-2:-1] == ["-c"])
         unjudged = f"; what {lines} shell lines call is not known before they run" if lines else ""
         yield passed("commands", f"folders and programs of {len(facts.stages)} stages are there{unjudged}")
-
-
-def _missing_files(facts: Facts, stage: Stage, folder: str) -> Iterator[str]:
-    path = dict(stage.env).get("PATH", facts.environ.get("PATH", os.defpath))
-    words = command_argv(stage.cmd, lambda name: _find(name, path, folder))
-    if _find(words[0], path, folder) is None:
-        there = os.path.exists(os.path.join(folder, words[0])) and "/" in words[0]
-        yield f"{words[0]!r} is not executable (chmod +x)" if there else f"no program {words[0]!r} on PATH"
-        return
-    script = _script_of(words)
-    if script and not os.path.exists(os.path.join(folder, script)):
-        yield f"no file {script!r} in {folder}"
-
-
-def _script_of(words: list[str]) -> str | None:
-    """The script that an interpreter is told to run; None if it is none, or code and modules (-c, -m) instead."""
-    if not os.path.basename(words[0]).startswith(("python", "bash", "sh", "perl", "Rscript", "julia")):
-        return None
-    for word in words[1:]:
-        if word.startswith("-") and word != "-" and word[1] in "cme":
-            return None
-        if not word.startswith("-"):
-            return word
-    return None
-
-
-def _find(name: str, path: str, folder: str) -> str | None:
-    """Where a program lies, looked up as execvp(3) would from the stage's folder."""
-    places = [folder] if "/" in name else [os.path.join(folder, place) for place in path.split(os.pathsep)]
-    for place in places:
-        found = os.path.join(place, name)
-        if os.access(found, os.X_OK) and not os.path.isdir(found):
-            return found
-    return None
 
 
 def check_scripts(facts: Facts) -> Iterator[Result]:

@@ -63,6 +63,8 @@ class Sign(Enum):
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CAUSE_UNKNOWN = "its failure has no class"
+    BY_A_PERSON = "somebody ended it"
+    NOT_STARTED = "its stage never started, so there is no log of it"
     NO_REPEAT = "its failure's class can only repeat under the same configuration"
     LOSS_LOST = "its loss is not a number any more"
     OTHER_LINEAGE = "a newer checkpoint is of another run"
@@ -144,7 +146,8 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
     ),
     StepRow(
-        Step("no-run-seen", Act.LOOK, "`onbox chain` starts a run in its project, `patrol add HOST` adds a box",
+        Step("no-run-seen", Act.LOOK,
+             "no run was seen there; `onbox chain` starts one in its project, `patrol add HOST` adds a box",
              "take it for proof that none runs: a job that nobody declared is not seen"),
         _has(Sign.NO_RUN), "only the box was seen",
     ),
@@ -176,6 +179,11 @@ TABLE: tuple[StepRow, ...] = (
         _done(), "done is the marker of this very run and no process",
     ),
     StepRow(
+        Step("ended-by-a-person", Act.DRY_RUN, "resume only if whoever ended it wants that", "resume it by yourself",
+             (WithWord.RESUME,)),
+        _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
+    ),
+    StepRow(
         Step("no-room", Act.ROOM,
              "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
@@ -185,6 +193,10 @@ TABLE: tuple[StepRow, ...] = (
         Step("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
              "resume it before somebody has read its log"),
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
+    ),
+    StepRow(
+        Step("not-started", Act.STATUS, "provide what it needs, then resume", "resume it before that is there"),
+        _ended(Sign.NOT_STARTED), "what it waited for did not come, or it could not be started: no log tells more",
     ),
     StepRow(
         Step("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
@@ -304,6 +316,8 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
 
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
 UNKNOWN_CLASS = "unknown"
+NOT_STARTED_CLASS = "not_started"
+BY_A_PERSON_CLASS = "user_interrupt"
 
 
 def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]:
@@ -311,6 +325,8 @@ def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
+        (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
+        (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),
         (not may_repeat, Sign.NO_REPEAT),
     )
     return frozenset(sign for holds, sign in rows if holds)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import select
@@ -342,6 +343,30 @@ def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) ->
         setsigmask=[],
         setsigdef=_RESETTABLE_SIGNALS,
     )
+
+
+def start_orphan(argv: Sequence[str], env: Mapping[str, str], files: Files) -> int:
+    """As `start_detached`, by a process in between that ends at once, so that the new one is no descendant of ours.
+    Raises OSError.
+    """
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    middle = os.fork()
+    if not middle:
+        answer = b""
+        try:
+            answer = b"%d" % start_detached(argv, env, files)
+        except OSError as error:
+            answer = b"-%d" % (error.errno or errno.EIO)
+        finally:
+            os.write(writing, answer)
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(middle, 0)
+    with open(reading, "rb") as answers:
+        pid = int(answers.read() or -errno.EIO)
+    if pid < 0:
+        raise OSError(-pid, os.strerror(-pid), argv[0])
+    return pid
 
 
 # Python itself ignores SIGPIPE and SIGXFSZ, the runner ignores SIGHUP: none of that may leak into a training job.

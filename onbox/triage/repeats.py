@@ -117,12 +117,15 @@ def repeated(ends: Sequence[AttemptEnd]) -> Repeated:
 
 
 def _same_error(end: AttemptEnd, newest: AttemptEnd) -> bool:
-    tells = newest.signature not in ("", "unknown")  # a class that is not known, without a line, is no error to compare
+    tells = newest.signature not in (
+        "",
+        "unknown",
+    )  # a class that is not known, without a line, tells nothing to compare
     return tells and end.signature == newest.signature
 
 
 def _same_step(end: AttemptEnd, newest: AttemptEnd) -> bool:
-    """The first step of all is no place: whatever fails at the start ends there."""
+    """Step 0 tells nothing: whatever fails at the start ends there."""
     if end.step is None or newest.step is None or end.failure_class in FROM_OUTSIDE:
         return False
     return newest.step > 0 and abs(end.step - newest.step) <= SAME_STEP_SHARE * newest.step

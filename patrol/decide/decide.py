@@ -13,7 +13,7 @@ from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.scene import BoxScene, LinkScene, RunScene
 from patrol.decide.standing import Reported, Typist, standing_of
 from patrol.decide.way import Untypeable, Way
-from patrol.decide.words import clean, onbox_words
+from patrol.decide.words import clean, last_known
 from patrol.recall import acknowledgement
 from patrol.snapshot import Unreachable
 from patrol.verdict import Finding, Verdict
@@ -80,7 +80,7 @@ def explain_run(
         silenced_until=_silence(scene.before, now),
         may_resume=rule.resume is not None and rule.resume(scene),
     )
-    verdict = _with_step(verdict, _reported(verdict, scene), scene.way, onbox_words(scene))
+    verdict = _with_step(verdict, _reported(verdict, scene), scene.way, look.onbox)
     return Explained(verdict, tried, (*run_tried, *box_tried))
 
 
@@ -195,6 +195,7 @@ def _link_verdict(
         soft=rule.soft(scene),
         acknowledged=bool(run) and _acknowledged(before, before.run_id, rule.name),
         silenced_until=_silence(before, now),
+        last_known=last_known(scene) if run else "",
     )
     return _with_step(verdict, _reported(verdict, None), way)
 

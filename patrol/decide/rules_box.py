@@ -9,7 +9,7 @@ from patrol.decide.rule import Condition, Rule
 from patrol.decide.scene import BoxScene, LinkScene
 from patrol.decide.trend import Full, soonest_full
 from patrol.decide.way import here
-from patrol.decide.words import ago, clean, last_known
+from patrol.decide.words import ago, clean
 from patrol.reach import BY_KEY, Reason
 from patrol.verdict import Severity
 
@@ -34,8 +34,7 @@ def _say_unreachable(scene: LinkScene) -> str:
     since = scene.box_before.first_failure_at
     times = f"; {scene.failures} times in a row" if scene.failures > 1 else ""
     times += f" since {ago(max(0.0, scene.now - since))}" if scene.failures > 1 and since is not None else ""
-    run = f"; the run: {last_known(scene)}" if scene.run else ""
-    return f"{scene.reason}: {reason_of(scene).says}{detail}{times}{run}"
+    return f"{scene.reason}: {reason_of(scene).says}{detail}{times}"
 
 
 def _remedy(scene: LinkScene) -> str:
@@ -48,7 +47,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("the box answered, but its runs could not be looked at", lambda s: s.reason == "runs-unseen"),),
-        lambda s: f"the box answers, its runs could not be looked at: {clean(s.detail)}" + (f"; the run: {last_known(s)}" if s.run else ""),
+        lambda s: f"the box answers, its runs could not be looked at: {clean(s.detail)}",
         "a project on a hung mount is not an empty project",
         remedy=lambda s: "Look at the project's directory on the box: a hung mount, a changed path, missing rights.",
         command=lambda s: here("patrol", "check", s.box),
@@ -56,7 +55,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "vanished", Severity.WARNING, RunState.UNKNOWN,
         (IfLink("the box answered, and holds this run no more", lambda s: s.reason == "run-absent"),),
-        lambda s: f"its directory is not there any more; {last_known(s)}",
+        lambda s: "its directory is not there any more",
         "somebody removed or moved it, or the disk is another one; what became of it is not known",
         remedy=lambda s: "If that was meant, acknowledge it; else look for the volume.",
         command=lambda s: here("patrol", "check", s.box),
@@ -64,7 +63,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "not-tried", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("its back-off has not ended", lambda s: s.reason == "waiting"),),
-        lambda s: f"not tried: {clean(s.detail, 120)}" + (f"; the run: {last_known(s)}" if s.run else ""),
+        lambda s: f"not tried: {clean(s.detail, 120)}",
         "a dead box must not cost the others time; the look that was not made says nothing new",
         remedy=_remedy, command=lambda s: here("patrol", "tick", s.box),
     ),

@@ -333,7 +333,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "interrupted-again", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN, REPEATED),
         lambda s: f"{s.repeated}: {_say_dead(s)}",
-        "what dies twice at the same step is no accident: it dies there a third time; a person must change something",
+        "what dies twice at the same step dies there a third time; a person must change something",
         remedy=lambda s: "Do not resume it unchanged: look at what that step does (data, checkpoint, evaluation, memory).",
         command=log_command,
     ),

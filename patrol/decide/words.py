@@ -9,7 +9,7 @@ from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import observed
 from onbox.contract.units import format_duration
 from onbox.outside import safe_words
-from onbox.triage.classes import REMEDIES
+from onbox.triage.classes import REMEDIES, may_repeat
 from patrol.decide.way import here
 from patrol.snapshot import NOT_ASKED
 
@@ -71,6 +71,8 @@ def failure_remedy(scene: RunScene) -> str:
     failure = scene.failure
     if failure is None:
         return REMEDIES["unknown"]
+    if not scene.look.managed and may_repeat(failure.failure_class, own_word=failure.retry_allowed):
+        return "Start it again the way it was started; onbox cannot resume what it did not start."
     known, own = REMEDIES.get(failure.failure_class), clean(failure.remedy, 200)
     return known or (f"Its own rule says | {own}" if own else REMEDIES["unknown"])
 
@@ -105,12 +107,6 @@ def last_known(scene: LinkScene) -> str:
     )
 
 
-def onbox_words(scene: RunScene) -> tuple[str, ...]:
-    """The words before a subcommand of onbox: where a login does not find it, the interpreter that started the run."""
-    python = observed(scene.look.python)
-    return (python, "-m", "onbox") if python and observed(scene.box.onbox_on_path) is False else ("onbox",)
-
-
 def status_command(scene: RunScene) -> str:
     if scene.look.managed:
         return _of_run(scene, "status", scene.look.run)
@@ -136,4 +132,4 @@ def log_command(scene: RunScene) -> str:
 
 
 def _of_run(scene: RunScene, *words: str) -> str:
-    return scene.way.there((*onbox_words(scene), *words))
+    return scene.way.there((*scene.look.onbox, *words))

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
-from onbox.contract.events import Event
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, is_overtaken, state_on_disk, weigh, word_of
 from onbox.runs.jobs import WHOLE, KnownJob, record_of_end
+from onbox.runs.state import state_after
 from patrol.engines.evidence import OVER, read_evidence
 from patrol.engines.watched import SAYS_LIMIT, log_words, scheduler_of
 from patrol.run_memory import Handed
@@ -107,8 +107,8 @@ def _disk(run: RunLook) -> StageState:
     return state_on_disk(
         done=observed(run.done) is not None,
         alive=run.runner_alive is True or run.stage_alive is True,
-        failed=run.outcome in (Event.CHAIN_FAILED, Event.GATE_REFUSED),
-        interrupted=run.outcome == Event.CHAIN_INTERRUPTED,
+        failed=state_after(run.outcome) is RunState.FAILED,
+        interrupted=state_after(run.outcome) is RunState.INTERRUPTED,
     )
 
 
@@ -117,7 +117,7 @@ def _weigh(run: RunLook, known: KnownJob, word: Maybe[Job], told: Told | None, *
     says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
         return Unseen(says)
-    stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
+    stopped = RunState.STOPPED if state_after(run.outcome) is RunState.STOPPED else RunState.RUNNING
     troubles = told.troubles if told is not None else ()
     job_id = known.job_id or known.name
     return scheduler_of(known.backend, job_id, word, verdict, says=says, stopped=stopped, troubles=troubles)

@@ -13,6 +13,7 @@ from onbox.contract.names import stage_name_problem
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line, safe_words
+from onbox.runs.onbox_call import onbox_call
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
 from patrol.probe import journal, log_memory
@@ -40,6 +41,7 @@ class Box(NamedTuple):
 
     identity: Identity
     state_dir: str
+    onbox_on_path: bool = True
 
 
 def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory]:
@@ -51,7 +53,9 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     facts = told.facts
     log, place = _log(raw, known.log, box)
     pids = (raw.runner.pid,) if raw.runner else ()
-    kept = RunMemory(place, manifest, told, known.handed, pids=pids, trackers=known.trackers)
+    kept = RunMemory(
+        place, manifest, told, known.handed, pids=pids, trackers=known.trackers, marks=raw.marks or known.marks
+    )
     status = _json(raw.files, "status.json")
     clock = box.identity.clock_seconds
     fields: dict[str, Any] = status if isinstance(status, dict) else {}
@@ -88,6 +92,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         failure=_failure(raw, manifest, place),
         keeps_checkpoints=stage_facts.has_artifacts if stage_facts is not None else NOT_ASKED,
         python=manifest.python or Absent("not recorded"),
+        onbox=onbox_call(manifest.python, on_path=box.onbox_on_path),
         log=log,
         undelivered=raw.waiting_count,
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),

@@ -98,8 +98,9 @@ def _known_runs(runs: Mapping[str, RunMemory]) -> list[str]:
     for name, run in runs.items():
         if run.manifest is not None and run.journal is not None:
             is_read = run.manifest.id != NOT_READ
-            known = (run.manifest.id, run.journal.inode, run.journal.offset) if is_read else (NOT_READ, 0, 0)
-            words += [name, *map(str, known), run.log.path if run.log is not None else "-", *_log_values(run.log)]
+            inode, offset = (run.journal.inode, run.journal.offset) if is_read else (0, 0)
+            words += [name, f"{run.manifest.id}:{run.marks}", str(inode), str(offset)]
+            words += [run.log.path if run.log is not None else "-", *_log_values(run.log)]
     return words
 
 

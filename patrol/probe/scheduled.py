@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from onbox.backends.probe_slurm import parse_probe
 from onbox.backends.slurm_states import job_from
-from onbox.contract.events import Event, parse_events
+from onbox.contract.events import parse_events
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, is_overtaken, judge_jobs, state_on_disk, weigh, word_of, words_of
 from onbox.runs.jobs import Jobs, replay_jobs
+from onbox.runs.state import state_after
 from patrol.probe.box_jobs import NO_JOB
 from patrol.snapshot import Scheduler
 
@@ -58,7 +59,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
     markers = raw.markers.get(run.run, frozenset())
     words = {stage: word_of(known, answers) for stage, known in jobs.of.items()}
     verdicts = {stage: weigh(known, words[stage], _disk(run, stage, markers)) for stage, known in jobs.of.items()}
-    stopped = RunState.STOPPED if run.outcome == Event.CHAIN_STOPPED else RunState.RUNNING
+    stopped = RunState.STOPPED if state_after(run.outcome) is RunState.STOPPED else RunState.RUNNING
     state, stage, verdict = judge_jobs(verdicts, stopped)
     known, word = jobs.of[stage], words[stage]
     says = safe_line(verdict.text, SAYS_LIMIT)
@@ -93,7 +94,7 @@ def _disk(run: RunLook, stage: str, markers: frozenset[str]) -> StageState:
         done=f"{stage}_DONE" in markers,
         alive=at_work and (run.runner_alive is True or run.stage_alive is True),
         failed=f"{stage}_FAILED" in markers,
-        interrupted=at_work and run.outcome == Event.CHAIN_INTERRUPTED,
+        interrupted=at_work and state_after(run.outcome) is RunState.INTERRUPTED,
     )
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Frames, Part
     from patrol.probe.plan import Ask
+    from patrol.records import RecordText
     from patrol.settings import Settings
     from patrol.snapshot import Disk, Identity, RunLook, Snapshot
     from patrol.ssh import NoAnswer
@@ -98,7 +99,8 @@ def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: 
     about = _about_the_box(known.box, identity)
     queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
-    runs, left_out = _runs(box, asked, frames, fresh, identity, unseen)
+    records: dict[str, RecordText] = {}
+    runs, left_out = _runs(box, asked, frames, fresh, who, unseen, records)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
         runs = _with_trackers(runs, trackers.wanted(known.runs), frames, fresh)
@@ -131,6 +133,7 @@ def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: 
         sections_unseen=tuple(unseen.items()),
         onbox_on_path=who.onbox_on_path,
         runs_left_out=left_out,
+        records=tuple(records.items()),
     ), Memories(about, fresh)
 
 
@@ -157,8 +160,9 @@ def _runs(
     asked: Ask,
     frames: Frames,
     fresh: dict[str, RunMemory],
-    identity: Identity,
+    who: box_identity.Seen,
     unseen: dict[str, str],
+    records: dict[str, RecordText],
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
     """Managed and watched runs, and how many more managed ones there are.
 
@@ -173,14 +177,15 @@ def _runs(
         part = frames.part("runs")
         raw = part if isinstance(part, Unseen) else box_runs.parse(part)
         if isinstance(raw, box_runs.RawRuns):
-            where = managed.Box(identity, asked.state_dir)
+            where = managed.Box(who.identity, asked.state_dir, who.onbox_on_path)
             if raw.left_out:
                 unseen["runs"] = raw.left_out
+            records |= {one.name: one.record for one in raw.runs if one.record is not None}
             names = set()
             for one in raw.runs:
                 look, fresh[one.name] = managed.look_at(one, fresh.get(one.name, _NOTHING), where)
-                names.add(one.name)
                 looks.append(look)
+                names.add(one.name)
             if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
                 for name in [name for name, kept in fresh.items() if kept.manifest is not None and name not in names]:
                     del fresh[name]
@@ -191,7 +196,7 @@ def _runs(
             unseen["runs"] = why.why
     for at, watch in enumerate(box.watches):
         kept = fresh.pop(watch.name, _NOTHING)
-        look, kept = watched.look_at(box, watch, at, frames, kept, identity.clock_seconds)
+        look, kept = watched.look_at(box, watch, at, frames, kept, who.identity.clock_seconds)
         looks.append(look)
         if kept != _NOTHING:
             fresh[watch.name] = kept

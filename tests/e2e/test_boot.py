@@ -26,7 +26,7 @@ def table(box: Box, tmp_path: Path) -> Path:
 
 def begin(box: Box, run: str) -> None:
     """A run that waits for the file `go`."""
-    assert box.onbox("chain", "-d", "--run", run, f"train={WAITS}").returncode == 0
+    assert box.onbox("chain", "-d", "--launch-check", "0", "--run", run, f"train={WAITS}").returncode == 0
 
 
 def test_only_what_was_interrupted_goes_on(box: Box) -> None:

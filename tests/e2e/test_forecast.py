@@ -195,3 +195,30 @@ def test_a_branch_that_was_given_up_is_named_and_holds_nothing_back(box: Box) ->
     (box.project / "go").touch()
     box.onbox("resume")
     assert len(box.events("attempt_started")) == 2
+
+
+def test_a_resume_names_what_the_file_says_differently(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.train]\ncmd = "test -e go"\n')
+    assert box.onbox("chain").returncode == 1
+    (box.project / "onbox.toml").write_text('[stages.train]\ncmd = "test -e gone"\n')
+    done = box.onbox("resume")
+    assert done.returncode == 1
+    assert "+ train cmd: test -e gone" in done.stderr
+    assert "to run what it says now: onbox chain" in done.stderr
+
+
+def test_a_resume_without_any_whole_checkpoint_asks_first(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[stages.train]\ncmd = "mkdir -p ckpt/step-1 ckpt/step-2; echo began >>ran; sleep 60"\n'
+        '[gates]\ncheckpoints = { path = "ckpt", size = "1KB", keep = 1 }\n'
+    )
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
+    box.wait_for_file("ran")
+    assert box.onbox("stop", "--now").returncode == 0
+    for words in (["resume", "-d"], ["resume", "--dry-run"]):
+        refused = box.onbox(*words)
+        assert refused.returncode == 3
+        assert "no checkpoint is whole (ckpt/step-2: it is empty" in refused.stdout + refused.stderr
+    assert box.ran == ["began"]
+    assert box.onbox("resume", "-d", "--launch-check", "0", "--any-checkpoint").returncode == 0
+    wait_until(lambda: box.ran == ["began", "began"], "the second attempt")

@@ -61,10 +61,6 @@ def other_run(box: Box, page: Path) -> None:
     assert box.onbox("chain").returncode == 0
 
 
-def no_program(box: Box, page: Path) -> None:
-    (box.project / ".venv" / "bin" / "onbox").unlink()
-
-
 def another_command(box: Box, page: Path) -> None:
     assert box.onbox("chain", "train=echo y >best.npz", "--redo", "train").returncode == 0
 
@@ -74,7 +70,7 @@ def run_is_gone(box: Box, page: Path) -> None:
 
 
 def lie_in_the_page(box: Box, page: Path) -> None:
-    page.write_text(page.read_text().replace("onbox resume -d digits", "onbox resume -d digits2"))
+    page.write_text(page.read_text().replace("onbox status digits", "onbox status digits2"))
 
 
 def secret_in_the_page(box: Box, page: Path) -> None:
@@ -86,7 +82,7 @@ def broken_link(box: Box, page: Path) -> None:
 
 
 LIES: tuple[Callable[[Box, Path], None], ...] = (
-    remove_marker, move_log, lose_results, other_run, no_program, another_command, run_is_gone, lie_in_the_page,
+    remove_marker, move_log, lose_results, other_run, another_command, run_is_gone, lie_in_the_page,
     secret_in_the_page, broken_link,
 )  # fmt: skip
 
@@ -260,6 +256,33 @@ def test_where_page_and_world_differ_the_world_wins(place: Handbooked) -> None:
     assert any("state running → stopped" in one for one in said["differs"])
     assert {"box", "run", "state", "rule", "next_command"} <= said["runs"][0].keys()
     assert json.loads(place.handbook("resume", "--json").stdout)["differs"] == []
+
+
+def test_a_page_built_after_a_tick_is_complete_over_that_one_connection(place: Handbooked) -> None:
+    """Whoever takes over after the first look finds chain, markers, launches and identity, also at the next stage."""
+    box = place.add_box("gpu1")
+    waits = "train=until test -e go; do sleep 0.1; done"
+    begun = box.onbox("chain", "-d", "--launch-check", "0.1", waits, "eval=until test -e stop; do sleep 0.1; done")
+    assert begun.returncode == 0, begun.stderr
+
+    def page() -> str:
+        before = place.sshd.logins()
+        place.patrol("tick")
+        assert place.handbook("build").returncode == 0
+        assert place.sshd.logins() == before + 1
+        return (place.local / "HANDBOOK.md").read_text()
+
+    first = page()
+    assert "not read yet" not in first
+    assert "  1. train [running]" in first
+    assert "train_DONE (no)" in first
+    assert "notifications: nobody is told by the run itself" in first
+    (box.project / "go").touch()
+    wait_until(lambda: "train_DONE" in box.markers, "the first stage to be done")
+    second = page()
+    assert "  1. train [done]" in second
+    assert "train_DONE (there)" in second
+    (box.project / "stop").touch()
 
 
 def test_what_a_person_writes_stands_in_the_record(place: Handbooked) -> None:

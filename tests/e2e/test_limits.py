@@ -67,6 +67,21 @@ def test_another_class_is_not_retried(box: Box) -> None:
     assert box.marker("a_FAILED")["attempt"] == 1
 
 
+def test_what_can_only_fail_again_is_refused_and_not_retried_by_an_older_definition_either(box: Box) -> None:
+    stage = "[stages.a]\ncmd = 'echo Loss is nan, stopping training; exit 143'\n"
+    configure(box, stage + "retry = { max = 2, classes = ['divergence'], backoff = '0s' }\n")
+    refused = box.onbox("chain")
+    assert (refused.returncode, "diverges again" in refused.stderr) == (78, True)
+    configure(box, stage + "retry = { max = 2, classes = ['preempted'], backoff = '0s' }\n")
+    box.onbox("chain")
+    frozen = (box.state / "run.json").read_text()
+    (box.state / "run.json").write_text(frozen.replace('"preempted"', '"divergence"'))
+    attempts = len(box.events("attempt_started"))
+    box.onbox("resume")
+    assert box.marker("a_FAILED")["failure_class"] == "divergence"
+    assert len(box.events("attempt_started")) == attempts + 1
+
+
 def test_the_retry_budget_is_kept(box: Box) -> None:
     configure(box, "[stages.a]\ncmd = 'exit 143'\nretry = { max = 2, classes = ['preempted'], backoff = '0s' }\n")
     assert box.onbox("chain").returncode == 1

@@ -54,7 +54,7 @@ def test_a_wrong_key_is_told_with_its_line(box: Box, program: str, word: str) ->
 def test_an_edited_file_is_shown_beside_what_runs(box: Box) -> None:
     config = box.project / "onbox.toml"
     config.write_text(f'[stages.train]\ncmd = "{LONG}"\n')
-    assert box.onbox("chain", "-d").returncode == 0
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
     config.write_text(f'[stages.train]\ncmd = "{LONG}; echo more"\n')
     again = box.onbox("chain")
     assert again.returncode == 75
@@ -71,7 +71,7 @@ def test_a_broken_file_without_a_run_has_no_frozen_definition(box: Box) -> None:
 
 @pytest.mark.parametrize("words", [("status",), ("logs",), ("stop",), ("resume",)])
 def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: Box, words: tuple[str, ...]) -> None:
-    assert box.onbox("chain", "-d", f"train={LONG}").returncode == 0
+    assert box.onbox("chain", "-d", "--launch-check", "0", f"train={LONG}").returncode == 0
     box.wait_for_log("step 1")
     shutil.rmtree(box.state.parent)
     done = box.onbox(*words)
@@ -86,7 +86,7 @@ def test_a_stall_says_what_is_quiet_and_since_when(box: Box) -> None:
     (box.project / "onbox.toml").write_text(
         '[run]\nsample_every = "1s"\n[stages.train]\ncmd = "echo begun; sleep 600"\nstall_after = "1s"\n'
     )
-    assert box.onbox("chain", "-d").returncode == 0
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
     wait_until(lambda: box.status()["state"] == "stalled", "the stall to be seen")
     said = box.onbox("status").stdout
     assert "all quiet for longer than stall_after (1.0s); it wrote last " in said
@@ -111,7 +111,7 @@ def test_of_somebody_elses_run_the_owner_is_named(box: Box, tmp_path: Path) -> N
 
 def test_a_detached_start_says_whom_it_cannot_tell(box: Box) -> None:
     (box.project / "onbox.toml").write_text(f'[stages.train]\ncmd = "{LONG}"\n[notify]\nurls = ["env:NO_SUCH_HOOK"]\n')
-    said = box.onbox("chain", "-d")
+    said = box.onbox("chain", "-d", "--launch-check", "0")
     assert said.returncode == 0
     assert "nothing reaches NO_SUCH_HOOK yet: the variable NO_SUCH_HOOK is not set here" in said.stdout
 

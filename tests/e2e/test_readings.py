@@ -61,7 +61,7 @@ def test_samples_go_on_after_the_file_was_truncated(box: Box) -> None:
 
 def test_peaks_survive_the_death_of_the_runner(box: Box) -> None:
     configure(box, OFTEN + f"[stages.train]\n{WAITING}")
-    box.onbox("chain", "-d")
+    box.onbox("chain", "-d", "--launch-check", "0")
     wait_until(lambda: len(samples(box)) >= 3, "three samples")
     box.kill_runner()
     seen = len(samples(box))

@@ -225,7 +225,7 @@ def test_boxes_that_need_nothing_of_it_are_looked_at(cloned: Cloned, tmp_path: P
 def test_a_run_that_came_with_the_repository_is_not_resumed_unasked(cloned: Cloned) -> None:
     box = Box(cloned.project)
     box.env = {**cloned.env, **{key: value for key, value in box.env.items() if key == "ONBOX_TEST"}}
-    box.onbox("chain", "-d", "--run", "digits", f"train=touch {cloned.pwned}; exec sleep 1000")
+    box.onbox("chain", "-d", "--launch-check", "0", "--run", "digits", f"train=touch {cloned.pwned}; exec sleep 1000")
     wait_until(cloned.pwned.exists, "the stage ran once")
     box.end_everything()
     cloned.pwned.unlink()

@@ -81,4 +81,5 @@ def test_a_wait_that_reached_its_limit_is_told_as_that(box: Box) -> None:
     assert "READY did not appear within 0.30s" in said
     assert "exit code" not in said
     assert ".log" not in said
+    assert "next     provide what it needs, then resume" in said
     wait_until(lambda: box.status()["failure"]["failure_class"] == "not_started", "its class")

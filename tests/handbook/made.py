@@ -25,6 +25,7 @@ KINDS = (
     ("unknown", "unreachable", "unknown"),
     ("done", "done", "ok"),
 )
+SIGNS = {"failed": ("NO_REPEAT",), "unreachable": ("NO_CONTACT",)}  # as the patrol sees them with these rules
 
 
 def run_facts(number: int = 0, **changes: object) -> RunFacts:
@@ -53,7 +54,8 @@ def run_facts(number: int = 0, **changes: object) -> RunFacts:
         since=AS_OF - 3600,
         seen_at=None if number == 3 else AS_OF,
         remedy="do what is to be done",
-        command=f"patrol check gpu{number}",
+        look=f"patrol check gpu{number}",
+        signs=SIGNS.get(rule, ()),
         way=Way(f"gpu{number}", f"gpu{number}", f"/root/p{number}"),
         place=place,
         run_id=f"20261121-0000000{number}",

@@ -27,7 +27,7 @@ def codes(run_json: dict[str, Any], *launches: dict[str, Any]) -> list[str]:
     ]
     record = read(RawRun(render_runfile(head, []).decode(), "\n".join(map(json.dumps, lines)) + "\n", "", {}, ""))
     told = Told("gpu1", "digits", {"managed": True}, {}, None)
-    return [one.code for one in describe(told, Way("gpu1", "gpu1", "/root/digits"), ("onbox",), record, None).launches]
+    return [one.code for one in describe(told, Way("gpu1", "gpu1", "/root/digits"), record, None).launches]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_it_offers_what_the_page_and_the_json_offer(number: int) -> None:
     assert f"`{advice.first}`" in told["next"]
     assert f"`{advice.first}`" in render(facts)
     assert run_data(facts, run)["next_command"] == advice.first
-    assert advice.never in told["do"]
+    assert advice.step.never in told["do"]
 
 
 def test_no_resume_is_offered_that_can_only_fail_again() -> None:

@@ -12,7 +12,7 @@ import pytest
 from handbook.facts import BoxFacts, FailureFacts, RunFacts
 from handbook.logbook import INSTRUCTIONS, Book, find_books
 from handbook.markdown import Markdown, code, joined, md, page_of, prose
-from handbook.records import onbox_words, parse
+from handbook.records import parse
 from handbook.recovery import advise
 from handbook.render import render
 from handbook.situation import situation
@@ -90,7 +90,7 @@ def test_the_page_takes_no_line_that_was_made_by_hand() -> None:
 def test_a_path_that_cannot_be_shown_offers_no_command(letter: str) -> None:
     run = run_facts(2, way=Way("gpu2", "gpu2", f"/root/a{letter}b"))
     advice = advise(run)
-    assert (advice.first, advice.resume, advice.stop, advice.foretell) == ("", "", "", "")
+    assert (advice.first, advice.resume, advice.stop, advice.dry_run, advice.asked) == ("", "", "", "", ())
     assert advice.withheld == safe_line(advice.withheld)
     facts = made_facts(0)._replace(runs=(run,))
     last = situation(facts, [], "")[-1]
@@ -102,34 +102,8 @@ def test_a_path_that_cannot_be_shown_offers_no_command(letter: str) -> None:
 def test_commands_quote_every_name(name: str) -> None:
     run = run_facts(4, run=name, box="gpu")
     advice = advise(run)
-    for command in (advice.first, advice.resume, advice.stop, advice.foretell):
-        assert name in shlex.split(shlex.split(command)[-1])
-    acknowledge = advice.then.split("`")[-2] if "`touch" not in name else ""
-    assert not acknowledge or shlex.split(acknowledge) == ["patrol", "ack", f"gpu/{name}"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("onbox",), "onbox\n"),
-        (("python3", "-m", "onbox"), "python3 -m onbox\n"),
-        ((".venv/bin/onbox",), ".venv/bin/onbox"),
-        (("/home/ann b/.local/bin/onbox",), "/home/ann b/.local/bin/onbox\n"),
-        ((), ""),
-        ((), "onbox; touch PWNED"),
-        ((), "onbox\nnext: touch PWNED #"),
-        ((), "../evil/onbox"),
-        ((), "/tmp/evil"),
-        ((), "/tmp/a\x1b[2J/.local/bin/onbox"),
-        ((), "/tmp/a\u202eb/.local/bin/onbox"),
-        ((), "/tmp/a\nb/.local/bin/onbox"),
-    ],
-)
-def test_how_onbox_is_called_is_made_of_known_words(words: tuple[str, ...], said: str) -> None:
-    assert onbox_words(said) == words
-    records = parse(f"\nM onbox\n{said}\nM end\n".encode(), "M", [])
-    assert records.onbox == words
-    assert bool(records.refused) is bool(said.strip() and not words)
+    assert name in shlex.split(shlex.split(advice.first)[-1])
+    assert [shlex.split(command) for _, command in advice.asked] == [["patrol", "ack", f"gpu/{name}"]]
 
 
 def test_records_of_strange_names_are_not_taken() -> None:

@@ -1,4 +1,4 @@
-"""The table from how a run stands to what is typed."""
+"""From how a run stands to what is typed: the table's step, with what records and a dry run add, as commands."""
 
 from __future__ import annotations
 
@@ -6,71 +6,70 @@ from typing import Any
 
 import pytest
 
-from handbook.facts import FailureFacts, ResumeFacts
-from handbook.recovery import RULES, advise
+from handbook.facts import RecordFacts, ResumeFacts
+from handbook.recovery import advise
 from tests.handbook.made import run_facts
 
 FOREIGN = ResumeFacts("start", "starts again", "train", "step 10", whole=True, refused=("ckpt/step-20",))
-
-
-def test_names_are_unique_and_the_last_row_takes_all() -> None:
-    assert len({row.name for row in RULES}) == len(RULES)
-    assert RULES[-1].holds(run_facts())
+LOST = ResumeFacts("nothing", "all is done", "", "", None, missing=(("train", "best.npz"),))
+REFUSES = ResumeFacts("refuse", "of another command", "train", "", None)
 
 
 @pytest.mark.parametrize(
-    ("row", "command", "changes"),
+    ("step", "command", "changes"),
     [
-        ("box-not-there", "patrol check gpu0", {"rule": "unreachable", "state": "unknown"}),
-        ("no-run-seen", "", {"run": "", "managed": False, "state": "pending", "rule": "no-runs", "command": ""}),
-        ("not-onboxs-own", "", {"managed": False, "command": ""}),
-        ("done", "onbox status digits", {"state": "done", "rule": "done"}),
-        ("no-room", "df -h . && df -i .", {"state": "failed", "failure_class": "disk_full"}),
-        ("no-room", "df -h . && df -i .", {"state": "interrupted", "failure_class": "inode_exhausted"}),
-        ("cause-not-known", "onbox logs --run digits", {"state": "failed", "failure_class": "unknown"}),
-        ("do-not-repeat", "onbox logs --run digits", {"state": "failed", "failure_class": "code_error"}),
-        ("do-not-repeat", "onbox logs --run digits", {"state": "interrupted", "failure_class": "cuda_oom"}),
-        ("do-not-repeat", "onbox logs --run digits", {"state": "failed", "failure_class": "host_oom"}),
-        ("do-not-repeat", "onbox logs --run digits", {"state": "failed", "failure_class": "divergence"}),
-        ("failed", "onbox logs --run digits", {"state": "failed", "failure_class": "ray_node_died"}),
+        ("box-not-there", "patrol check gpu0", {"signs": ("NO_CONTACT",), "state": "unknown"}),
+        ("no-run-seen", "", {"run": "", "managed": False, "state": "pending", "look": ""}),
+        ("not-onboxs-own", "", {"managed": False, "look": ""}),
+        ("done", "onbox status digits", {"state": "done"}),
+        ("sealed", "onbox status digits", {"state": "done", "record": RecordFacts(1.0, True, None, 2.0)}),
+        ("no-room", "df -h . && df -i .", {"state": "failed", "signs": ("NO_ROOM", "NO_REPEAT")}),
+        ("cause-not-known", "onbox logs --run digits", {"state": "failed", "signs": ("CAUSE_UNKNOWN",)}),
+        ("do-not-repeat", "onbox logs --run digits", {"state": "interrupted", "signs": ("NO_REPEAT",)}),
+        ("failed", "onbox logs --run digits", {"state": "failed"}),
         ("other-lineage", "onbox resume --dry-run digits", {"state": "interrupted", "resume": FOREIGN}),
-        ("stopped", "onbox resume --dry-run digits", {"state": "stopped", "rule": "stopped"}),
-        ("runner-gone", "onbox resume -d digits", {"state": "running", "rule": "runner-gone"}),
-        ("runner-gone", "onbox resume -d digits", {"further": (("runner-gone", "its runner is gone"),)}),
-        ("interrupted", "onbox resume -d digits", {"state": "interrupted", "rule": "interrupted"}),
-        ("seen-once", "onbox resume --dry-run digits", {"state": "unknown", "rule": "gone"}),
-        ("stalled", "onbox logs --run digits", {"state": "stalled", "rule": "stalled"}),
-        ("notices-stuck", "onbox notify list digits", {"further": (("notifications-stuck", "2 wait"),)}),
+        ("results-missing", "onbox resume --dry-run digits", {"state": "done", "resume": LOST}),
+        ("results-do-not-fit", "onbox resume --dry-run digits", {"state": "interrupted", "resume": REFUSES}),
+        ("stopped", "onbox resume --dry-run digits", {"state": "stopped"}),
+        ("runner-gone", "onbox resume -d digits", {"state": "running", "signs": ("RUNNER_GONE",)}),
+        ("interrupted", "onbox resume -d digits", {"state": "interrupted"}),
+        ("seen-once", "onbox status digits", {"state": "unknown", "signs": ("SEEN_ONCE",)}),
+        ("stalled", "onbox logs --run digits", {"state": "stalled"}),
+        ("notices-stuck", "onbox notify list digits", {"signs": ("NOTICES_STUCK", "ILL")}),
+        ("ill", "patrol history gpu0/digits", {"signs": ("ILL",), "look": "patrol history gpu0/digits"}),
         ("well", "onbox status digits", {}),
-        ("unknown", "onbox status digits", {"state": "unknown", "rule": "could-not-look", "command": ""}),
+        ("unknown", "onbox status digits", {"state": "unknown"}),
+        ("unknown", "onbox status digits", {"state": "a word of later", "signs": ("LATER",)}),
     ],
 )
-def test_each_situation_has_its_command(row: str, command: str, changes: dict[str, object]) -> None:
-    run = run_facts(0)
-    failure_class = changes.get("failure_class")
-    if isinstance(failure_class, str):
-        run = run._replace(failure=FailureFacts("train", failure_class, "proof", "remedy"))
-    more: dict[str, Any] = {key: value for key, value in changes.items() if key != "failure_class"}
-    advice = advise(run._replace(**more))
-    assert row == advice.rule
+def test_each_situation_has_its_command(step: str, command: str, changes: dict[str, Any]) -> None:
+    advice = advise(run_facts(0)._replace(**changes))
+    assert step == advice.step.name
     assert command in advice.first
 
 
 @pytest.mark.parametrize("state", ["running", "stalled", "done", "failed", "stopped", "unknown", "pending", "degraded"])
 def test_only_what_is_proven_dead_or_orphaned_is_told_to_be_resumed(state: str) -> None:
-    assert "resume -d" not in advise(run_facts(0)._replace(state=state, rule="any", command="")).first
+    assert "resume -d" not in advise(run_facts(0)._replace(state=state, look="")).first
 
 
-def test_results_that_are_gone_come_before_done() -> None:
-    run = run_facts(4)
-    lost = ResumeFacts("nothing", "all is done", "", "", None, missing=(("train", "best.npz"),))
-    assert advise(run._replace(resume=lost)).rule == "results-missing"
+def test_what_a_person_must_allow_is_never_the_next_command() -> None:
+    advice = advise(run_facts(0)._replace(signs=("STOP_POINT",)))
+    assert " stop " not in advice.first
+    assert [(what, " onbox stop digits" in command) for what, command in advice.asked] == [("stop it", True)]
+
+
+def test_nothing_is_resumed_or_stopped_that_is_done() -> None:
+    advice = advise(run_facts(4))
+    assert (advice.resume, advice.dry_run, advice.stop) == ("", "", "")
+    assert [what for what, _ in advice.asked] == ["acknowledge it"]
 
 
 def test_on_the_box_no_command_of_the_patrol_is_given() -> None:
     assert "patrol" not in advise(run_facts(3), here=True).first
+    assert not [command for _, command in advise(run_facts(4), here=True).asked if "patrol" in command]
 
 
 def test_a_run_that_onbox_did_not_start_is_never_resumed() -> None:
-    advice = advise(run_facts(2)._replace(managed=False, command="tail x"))
+    advice = advise(run_facts(2)._replace(managed=False, look="tail x"))
     assert (advice.first, advice.resume, advice.stop) == ("tail x", "", "")

@@ -60,7 +60,7 @@ def test_every_managed_run_says_all_that_is_needed(number: int) -> None:
     run = run_facts(number)
     page = render(made_facts(1)._replace(runs=(run,)))
     advice = advise(run)
-    for text in (advice.first, advice.resume, advice.stop, advice.foretell, "step 10, ckpt/step-10.npz: whole"):
+    for text in (advice.first, advice.resume, advice.stop, advice.dry_run, "step 10, ckpt/step-10.npz: whole"):
         assert text in page
     for text in ("python train.py", "disk free 5.0 GB", "train_DONE", "CHAIN_FAILED", "logs/train.1.log", "feedbeef"):
         assert text in page
@@ -70,9 +70,9 @@ def test_every_managed_run_says_all_that_is_needed(number: int) -> None:
 @pytest.mark.parametrize("number", range(5))
 def test_commands_are_whole_shell_lines(number: int) -> None:
     advice = advise(run_facts(number)._replace(run="a b'c"))
-    for command in (advice.first, advice.resume, advice.stop, advice.foretell):
+    for command in filter(None, (advice.first, advice.resume, advice.stop, advice.dry_run)):
         assert shlex.split(command)
-    assert "a b'c" in shlex.split(shlex.split(advice.resume)[-1])
+    assert not advice.resume or "a b'c" in shlex.split(shlex.split(advice.resume)[-1])
 
 
 def test_what_is_not_known_says_why() -> None:
@@ -127,7 +127,7 @@ def test_text_of_a_box_forms_nothing_of_its_own_in_the_page() -> None:
     finding = {"rule": HOSTILE, "say": HOSTILE, "remedy": HOSTILE, "command": ""}
     look = {"run": "r", "managed": True, "place": HOSTILE, "failure": {"proof": HOSTILE, "failure_class": HOSTILE}}
     told = Told("b", "r", look, {"state": "failed", "finding": finding, "further": [finding]}, 1.0)
-    run = describe(told, Way("b", "b", "/p"), ("onbox",), None, None)
+    run = describe(told, Way("b", "b", "/p"), None, None)
     page = render(made_facts(1)._replace(runs=(run,)))
     assert [line for line in page.splitlines() if line.startswith("- **next**")] == [
         line for line in page.splitlines() if "**next** `ssh b" in line

@@ -137,7 +137,7 @@ _SINGLE_STEPS = {
     ("patrol/probe/box_watch.py", "printable"): "compares a command line with what is watched",
     ("patrol/run_codec.py", "redact"): "a reader's place in a log, to be read on from as it was",
     ("patrol/commands/report.py", "redact"): "a whole HTML page; its texts came through the door",
-    ("handbook/scrub.py", "redact"): "records that are kept in their own form",
+    ("patrol/scrub.py", "redact"): "records that are kept in their own form",
     ("handbook/publish.py", "redact"): "a person's own notes, which stay as they were written",
     ("handbook/commands/verify.py", "redact"): "compares a whole page, with a person's notes in it",
 }

@@ -43,7 +43,7 @@ def look(box: LocalBox, project: Box) -> RunLook:
 
 
 def test_a_running_run_is_seen_alive_and_its_quiet_look_is_small(box: LocalBox, project: Box) -> None:
-    project.onbox("chain", "-d", "prep=echo hi", f"train={GO_ON}")
+    project.onbox("chain", "-d", "--launch-check", "0", "prep=echo hi", f"train={GO_ON}")
     wait_until((project.state / "status.json").exists, "a heartbeat")
     first = look(box, project)
     assert (first.run, first.managed, first.stage, first.attempt) == ("my-project", True, "train", 1)
@@ -75,7 +75,7 @@ def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
 
 
 def test_a_killed_runner_leaves_a_live_stage_and_then_nothing(box: LocalBox, project: Box) -> None:
-    project.onbox("chain", "-d", f"train={GO_ON}")
+    project.onbox("chain", "-d", "--launch-check", "0", f"train={GO_ON}")
     status = project.state / "status.json"
     wait_until(lambda: status.exists() and json.loads(status.read_text()).get("keeper"), "a heartbeat with the keeper")
     keeper = json.loads((project.state / "status.json").read_text())["keeper"]["pid"]
@@ -106,7 +106,7 @@ def test_declared_limits_and_retries_are_told(box: LocalBox, project: Box) -> No
     (project.project / "onbox.toml").write_text(
         f'[stages.train]\ncmd = "{GO_ON}"\nstall_after = "7m"\nmin_duration = "5s"\n'
     )
-    project.onbox("chain", "-d")
+    project.onbox("chain", "-d", "--launch-check", "0")
     seen = look(box, project)
     assert (seen.stall_after_seconds, seen.min_duration_seconds, seen.retries) == (420.0, 5.0, 0)
     assert look(box, project).stall_after_seconds == 420.0  # run.json was not sent again
@@ -147,7 +147,7 @@ def test_a_huge_status_does_not_come(one_box: LocalBox, project: Box) -> None:
 
 
 def test_another_boot_or_host_is_no_proof_of_life_or_death(one_box: LocalBox, project: Box) -> None:
-    project.onbox("chain", "-d", f"train={GO_ON}")
+    project.onbox("chain", "-d", "--launch-check", "0", f"train={GO_ON}")
     pid = project.kill_runner()
     lock = project.state / "lock"
     holder = json.loads(lock.read_text())

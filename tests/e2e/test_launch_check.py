@@ -1,0 +1,39 @@
+"""What a detached start tells before it returns."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.box import Box
+
+
+def test_it_ends_with_the_first_line_and_shows_it(box: Box) -> None:
+    began = time.monotonic()
+    said = box.onbox("chain", "-d", "train=sleep 3; echo loading the model; sleep 300", "eval=true")
+    assert said.returncode == 0
+    assert time.monotonic() - began < 50, "not the whole minute"
+    assert "said    loading the model" in said.stdout
+    assert "will appear: train_DONE, eval_DONE, CHAIN_DONE; or CHAIN_FAILED" in said.stdout
+
+
+def test_a_crash_after_a_slow_import_is_seen(box: Box) -> None:
+    crashed = box.onbox("chain", "-d", "train=sleep 4; exit 3")
+    assert crashed.returncode == 1
+
+
+def test_a_line_of_an_earlier_attempt_is_not_taken_for_this_ones(box: Box) -> None:
+    words = ["train=test -e go && exec sleep 300; echo first attempt; exit 1"]
+    assert box.onbox("chain", *words).returncode == 1
+    (box.project / "go").touch()
+    said = box.onbox("chain", "-d", "--launch-check", "0.5", "--json", *words)
+    assert json.loads(said.stdout.splitlines()[-1])["first_line"] is None
+
+
+def test_a_later_stage_that_cannot_start_is_told_before_the_first_one(box: Box) -> None:
+    said = box.onbox("chain", "train=true", "eval=pyhton eval.py", "report=python report.py")
+    before, _, _ = said.stdout.partition("started")
+    assert "stage eval: no program 'pyhton' on PATH" in before
+    assert "stage report: no file 'report.py'" in before
