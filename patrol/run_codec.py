@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onbox.logs.cursor import Cursor
 from onbox.outside import safe_text
 from onbox.redact import MASK, redact
-from patrol.probe import journal, manifest
+from patrol import run_journal as journal
+from patrol import run_manifest as manifest
 from patrol.run_memory import (
     BoxMemory,
     Handed,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from onbox.logs.cursor import Cursor
     from onbox.trackers.reading import TrackerRun
-    from patrol.probe.journal import JournalPlace
-    from patrol.probe.manifest import Manifest
+    from patrol.run_journal import JournalPlace
+    from patrol.run_manifest import Manifest
     from patrol.snapshot import Failure
 
 

@@ -16,10 +16,11 @@ from onbox.outside import safe_line, safe_words
 from onbox.runs.onbox_call import onbox_call
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
-from patrol.probe import journal, log_memory
+from patrol import run_journal as journal
+from patrol.probe import log_memory
 from patrol.probe.box_logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.probe.manifest import NOT_READ, Manifest, StageFacts, parse
+from patrol.run_manifest import NOT_READ, Manifest, StageFacts, parse
 from patrol.run_memory import LogPlace, RunMemory
 from patrol.snapshot import NOT_ASKED, Failure, LogLook, RunLook
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from onbox.runs.journal import JournalFacts
     from patrol.probe.box_runs import RawRun
-    from patrol.probe.journal import JournalPlace
+    from patrol.run_journal import JournalPlace
     from patrol.snapshot import Identity
 
 TEXT_LIMIT = 300

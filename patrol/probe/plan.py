@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
-from patrol.probe.manifest import NOT_READ
 from patrol.probe.script import Call
+from patrol.run_manifest import NOT_READ
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

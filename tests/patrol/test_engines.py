@@ -10,11 +10,11 @@ from onbox.backends.cluster import Endpoint, Told
 from onbox.contract.boxes import BoxSettings
 from onbox.contract.config import Config
 from onbox.contract.readings import Absent, Unseen
+from patrol import run_journal as journal
 from patrol.engines import endpoint as places_of
 from patrol.engines.handed import end_on_record, known_job, with_end, with_told
 from patrol.engines.resubmit import read_new_id
-from patrol.probe import journal
-from patrol.probe.manifest import Manifest
+from patrol.run_manifest import Manifest
 from patrol.run_memory import RunMemory
 from patrol.settings import Settings
 from patrol.snapshot import RunLook, Scheduler

@@ -14,11 +14,11 @@ from onbox.contract.boxes import BoxSettings, Watch
 from onbox.logs.cursor import Cursor
 from onbox.trackers.reading import TrackerRun
 from patrol.probe import log_memory
-from patrol.probe.journal import nothing_read, take_in
-from patrol.probe.manifest import NOT_READ, Manifest, StageFacts
 from patrol.probe.plan import plan
 from patrol.probe.trackers import known
 from patrol.run_codec import memories_of, run_to_text, texts_of
+from patrol.run_journal import nothing_read, take_in
+from patrol.run_manifest import NOT_READ, Manifest, StageFacts
 from patrol.run_memory import (
     BoxMemory,
     Handed,

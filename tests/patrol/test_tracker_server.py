@@ -11,7 +11,7 @@ from onbox.contract.events import Event, Record, render_event
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.tracker import Intent, TrackerIdentity
 from onbox.trackers.reading import TrackerRun
-from patrol.probe import journal
+from patrol import run_journal as journal
 from patrol.run_memory import BoxMemory, Memories, RunMemory
 from patrol.snapshot import NOT_ASKED, TrackerLook
 from patrol.tracker_server import ALL_SECONDS, Server, is_same_server
