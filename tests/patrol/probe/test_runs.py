@@ -123,7 +123,7 @@ def test_a_spoilt_file_is_unseen_and_never_a_crash(one_box: LocalBox, project: B
         path = project.state / name
         whole = path.read_bytes()
         path.write_text(spoil, encoding="latin-1")
-        one_box.places.clear()
+        one_box.forget()
         seen = look(one_box, project)
         assert seen.run == "my-project"
         if name == "markers/train_FAILED":
