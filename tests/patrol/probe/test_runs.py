@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -124,7 +125,7 @@ def test_a_spoilt_file_is_unseen_and_never_a_crash(one_box: LocalBox, project: B
         path = project.state / name
         whole = path.read_bytes()
         path.write_text(spoil, encoding="latin-1")
-        one_box.places.clear()
+        one_box.forget()
         seen = look(one_box, project)
         assert seen.run == "my-project"
         if name == "markers/train_FAILED":
@@ -170,6 +171,13 @@ def test_a_lock_on_the_same_inode_of_another_disk_is_not_ours() -> None:
         None,
     ]
     assert [held(0xFE00, "flock1"), held(0xFE00, "flock0"), held(0xFE00, "flock127")] == [True, False, None]
+
+
+def test_another_look_at_the_same_moment_is_not_taken_for_a_runner(box: LocalBox, project: Box) -> None:
+    assert project.onbox("chain", "a=true").returncode == 0
+    with (project.state / "lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        assert look(box, project).runner_alive is False
 
 
 def test_of_many_runs_the_newest_are_looked_at(box: LocalBox, tmp_path: Path) -> None:
