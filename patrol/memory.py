@@ -237,8 +237,7 @@ def _recall(db: sqlite3.Connection) -> Past:
         with suppress(ValueError, TypeError):
             past.boxes[box] = codec.box_before_from_text(text)
     for box, run, text in db.execute("SELECT box, run, place FROM places"):
-        with suppress(ValueError, TypeError, KeyError):
-            past.places.setdefault(box, {})[run] = codec.place_from_text(text)
+        past.memories.setdefault(box, {})[run] = text
     return past
 
 
@@ -266,9 +265,11 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     db.executemany("DELETE FROM runs WHERE box = ? AND run = ?", [(note.box, run) for run in note.left])
     records = [(note.box, run, note.at, zlib.compress(text.encode())) for run, text in note.records]
     db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", records)
-    if note.places is not None:
+    if note.memories is not None:
+        from patrol.run_codec import texts_of  # noqa: PLC0415 - loaded by now
+
         kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
-        rows = [(note.box, run, codec.place_to_text(place, kept.get(run))) for run, place in note.places.items()]
+        rows = [(note.box, run, text) for run, text in texts_of(note.memories, kept)]
         db.execute("DELETE FROM places WHERE box = ?", (note.box,))
         db.executemany("INSERT INTO places VALUES (?, ?, ?)", rows)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onbox.backends.cluster import ClusterLook, Told
+    from patrol.run_memory import LogChange
     from sentinels.judge import Arming, RunCondition
     from sentinels.targets import Target
 
@@ -52,7 +53,7 @@ class JobCondition:
         self.target, self.asked, self.arming = target, asked, arming
         self.note, self.session, self.lost_looks = "", seen_in or "", 0
         self.seen = seen_in is not None
-        self._known: dict[str, Any] = {}
+        self._log_before: LogChange | None = None
 
     def wants(self) -> Asked | None:
         """The job to ask for now; None: there is nothing to ask."""
@@ -95,7 +96,8 @@ class JobCondition:
         limit = self.arming.stall_after_seconds
         if limit is None or word.state is not JobState.RUNNING:
             return None
-        log = read_evidence(self.asked.job_id, self.asked.endpoint.engine, told, self._known, now).log
+        shown = read_evidence(self.asked.job_id, self.asked.endpoint.engine, told, self._log_before, now)
+        log, self._log_before = shown.log, shown.change
         age = 0.0 if isinstance(log, Absent | Unseen) else log.written_age_seconds
         if age < limit:
             return None
@@ -145,7 +147,7 @@ def could_not_look(engine: str, found: NoLook) -> str:
 
 def failure_facts(engine: str, told: Told) -> dict[str, Any]:
     """Class, remedy and proof of a job that did not succeed, by its engine's word or its log."""
-    failure = read_evidence("", engine, told, {}, 0.0).failure
+    failure = read_evidence("", engine, told, None, 0.0).failure
     if isinstance(failure, Absent | Unseen):
         return {}
     remedy = REMEDIES.get(failure.failure_class) or failure.remedy

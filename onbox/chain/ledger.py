@@ -193,7 +193,10 @@ def about_success(verdict: Verdict) -> dict[str, Any]:
 def about_files(files: Sequence[Found]) -> dict[str, Any]:
     """Which files and folders a DONE stands for."""
     return {
-        "artifacts": [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]],
+        "artifacts": [
+            {"path": found.path, "bytes": found.size_bytes, "mtime": found.mtime_ns // 10**9}
+            for found in files[:LISTED_ARTIFACTS]
+        ],
         "artifact_count": len(files),
         "artifact_bytes_total": sum(found.size_bytes for found in files),
     }

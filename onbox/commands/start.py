@@ -25,7 +25,7 @@ from onbox.chain.launch import (
 from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import run_chain
 from onbox.commands.aloud import listener
-from onbox.commands.code_changes import tell_code_changes
+from onbox.commands.changes import tell_changed_results, tell_code_changes
 from onbox.commands.follow import attach, follow_launch, say, size_of, teller
 from onbox.commands.project import removed_under_it
 from onbox.contract.exits import Exit
@@ -57,6 +57,7 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
         return attach(args, definition, lock)
     try:
         tell_code_changes(args, definition)
+        tell_changed_results(args, definition)
         if args.inline:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)

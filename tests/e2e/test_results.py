@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,7 +70,11 @@ def test_a_result_that_is_gone_is_not_skipped_in_silence(done: Box, damage: str)
 
 def test_results_that_were_pruned_hold_as_long_as_enough_are_left(done: Box) -> None:
     (done.project / "epoch_1.pt").unlink()
-    assert done.onbox("chain").returncode == 0
+    os.utime(done.project / "best.pt", (1, 1))
+    said = done.onbox("chain")
+    assert said.returncode == 0
+    assert "stage train is DONE, but epoch_1.pt is not there any more" in said.stdout
+    assert "best.pt was written again since, with the same size" in said.stdout
     (done.project / "epoch_2.pt").unlink()
     assert done.onbox("chain").returncode == 78
 

@@ -1,4 +1,4 @@
-"""Code that changed since a stage ran: told before anything is skipped or resumed, or refused where that is wished."""
+"""What changed since a stage ran, its code and what it left: told before anything is skipped or resumed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.code import find_code_changes
 from onbox.chain.identity import look_at_git
+from onbox.chain.leavings import lost_results
 from onbox.chain.replay import replay
+from onbox.chain.slots import read_marker
 from onbox.commands.follow import say
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
-from onbox.contract.manifest import REFUSE
+from onbox.contract.manifest import REFUSE, folder_of
+from onbox.contract.markers import Marker
 from onbox.contract.runfile import FrozenStage
 from onbox.errors import Trouble
 from onbox.outside import safe_line
@@ -23,6 +26,20 @@ if TYPE_CHECKING:
     from onbox.chain.launch import Definition
 
 SHOWN = 20
+
+
+def tell_changed_results(args: argparse.Namespace, definition: Definition) -> None:
+    """Results of a stage that is skipped that are not as it left them, though enough of them are."""
+    place, skipped = definition.place, {*args.accept_done, *args.redo}
+    lines = []
+    for stage, _ in definition.stages:
+        marker = read_marker(place.paths.done(stage.name)) if stage.artifacts and stage.name not in skipped else None
+        if isinstance(marker, Marker) and place.project is not None:
+            lost = lost_results(stage, folder_of(place.project, stage), marker)
+            lines += [f"stage {stage.name} is DONE, but {text}" for text in lost.changed]
+    if lines:
+        told = [safe_line(line) for line in lines[:SHOWN]]
+        say(args, {"event": "results_changed", "results": told}, "\n".join(told))
 
 
 def tell_code_changes(args: argparse.Namespace, definition: Definition) -> None:
