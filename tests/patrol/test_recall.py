@@ -105,11 +105,6 @@ def test_unreachable_is_soft_until_the_third_time() -> None:
     assert [patrol.tick(None).soft for _ in range(4)] == [True, True, False, False]
 
 
-def test_a_look_that_was_not_tried_is_no_failure() -> None:
-    memory = BoxBefore(failures=3, first_failure_at=NOW - 9)
-    assert fold_box(memory, away("waiting"), NOW).failures == 3
-
-
 def collapse(patrol: Patrol) -> list[str]:
     """Ten ticks at full pace, then five at 60%."""
     step, rules = 0.0, []

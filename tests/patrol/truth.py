@@ -230,7 +230,6 @@ LINK_CASES: tuple[Case, ...] = (
     Case("sshd accepts and never speaks", "unreachable", UNKNOWN, RunState.UNKNOWN, "frozen or out of memory; its own word", None, away("banner")),
     Case("the answer was cut in the middle", "unreachable", UNKNOWN, RunState.UNKNOWN, "half an answer is none", None, away("cut")),
     Case("a wedged ControlMaster", "unreachable", UNKNOWN, RunState.UNKNOWN, "late; the run is not judged by it", None, away("late_login")),
-    Case("not tried: the box was away the last times", "not-tried", UNKNOWN, RunState.UNKNOWN, "no new look, no new word", None, away("waiting"), box_before=box_before(failures=4, first_failure_at=NOW - 9 * TICK)),
     Case("the project lies on a hung mount", "runs-unseen", UNKNOWN, RunState.UNKNOWN, "an unseen project is not an empty one", None, box(runs=HUNG)),
     Case("the run's directory was removed", "vanished", WARNING, RunState.UNKNOWN, "what became of it is not known", None, box()),
     Case("the box is away, no run known", "unreachable", UNKNOWN, RunState.UNKNOWN, "the box speaks for itself", None, away("dns"), name=""),
