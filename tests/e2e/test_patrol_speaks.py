@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import wait_until
+from tests.fakes.crontab import fake_crontab
 from tests.fault_server import CANARY, FaultServer
 from tests.patrolled import TRAIN, Patrolled, patrolled
 
@@ -135,6 +136,28 @@ def test_what_cannot_be_delivered_is_said_and_delivered_later_once(place: Patrol
     look(place)
     assert told(server) == [("patrol_trouble", "gpu1/digits")]
     assert len(server.received) == 1
+
+
+def test_install_says_when_nobody_will_be_told(place: Patrolled) -> None:
+    fake_crontab(place.folder / "cron-bin", place.env)
+    place.add_box("gpu1")
+    assert "a test message to everybody who is told: onbox notify test" in install(place)
+    place.head = '[notify]\nurls = ["env:HOOK"]\n'
+    place.env["HOOK"] = "http://127.0.0.1:9/x"
+    said = install(place)
+    assert "HOOK will not be told by cron: the variable HOOK is not set" in said
+    assert "so nobody will be told" in said
+    place.head = ""
+    said = install(place)
+    assert "nobody will be told: [notify] in " in said
+    assert "onbox notify test" in said
+
+
+def install(place: Patrolled) -> str:
+    place.write()
+    done = place.patrol("install", "--untried")
+    assert done.returncode in (0, 64), done.stderr
+    return done.stdout
 
 
 def test_targets_that_nobody_accepted_are_not_used(place: Patrolled, server: FaultServer) -> None:

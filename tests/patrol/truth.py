@@ -223,7 +223,7 @@ BOX_CASES: tuple[Case, ...] = (
 
 LINK_CASES: tuple[Case, ...] = (
     Case("trains behind a link that is down, first time", "unreachable", UNKNOWN, RunState.UNKNOWN, "soft; a lost link is no lost run", None, away("timeout", "Connection timed out")),
-    Case("trains behind a link that is down, third time", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard; still nothing is said of the run", None, away("timeout"), box_before=box_before(failures=2, first_failure_at=NOW - 2 * TICK)),
+    Case("trains behind a link that is down, second time", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard; still nothing is said of the run", None, away("timeout"), box_before=box_before(failures=1, first_failure_at=NOW - TICK)),
     Case("the key was not accepted", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard at once: trying again cannot help", None, away("auth", "Permission denied (publickey).")),
     Case("the host key changed", "unreachable", UNKNOWN, RunState.UNKNOWN, "never weakened, always told", None, away("host_key", "REMOTE HOST IDENTIFICATION HAS CHANGED")),
     Case("nothing listens on the port", "unreachable", UNKNOWN, RunState.UNKNOWN, "its own word", None, away("refused")),

@@ -49,5 +49,5 @@ FORMAT = Format(
     success="200 and the body `OK`",
     signing="the URL is the secret",
     source="healthchecks.io/docs/http_api",
-    setup="the check's ping URL; chain_failed, gate_refused, interrupted, patrol_trouble are failures; good news a success",
+    setup="the check's ping URL; good news is a success; chain_failed, gate_refused, interrupted, patrol_trouble fail",
 )
