@@ -15,7 +15,7 @@ from onbox.contract.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
 from patrol.recall import attempt_id
-from patrol.report import name_of, worst_of
+from patrol.report import name_of
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.verdict import Severity
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from onbox.contract.targets import Target
     from patrol.judge import BoxJudged, Judged
+    from patrol.verdict import Finding, Verdict
 
 BOXES_ALONE = 3  # the same of more boxes than this is one message: a network that is away, say
-LOOKS_OF_A_WARNING = 2  # in a row, before it is told
+NEVER_TOLD = frozenset({"notifications-stuck"})  # what waits on a box is relayed to the same targets
 RUNS_NAMED = 6
 TEXT_LIMIT = 300
 CAUSES_KEPT = 16
@@ -101,8 +102,9 @@ def _one(box: BoxJudged, run: Judged, told: dict[tuple[str, str], Told], now: fl
     if verdict.acknowledged:
         told.pop(key, None)
         return None
-    before, severity, cause = told.get(key, _WELL), verdict.severity, worst_of(verdict).rule
-    if severity is Severity.WARNING and cause == run.after.rule and run.after.rule_ticks < LOOKS_OF_A_WARNING:
+    worst = _worst(verdict)
+    before, severity, cause = told.get(key, _WELL), worst.severity, worst.rule
+    if severity is Severity.WARNING and not _seen_before(run, cause):
         return None  # the next look may know what it means: a run that is gone, or one that was moved
     attempt = attempt_id(run.look) if run.look is not None else before.attempt
     rises = severity.rank > Severity(before.severity).rank
@@ -121,6 +123,17 @@ def _one(box: BoxJudged, run: Judged, told: dict[tuple[str, str], Told], now: fl
     return News(PATROL_RECOVERED, before.causes[-1], ((box, run),))
 
 
+def _worst(verdict: Verdict) -> Finding:
+    """Of what is told; the naming one between equals."""
+    findings = (verdict.finding, *(one for one in verdict.further if one.rule not in NEVER_TOLD))
+    return max(findings, key=lambda finding: finding.severity.rank)
+
+
+def _seen_before(run: Judged, cause: str) -> bool:
+    """Whether the tick before saw it, too."""
+    return cause in (run.before.rule, run.before.flag)
+
+
 def _differ(attempt: str, before: str) -> bool:
     """Whether two attempts are known to be two: what could not be looked at proves nothing."""
     return attempt != before and "?" not in attempt + before
@@ -130,11 +143,16 @@ _WELL = Told(int(Severity.OK), ())
 
 
 def _hand_down(box: BoxJudged, told: dict[tuple[str, str], Told]) -> None:
-    """Of a box that answers: what was told of the box alone is now of its runs, and what is gone is told no more."""
+    """Of a box that answers: what was told of the box alone is now of its runs, and what is gone is told no more. Of
+    one that was away until its runs were forgotten, it is the other way round.
+    """
     name = box.box.name
-    if not isinstance(box.snapshot, BoxLook) or isinstance(box.snapshot.runs, Unseen):
-        return
     runs = {run.verdict.run for run in box.runs}
+    if not isinstance(box.snapshot, BoxLook) or isinstance(box.snapshot.runs, Unseen):
+        of_runs = [one for key, one in told.items() if key[0] == name]
+        if runs == {""} and of_runs:
+            told.setdefault((name, ""), max(of_runs, key=lambda one: Severity(one.severity).rank))
+        return
     for key in [key for key in told if key[0] == name and key[1] not in runs]:
         one = told.pop(key)
         for run in runs if not key[1] else ():
@@ -188,10 +206,10 @@ def _box_tells(box: BoxJudged, run: Judged, target: str, kind: str) -> bool:
     """Whether the run's own records tell this target of it: then the box delivers it, or the patrol relays it."""
     if kind == PATROL_RECOVERED or run.look is None or not run.look.managed or box.memories is None:
         return False
-    rule = worst_of(run.verdict).rule if kind == PATROL_TROUBLE else "done"
+    rule = _worst(run.verdict).rule if kind == PATROL_TROUBLE else "done"
     if rule == "stalled" and observed(run.look.claimed_state) != RunState.STALLED.value:
         return False  # the patrol's own judgement
-    if run.look.notify_trouble or observed(run.look.undelivered) is None:
+    if run.look.notify_trouble or observed(run.look.undelivered) is None or observed(run.look.given_up) != 0:
         return False
     known = box.memories.runs.get(run.verdict.run)
     words = known.manifest.news.get(target, ()) if known is not None and known.manifest is not None else ()
@@ -202,7 +220,7 @@ def notice_of(news: News, id_: str, *, folder: str, host: str, now: float) -> No
     """The message. Every text is bounded, and masked by who puts it in the outbox."""
     first = news.runs[0][1]
     verdict, alone = first.verdict, len(news.runs) == 1
-    worst = worst_of(verdict)
+    worst = _worst(verdict)
     state = {PATROL_RECOVERED: "recovered", PATROL_DONE: "done"}.get(news.kind) or _state(first, news.cause)
     return Notice(
         id=id_,
@@ -239,7 +257,7 @@ def _label(news: News) -> str:
 
 
 def _reason(news: News, first: Judged) -> str:
-    worst = worst_of(first.verdict)
+    worst = _worst(first.verdict)
     if news.kind == PATROL_RECOVERED:
         now = f"{first.verdict.state.value.upper()} again" if len(news.runs) == 1 else "well again"
         now += f", {worst.say}" if worst.severity is not Severity.OK else ""
@@ -279,7 +297,7 @@ def _command(news: News, first: Judged) -> str | None:
     if news.kind == PATROL_RECOVERED:
         return None
     one = first.verdict.finding.command if news.cause == first.verdict.finding.rule or news.kind == PATROL_DONE else ""
-    one = one or worst_of(first.verdict).command or first.verdict.finding.command
+    one = one or _worst(first.verdict).command or first.verdict.finding.command
     boxes = {box.box.name for box, _ in news.runs}
     return one if one and len(boxes) == 1 else "patrol tick"
 

@@ -45,7 +45,7 @@ def line(verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: floa
     columns = _columns(look, box, before) if look is not None else []
     tail = _SEPARATOR.join([*columns, _rule_words(verdict, before)])
     told = verdict.severity is not Severity.OK or not columns or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
-    reason = worst_of(verdict).say if told else ""
+    reason = _worst(verdict).say if told else ""
     shown = ""
     for names in _NAME_LIMITS:
         head = f"{time.strftime('%H:%M', time.localtime(now))} {name_of(verdict, names)} {_state_word(verdict)}"
@@ -74,7 +74,7 @@ def name_of(verdict: Verdict, limit: int = 48) -> str:
     return f"{box}/{clean(verdict.run, limit)}" if verdict.run else box
 
 
-def worst_of(verdict: Verdict) -> Finding:
+def _worst(verdict: Verdict) -> Finding:
     """What the line says: of all findings the worst, the naming one between equals."""
     return max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
 

@@ -170,3 +170,14 @@ def test_targets_that_nobody_accepted_are_not_used(place: Patrolled, server: Fau
     said = look(place)
     assert "not accepted" in said
     assert server.received == []
+
+
+def test_what_the_box_could_not_tell_for_good_is_told_here(place: Patrolled, server: FaultServer) -> None:
+    box = place.add_box("gpu1")
+    (box.project / "onbox.toml").write_text(HEAD)
+    (box.project / "url").write_text(server.url("404"))
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+    box.wait_for_marker("CHAIN_FAILED")
+    wait_until(lambda: len(list((box.state / "dead").glob("*.json"))) == 2, "the box to have given up")
+    look(place)
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
