@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
 from patrol.before import Before, BoxBefore
+from patrol.typed import Amiss, from_plain
 
 if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+    from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Finding, Verdict
 
 SCHEMA = 1
@@ -57,3 +62,62 @@ def _finding_to_dict(finding: Finding) -> dict[str, Any]:
 def look_to_text(look: Any) -> str:
     """A look as JSON, for the history; what JSON has no shape for is written as text."""
     return json.dumps(plain(look), separators=(",", ":"), default=str)
+
+
+# -- and back: for who reads what was kept (a tick itself never does)
+
+
+def look_from_text(text: str | None) -> Snapshot | None:
+    """The inverse of `look_to_text`; None for what is no look."""
+    data = parse_object(text) or {}
+    name = "Unreachable" if "reason" in data else "BoxLook"
+    try:
+        found: Snapshot = from_plain(name, data, _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+def run_look_from_data(data: object) -> RunLook | None:
+    """One run of a look, from its plain data; None for what is none."""
+    try:
+        found: RunLook = from_plain("RunLook", data, _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+def progress_from_data(data: object) -> Progress | None:
+    """A progress, from its plain data; None for what is none."""
+    try:
+        found: Progress = from_plain("Progress", data, _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+def verdict_from_text(text: str) -> Verdict | None:
+    """The inverse of `verdict_to_text`; None for what is no verdict."""
+    try:
+        found: Verdict = from_plain("Verdict", parse_object(text), _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, type[Any]]:
+    """Every class that a look or a verdict holds, by name."""
+    from onbox.contract.boxes import StopAt  # noqa: PLC0415 - a tick itself reads none of it back
+    from onbox.contract.progress import Progress  # noqa: PLC0415
+    from onbox.contract.states import RunState  # noqa: PLC0415
+    from onbox.contract.tracker import TrackerIdentity  # noqa: PLC0415
+    from onbox.logs.cursor import Cursor  # noqa: PLC0415
+    from onbox.trackers.reading import TrackerRun  # noqa: PLC0415
+    from onbox.trackers.trackio_db import Alert  # noqa: PLC0415
+    from onbox.triage.repeats import AttemptEnd  # noqa: PLC0415
+    from patrol import snapshot, verdict  # noqa: PLC0415
+
+    found = (StopAt, Progress, RunState, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
+    ours = (one for module in (snapshot, verdict) for one in vars(module).values() if isinstance(one, type))
+    return {one.__name__: one for one in (*found, *ours)}

@@ -16,6 +16,8 @@ from onbox.contract.states import RunState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import is_overtaken
 from onbox.runs.journal import fold
+from onbox.runs.next_step import Act, Standing, next_step
+from onbox.runs.state import state_after
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
 from sentinels.engine_look import ASKED
@@ -196,7 +198,9 @@ def _stopped(facts: RunFacts) -> Judged:
     last = facts.last or {}
     word = "was interrupted" if last.get("event") == Event.CHAIN_INTERRUPTED else "was stopped"
     why = f" ({safe_line(last['reason'], 200)})" if last.get("reason") else ""
-    return Judged(Outcome.STOPPED, f"the run {word}{why}; `onbox resume` continues it", _since(last))
+    step = next_step(Standing(state_after(last.get("event"))))
+    then = "`onbox resume` continues it" if step.act is Act.RESUME else step.then
+    return Judged(Outcome.STOPPED, f"the run {word}{why}; {then}", _since(last))
 
 
 def _gone(facts: RunFacts) -> Judged:

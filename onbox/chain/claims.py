@@ -11,6 +11,7 @@ from onbox.contract.manifest import folder_of
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.system.clock import monotonic, pause
+from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 from onbox.system.lock import is_locked, try_lock
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ def _live_beside(paths: RunPaths) -> Iterator[RunPaths]:
 
 def _claims_at(paths: RunPaths) -> Iterator[Claim]:
     try:
-        with open(paths.manifest, "rb") as file:
-            head = parse_head(file.readline())
-            yield from claims_of(head.run, head.project, (one.stage for one in parse_stages(file)))
+        with open_plain(paths.manifest) as file:
+            head = parse_head(file.readline(LINE_LIMIT_BYTES))
+            yield from claims_of(head.run, head.project, (one.stage for one in parse_stages(lines_of(file))))
     except (OSError, ValueError):
         return  # its definition is being written, or cannot be read: nothing is known to speak against this start
 

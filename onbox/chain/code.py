@@ -15,7 +15,7 @@ from onbox.contract.events import Event
 from onbox.contract.manifest import folder_of
 from onbox.contract.markers import Marker
 from onbox.contract.runfile import parse_head
-from onbox.system.files import read_file
+from onbox.system.files import LINE_LIMIT_BYTES, open_plain, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -60,8 +60,8 @@ def look_at_scripts(stage: Stage, folder: str) -> dict[str, list[int]]:
 def frozen_git(manifest: str) -> dict[str, Any]:
     """The git state in run.json as it is now: it is looked at while the first stage starts. {}: not known."""
     try:
-        with open(manifest, "rb") as file:
-            git = parse_head(file.readline()).data.get("git")
+        with open_plain(manifest) as file:
+            git = parse_head(file.readline(LINE_LIMIT_BYTES)).data.get("git")
     except (OSError, ValueError):
         return {}
     return dict(git) if isinstance(git, dict) and "unknown" not in git else {}

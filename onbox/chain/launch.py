@@ -26,7 +26,7 @@ from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, RunHead, is_apart, parse_head, parse_stages, render_runfile
 from onbox.outside import safe_line
 from onbox.system.clock import pause
-from onbox.system.files import replace_file
+from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, replace_file
 from onbox.system.journal import read_lines
 from onbox.system.lock import try_lock
 from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
@@ -142,16 +142,16 @@ def _refuse_removed_lock(paths: RunPaths) -> None:
 def read_head(paths: RunPaths) -> RunHead | None:
     """The head of the frozen definition; None if there is none. Raises OSError, ValueError."""
     try:
-        with open(paths.manifest, "rb") as file:
-            return parse_head(file.readline())
+        with open_plain(paths.manifest) as file:
+            return parse_head(file.readline(LINE_LIMIT_BYTES))
     except FileNotFoundError:
         return None
 
 
 def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
     """The frozen stages, one at a time. Raises OSError, ValueError."""
-    with open(paths.manifest, "rb") as file:
-        yield from parse_stages(file, parse_head(file.readline()).stage_count)
+    with open_plain(paths.manifest) as file:
+        yield from parse_stages(lines_of(file), parse_head(file.readline(LINE_LIMIT_BYTES)).stage_count)
 
 
 def launch(

@@ -50,7 +50,7 @@ def check_earlier(facts: Facts) -> Iterator[Result]:
 
 
 def _code_changes(place: Place, frozen: list[FrozenStage], history: History) -> Iterator[Result]:
-    for change in find_code_changes(place, frozen, history, look_at_git(place.project or ""), ()):
+    for change in find_code_changes(place, frozen, history, look_at_git(place.project or "", looks=True), ()):
         seen = f"stage {change.stage}: the code has changed since {change.since}: {'; '.join(change.differences)}"
         yield warned("earlier run", seen, f"--redo {change.stage} runs it with the code of now")
 

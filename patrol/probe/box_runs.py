@@ -35,7 +35,9 @@ p_runs() {
   p_cap=$3 p_locks= p_count=0
   shift 3
   while read -r p_line; do
-    p_locks="$p_locks $p_line"
+    case $p_line in
+      *' WRITE '*) p_locks="$p_locks $p_line";; # a shared one is another look's, at this moment
+    esac
   done </proc/locks
   for p_run in */run.json; do
     [ -e "./$p_run" ] && p_count=$((p_count+1))
@@ -79,9 +81,9 @@ p_record() {
   p_mark "record $p_done.$p_ends"
   head -c 49152 run.json
   p_mark launches
-  grep '"event":"chain_started"' events.jsonl | tail -n 20
+  tail -c 4194304 events.jsonl | grep '"event":"chain_started"' | tail -n 20
   p_mark events
-  grep -v -e '"event":"attempt_started"' -e '"event":"chain_started"' events.jsonl | tail -n 100
+  tail -c 1048576 events.jsonl | grep -v -e '"event":"attempt_started"' -e '"event":"chain_started"' | tail -n 100
   p_mark markers
   head -c 4096 lock markers/*_DONE markers/*_FAILED
   p_mark told
