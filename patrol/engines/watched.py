@@ -123,6 +123,7 @@ def scheduler_of(
         reason=safe_line(word.reason, 160),
         note=word.note,
         restarts=word.restarts,
+        held=word.held,
     )
 
 

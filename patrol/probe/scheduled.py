@@ -84,6 +84,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         reason=safe_line(word.reason, 80),
         note=word.note,
         restarts=word.restarts,
+        held=word.held,
     )
 
 
@@ -101,4 +102,5 @@ def _disk(run: RunLook, stage: str, markers: frozenset[str]) -> StageState:
 def by_name(row: tuple[str, str, str]) -> Scheduler:
     """The word on a job that is known by its name only. row: its id, state and reason as squeue prints them."""
     job = job_from(row[0], row[1], row[2], None, 0)
-    return Scheduler(ASKED, job.job_id, job.state.value, job.native_state, job.reason, job.note, says=words_of(job))
+    found = Scheduler(ASKED, job.job_id, job.state.value, job.native_state, job.reason, job.note)
+    return found._replace(says=words_of(job), held=job.held)
