@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.engines import ON_BOX
 from onbox.logs.cursor import Cursor
 from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
@@ -23,24 +24,28 @@ SAFE_PLACES = ("/", "/tmp", "/dev/shm")
 
 
 class Ask(NamedTuple):
-    """One look. calls: in the order in which the box works them off: what may hang or last long comes last."""
+    """One look. calls: in the order in which the box works them off: what may hang or last long comes last. engine:
+    whose commands are asked there; "" for none.
+    """
 
     calls: tuple[Call, ...]
     state_dir: str
+    engine: str = ""
 
 
 def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> Ask:
     """The sections for a box. state_dir: as configured, below the project unless absolute."""
     state = below(box.project, state_dir)
+    engine = _engine_of(box, places)
     calls = [Call("identity")]
     if box.project is not None:
-        if box.backend == "slurm" or _is_with_slurm(places):
-            calls.append(Call("jobs", (box.project, state_dir)))  # before the markers that it is weighed with
+        if engine:
+            calls.append(Call("jobs", (box.project, state_dir, engine)))  # before the markers that it is weighed with
         calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(places))))
     for at, watch in enumerate(box.watches):
         calls += _watch_calls(box, watch, at, places)
-    if box.backend == "slurm" and box.watches:
-        calls.append(Call("queue"))
+    if box.backend in ON_BOX and box.watches:
+        calls.append(Call("queue", (box.backend,)))
     calls.append(Call("memory", (state, *_known_pids(places))))
     touched = dict.fromkeys(path for path in (box.project, *_folders(box)) if path)
     if touched:
@@ -52,7 +57,7 @@ def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> As
     if box.results:
         calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
-    return Ask(tuple(calls), state)
+    return Ask(tuple(calls), state, engine)
 
 
 def below(folder: str | None, path: str) -> str:
@@ -108,9 +113,12 @@ def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
     return words
 
 
-def _is_with_slurm(places: Mapping[str, LogPlace]) -> bool:
-    """Whether an earlier look saw a run that was handed to Slurm, whatever the configuration says of the box."""
-    return any(place.reader.get("manifest", {}).get("backend") == "slurm" for place in places.values())
+def _engine_of(box: BoxSettings, places: Mapping[str, LogPlace]) -> str:
+    """The engine whose commands are asked on the box: as configured, or of a run that an earlier look saw there."""
+    if box.backend in ON_BOX:
+        return box.backend
+    seen = (place.reader.get("manifest", {}).get("backend") for place in places.values())
+    return next((name for name in seen if name in ON_BOX), "")
 
 
 def _known_pids(places: Mapping[str, LogPlace]) -> list[str]:

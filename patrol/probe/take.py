@@ -30,6 +30,7 @@ from patrol.ssh import Answer, script_with_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from onbox.backends.base import Job
     from onbox.contract.boxes import BoxSettings
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Frames, Part
@@ -100,11 +101,16 @@ def read(
     identity: Identity = who.identity
     fresh = dict(places)
     about = _about_the_box(places, identity)
-    queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
+    queue: Any = NOT_ASKED
+    if _was_asked(asked, frames, "queue"):
+        queue = seen("queue", lambda part: box_watch.parse_queue(part, asked.engine))
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
     runs, left_out = _runs(box, asked, frames, fresh, who, unseen)
     if not isinstance(runs, Absent | Unseen):
-        runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
+        runs = tuple(
+            _with_engine(run, jobs, asked.engine, fresh) if run.managed else _with_queue(run, queue, asked.engine)
+            for run in runs
+        )
         runs = _with_trackers(runs, trackers.wanted(places), frames, fresh)
     resources = _memory(frames)
     if isinstance(resources, Unseen):
@@ -212,7 +218,7 @@ def _note(unseen: dict[str, str], label: str, value: object) -> None:
         unseen.setdefault(label, value.why)
 
 
-def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], fresh: Places) -> RunLook:
+def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], engine: str, fresh: Places) -> RunLook:
     from patrol.probe import scheduled  # noqa: PLC0415 - loaded while the box answers
 
     place = fresh.get(run.run)
@@ -220,7 +226,7 @@ def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], fresh: Places) -> 
     read = place_of(known.get("journal"))
     end = read.facts.end if read is not None else None
     ended_at = str((end or {}).get("at", ""))
-    return scheduled.with_engine(run, jobs, known.get("manifest", {}).get("backend", ""), ended_at)
+    return scheduled.with_engine(run, jobs, engine, known.get("manifest", {}).get("backend", ""), ended_at)
 
 
 def _with_trackers(
@@ -234,12 +240,12 @@ def _with_trackers(
     return tuple(found)
 
 
-def _with_queue(run: RunLook, queue: Maybe[dict[str, tuple[str, str, str]]]) -> RunLook:
+def _with_queue(run: RunLook, queue: Maybe[dict[str, Job]], engine: str) -> RunLook:
     if isinstance(queue, dict):
-        from patrol.probe import scheduled  # noqa: PLC0415 - only for Slurm
+        from patrol.probe import scheduled  # noqa: PLC0415 - only for boxes of an engine
 
-        row = queue.get(run.run)
-        word = Absent("no job of that name in the queue") if row is None else scheduled.by_name(row)
+        job = queue.get(run.run)
+        word = Absent("no job of that name in the queue") if job is None else scheduled.by_name(engine, job)
         return run._replace(scheduler=word)
     return run if queue is NOT_ASKED else run._replace(scheduler=queue)
 
