@@ -4,9 +4,9 @@ box sent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from handbook.describe_end import passed_over, progress_words, results, stage_end, trackers
+from handbook.describe_end import passed_over, progress_words, results, stage_end, tracker_facts
 from handbook.facts import (
     FailureFacts,
     IdentityFacts,
@@ -24,8 +24,11 @@ from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
 from onbox.contract.runfile import NOT_LOOKED_YET
+from onbox.contract.states import RunState
 from onbox.contract.tracker import describe_identity, identity_from_record
 from onbox.contract.units import format_duration, format_size
+from patrol.snapshot import RunLook
+from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,67 +37,74 @@ if TYPE_CHECKING:
     from onbox.contract.manifest import Amount, Artifact, Gates, Stage
     from onbox.contract.runfile import FrozenStage
     from patrol.decide.way import Way
+    from patrol.snapshot import Failure, LogLook
 
 STAGES_DESCRIBED = 200
 
+T = TypeVar("T")
+
 
 class Told(NamedTuple):
-    """What the patrol keeps of one run. look: the last one that saw it, {}: none; verdict: both as plain data."""
+    """What the patrol keeps of one run. look: the last one that saw it; None: none did. verdict: the newest; None: what
+    was kept is none.
+    """
 
     box: str
     run: str
-    look: Mapping[str, Any]
-    verdict: Mapping[str, Any]
+    look: RunLook | None
+    verdict: Verdict | None
     seen_at: float | None
+
+
+NO_VERDICT = Verdict("", "", RunState.UNKNOWN, Finding("no rule", Severity.UNKNOWN, ""))
 
 
 def describe(told: Told, way: Way, record: RunRecord | None, records_at: float | None) -> RunFacts:
     """Everything that is known of one run."""
-    look, verdict = told.look, told.verdict
-    finding = as_object(verdict.get("finding"))
-    place = safe_path(look.get("place") or "")
+    look = told.look or RunLook(told.run, managed=bool(told.run), place="", undelivered=Absent("nobody looked"))
+    verdict = told.verdict or NO_VERDICT
     facts = RunFacts(
         box=told.box,
         run=told.run,
-        managed=bool(look.get("managed", bool(told.run))),
-        state=str(verdict.get("state", "unknown")),
-        rule=safe(finding.get("rule", "no rule"), 60),
-        says=safe(finding.get("say", "")),
-        severity=str(verdict.get("severity", "unknown")),
-        since=as_number(verdict.get("since")),
+        managed=look.managed,
+        state=verdict.state.value,
+        rule=safe(verdict.finding.rule, 60),
+        says=safe(verdict.finding.say),
+        severity=verdict.severity.name.lower(),
+        since=verdict.since if told.verdict else None,
         seen_at=told.seen_at,
-        remedy=safe(finding.get("remedy", "")),
-        look=as_typed(verdict.get("look", "")),
+        remedy=safe(verdict.finding.remedy),
+        look=as_typed(verdict.look),
         way=way,
-        place=place,
-        onbox=tuple(as_typed(word) for word in _sequence(look.get("onbox"))) or ("onbox",),
-        signs=tuple(map(str, _sequence(verdict.get("signs")))),
-        last_known=safe(verdict.get("last_known", "")),
-        run_id=safe(observed(unplain(look.get("run_id"))) or "", 80),
+        place=safe_path(look.place),
+        onbox=tuple(as_typed(word) for word in look.onbox) or ("onbox",),
+        signs=verdict.signs,
+        last_known=safe(verdict.last_known),
+        run_id=safe(observed(look.run_id) or "", 80),
         project=way.project or "",
-        stage=_text(look.get("stage"), "no stage"),
-        attempt=_whole(look.get("attempt")),
-        stages_done=int(as_number(look.get("stages_done")) or 0),
-        stages_total=int(as_number(look.get("stages_total")) or 0),
-        progress=progress_words(look.get("progress")),
-        further=tuple(
-            (safe(one.get("rule", ""), 60), safe(one.get("say", ""))) for one in _list(verdict.get("further"))
-        ),
-        acknowledged=verdict.get("acknowledged") is True,
-        failure=_failure(look.get("failure")),
-        log=_log(look.get("log")),
-        waiting=_whole(look.get("undelivered"), "nobody looked"),
-        trackers=trackers(look),
+        stage=_text(look.stage),
+        attempt=_known(look.attempt),
+        stages_done=look.stages_done,
+        stages_total=look.stages_total,
+        progress=progress_words(look.progress),
+        further=tuple((safe(one.rule, 60), safe(one.say)) for one in verdict.further),
+        acknowledged=verdict.acknowledged,
+        failure=_failure(look.failure),
+        log=_log(look.log),
+        waiting=_known(look.undelivered),
+        trackers=tuple(map(tracker_facts, look.trackers)),
     )
     return facts if record is None else _with_record(facts, record, look, records_at)
 
 
-def _with_record(facts: RunFacts, record: RunRecord, look: Mapping[str, Any], records_at: float | None) -> RunFacts:
+def _with_record(facts: RunFacts, record: RunRecord, look: RunLook, records_at: float | None) -> RunFacts:
     head = record.head
     if head is None:
-        return facts._replace(stages=Unseen(record.trouble), identity=Unseen(record.trouble), records_at=records_at)
+        why = Unseen(record.trouble)
+        return facts._replace(stages=why, identity=why, resume=why, notify=why, records_at=records_at)
     place = facts.place or head.run
-    tracker = as_object(look.get("progress")).get("tracker_run")
+    progress = observed(look.progress)
+    tracker = progress.tracker_run if progress is not None else None
     stages = tuple(_stage(one, record, facts) for one in record.stages[:STAGES_DESCRIBED])
     return facts._replace(
         project=safe_path(head.project),
@@ -328,10 +338,10 @@ def _wrong(one: Mapping[str, Any]) -> str:
     return "incomplete" if not one.get("against") else "NOT OF THIS RUN" if one.get("refused") else "given up"
 
 
-def _notify(data: Any) -> str:
+def _notify(data: Any) -> Maybe[str]:
     targets = [safe(one.get("name", "?"), 60) for one in _list(as_object(data).get("targets"))]
     if not targets:
-        return ""
+        return Absent("nobody is told by the run itself")
     events = [str(one) for one in _sequence(as_object(data).get("on"))]
     return ", ".join(targets) + (f" on {', '.join(events)}" if events else "")
 
@@ -347,40 +357,34 @@ def _list(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in _sequence(value) if isinstance(one, dict)]
 
 
-def _text(value: Any, why: str) -> Maybe[str]:
-    known = unplain(value)
+# -- readings, with their reasons as they may be shown
+
+
+def _known(value: Maybe[T]) -> Maybe[T]:
+    return type(value)(safe(value.why, 200)) if isinstance(value, Absent | Unseen) else value
+
+
+def _text(value: Maybe[str]) -> Maybe[str]:
+    known = _known(value)
+    return safe(known, 200) if isinstance(known, str) else known
+
+
+def _failure(value: Maybe[Failure]) -> Maybe[FailureFacts]:
+    known = _known(value)
     if isinstance(known, Absent | Unseen):
-        return type(known)(safe(known.why, 200))
-    return safe(known, 200) if isinstance(known, str) and known else Absent(why)
-
-
-def _whole(value: Any, why: str = "not known") -> Maybe[int]:
-    known = unplain(value)
-    if isinstance(known, Absent | Unseen):
-        return type(known)(safe(known.why, 200))
-    return known if isinstance(known, int) and not isinstance(known, bool) else Absent(why)
-
-
-def _failure(value: Any) -> Maybe[FailureFacts]:
-    known = unplain(value)
-    if isinstance(known, Absent | Unseen):
-        return type(known)(safe(known.why, 200))
-    if not isinstance(known, dict):
-        return Absent("none")
-    allowed = known.get("retry_allowed")
+        return known
     return FailureFacts(
-        stage=safe(known.get("stage", ""), 80),
-        failure_class=safe(known.get("failure_class", "unknown"), 60),
-        proof=safe(known.get("proof", ""), 300),
-        remedy=safe(known.get("remedy", ""), 300),
-        where=safe(known.get("where", ""), 200),
-        retry_allowed=allowed if isinstance(allowed, bool) else None,
+        stage=safe(known.stage, 80),
+        failure_class=safe(known.failure_class, 60),
+        proof=safe(known.proof, 300),
+        remedy=safe(known.remedy, 300),
+        where=safe(known.where, 200),
+        retry_allowed=known.retry_allowed,
     )
 
 
-def _log(value: Any) -> Maybe[str]:
-    known = unplain(value)
+def _log(value: Maybe[LogLook]) -> Maybe[str]:
+    known = _known(value)
     if isinstance(known, Absent | Unseen):
-        return type(known)(safe(known.why, 200))
-    path = as_object(known).get("path")
-    return safe_path(path) if isinstance(path, str) and path else Absent("no log yet")
+        return known
+    return safe_path(known.path) if known.path else Absent("no log yet")

@@ -7,34 +7,37 @@ from typing import TYPE_CHECKING, Any
 from handbook.facts import PassedFacts, ResultFacts, StageEnd, TrackerFacts
 from handbook.words import safe, safe_path
 from onbox.contract.json_text import as_number, as_object, as_whole
-from onbox.contract.progress import Progress, render_progress
-from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
-from onbox.contract.tracker import describe_identity, identity_from_record
+from onbox.contract.progress import render_progress
+from onbox.contract.readings import Absent, Maybe, Unseen, observed
+from onbox.contract.tracker import describe_identity
 from onbox.outside import safe_text
+from patrol.codec import progress_from_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.markers import Marker
+    from onbox.contract.progress import Progress
+    from onbox.trackers.reading import TrackerRun
+    from patrol.snapshot import TrackerLook
 
 LISTED = 20
 RESULT_LIMIT = 2048
 
 
-def progress_words(value: Any) -> Maybe[str]:
-    """`~400/400 (100%) loss 0.41` of a progress as plain data."""
-    known = unplain(value)
-    if isinstance(known, Absent | Unseen):
-        return type(known)(safe(known.why, 200))
-    if isinstance(known, str):  # what did not fit into the marker
-        return Unseen(safe(known, 200))
-    if not isinstance(known, dict):
+def progress_words(value: Maybe[Progress]) -> Maybe[str]:
+    """`~400/400 (100%) loss 0.41`"""
+    if isinstance(value, Absent | Unseen):
+        return type(value)(safe(value.why, 200))
+    return safe(render_progress(value), 200)
+
+
+def _progress_of_marker(value: object) -> Maybe[Progress]:
+    if isinstance(value, str):  # what did not fit into the marker
+        return Unseen(safe(value, 200))
+    if value is None:
         return Absent("no progress was shown")
-    fields = {key: item for key, item in known.items() if key in Progress._fields}
-    try:
-        return safe(render_progress(Progress(**fields)), 200)
-    except (TypeError, ValueError):
-        return Unseen("its progress could not be understood")
+    return progress_from_data(value) or Unseen("its progress could not be understood")
 
 
 def stage_end(marker: Marker) -> StageEnd:
@@ -47,7 +50,7 @@ def stage_end(marker: Marker) -> StageEnd:
         attempt=marker.attempt,
         exit_code=as_whole(data.get("exit_code")),
         took_seconds=as_number(data.get("duration_seconds")),
-        progress=progress_words(data.get("progress")),
+        progress=progress_words(_progress_of_marker(data.get("progress"))),
         step=as_number(as_object(data.get("progress")).get("current")),
         artifacts=tuple((safe_path(one.get("path", "")), as_whole(one.get("bytes"))) for one in listed[:LISTED]),
         artifact_count=as_whole(data.get("artifact_count")) or 0,
@@ -88,29 +91,21 @@ def results(forecast: Mapping[str, Any]) -> tuple[ResultFacts, ...]:
     )
 
 
-def trackers(look: Mapping[str, Any]) -> tuple[TrackerFacts, ...]:
-    """The run's runs at experiment trackers, as the patrol saw them last."""
-    listed = look.get("trackers")
-    return tuple(_tracker(one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict))
-
-
-def _tracker(one: Mapping[str, Any]) -> TrackerFacts:
-    identity, drift = identity_from_record(as_object(one.get("identity"))), one.get("drift")
-    sent = one.get("synced")
+def tracker_facts(one: TrackerLook) -> TrackerFacts:
+    """The run of a stage at an experiment tracker, as the patrol saw it last."""
     return TrackerFacts(
-        stage=safe(one.get("stage") or "", 80),
-        says=safe(describe_identity(identity) if identity else "a tracker", 200),
-        finished=_finished(unplain(one.get("disk")), unplain(one.get("server"))),
-        drift=tuple(safe(text, 200) for text in drift) if isinstance(drift, list) else (),
-        sent=sent if isinstance(sent, bool) else None,
+        stage=safe(one.stage, 80),
+        says=safe(describe_identity(one.identity), 200),
+        finished=_finished(one.disk, one.server),
+        drift=tuple(safe(text, 200) for text in one.drift),
+        sent=one.synced,
     )
 
 
-def _finished(disk: Any, server: Any) -> Maybe[bool]:
+def _finished(disk: Maybe[TrackerRun], server: Maybe[TrackerRun]) -> Maybe[bool]:
     """Whether it has its end and its last values: by its files, or by the server where these were not seen."""
-    for seen in (disk, server):
-        run = observed(seen)
-        if isinstance(run, dict) and isinstance(run.get("state"), str):
-            return run["state"] == "finished" and run.get("has_summary") is not False
+    run = observed(disk) or observed(server)
+    if run is not None and run.state is not None:
+        return run.state == "finished" and run.has_summary is not False
     why = next((seen.why for seen in (disk, server) if isinstance(seen, Unseen)), "nobody asked it")
     return Unseen(safe(why, 200))

@@ -203,7 +203,7 @@ class RunFacts(NamedTuple):
     launches: tuple[LaunchFacts, ...] = ()
     identity: Maybe[IdentityFacts] = NOT_READ
     resume: Maybe[ResumeFacts] = NOT_READ
-    notify: str = ""
+    notify: Maybe[str] = NOT_READ
     waiting: Maybe[int] = Absent("nobody is told")
     records_at: float | None = None
     trackers: tuple[TrackerFacts, ...] = ()

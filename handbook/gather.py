@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.describe import Told, describe
 from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
-from handbook.records import read
+from handbook.records import RawRun, read
 from handbook.reminder import record_of
 from handbook.store import KeptRun, Store, load, save
 from handbook.words import safe, safe_path
-from onbox.contract.json_text import as_number, parse_object
 from onbox.contract.names import name_problem
-from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
 from onbox.contract.units import format_duration
 from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, read_crontab
@@ -25,18 +25,24 @@ from onbox.crontab_text import our_lines
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from patrol.before import BoxBefore
+from patrol.codec import look_from_text, verdict_from_text
 from patrol.cron import NONE_RUNS, tag
 from patrol.decide.way import way_to
 from patrol.heartbeat import CADENCES, read_heartbeat, stand
 from patrol.kept import MemoryTrouble, Past
 from patrol.memory import Memory
+from patrol.records import record_from_text
 from patrol.schedule import next_due, parse_schedule
+from patrol.snapshot import BoxLook, Unreachable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.contract.boxes import BoxSettings
     from patrol.decide.way import Way
     from patrol.kept import LastWord
     from patrol.settings import Settings
+    from patrol.snapshot import RunLook, Snapshot
 
 
 RECORDS_OLD_SECONDS = 3600.0  # results can go, and checkpoints come, without a trace in the records
@@ -51,11 +57,14 @@ class Place(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """What the patrol's memory holds. looks: the newest one of each box, as plain data."""
+    """What the patrol's memory holds. looks: the newest one of each box; None: there is none. records: of runs
+    whose markers changed, as the look that saw it brought them, and when.
+    """
 
     words: tuple[LastWord, ...]
     past: Past
-    looks: dict[str, dict[str, Any]]
+    looks: dict[str, Snapshot | None]
+    records: Mapping[tuple[str, str], tuple[float, str]] = MappingProxyType({})
     trouble: str = ""
 
 
@@ -65,7 +74,7 @@ def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool =
     """
     settings = place.settings
     remembered = _recall(settings)
-    store = _renew_looks(load(settings.state), remembered, settings)
+    store = _take_records(_renew_looks(load(settings.state), remembered, settings), remembered)
     troubles = [remembered.trouble] if remembered.trouble else []
     if fetching:
         store, said = _renew_records(settings, store, all_anew=all_anew)
@@ -83,15 +92,11 @@ def _recall(settings: Settings) -> Remembered:
     if not os.path.exists(memory.path):
         return nothing
     try:
-        looks = {box.name: _plain_look(memory.last_look(box.name)) for box in settings.config.boxes}
+        looks = {box.name: look_from_text(memory.last_look(box.name)) for box in settings.config.boxes}
         words = tuple(word for word in memory.last_words() if not (word.run and name_problem(word.run)))
-        return Remembered(words, memory.recall(), looks)
+        return Remembered(words, memory.recall(), looks, memory.records())
     except (MemoryTrouble, StateNotWritten) as error:
         return nothing._replace(trouble=f"the patrol's memory could not be read: {error}")
-
-
-def _plain_look(text: str | None) -> dict[str, Any]:
-    return parse_object(text) or {}
 
 
 def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> Store:
@@ -100,13 +105,21 @@ def _renew_looks(store: Store, remembered: Remembered, settings: Settings) -> St
     boxes = {box.name for box in settings.config.boxes}
     runs = {key: one for key, one in store.runs.items() if key in spoken and key[0] in boxes}
     for box, look in remembered.looks.items():
-        seen = look.get("runs")
-        for one in seen if isinstance(seen, list) else ():
-            if isinstance(one, dict) and isinstance(one.get("run"), str) and not name_problem(one["run"]):
-                key = (box, one["run"])
-                known = runs.get(key, KeptRun({}, None))
-                runs[key] = known._replace(look=one, seen_at=as_number(look.get("at")))
+        if isinstance(look, BoxLook):
+            for one in (one for one in observed(look.runs) or () if not name_problem(one.run)):
+                known = runs.get((box, one.run), KeptRun(None, None))
+                runs[box, one.run] = known._replace(look=one, seen_at=look.at)
     return Store(runs)
+
+
+def _take_records(store: Store, remembered: Remembered) -> Store:
+    """With the records that a look brought, where they are newer than those that were read apart."""
+    runs = dict(store.runs)
+    for key, (at, text) in remembered.records.items():
+        known, record = runs.get(key), record_from_text(text)
+        if known is not None and record is not None and (known.records_at or 0.0) < at:
+            runs[key] = known._replace(raw=RawRun(*record, forecast=None), key=None, records_at=at)
+    return store._replace(runs=runs)
 
 
 _DEPENDS_ON = (
@@ -115,9 +128,9 @@ _DEPENDS_ON = (
 )  # fmt: skip
 
 
-def _key_of(look: dict[str, Any]) -> str:
+def _key_of(look: RunLook | None) -> str:
     """What run.json, journal and markers depend on."""
-    return json.dumps([look.get(name) for name in _DEPENDS_ON], sort_keys=True)
+    return json.dumps([plain(getattr(look, name, None)) for name in _DEPENDS_ON], sort_keys=True)
 
 
 def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
@@ -126,7 +139,8 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
     wanted: dict[str, dict[str, str]] = {}
     for (box, run), one in store.runs.items():
         aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS
-        if one.look.get("managed") and (all_anew or aged or one.raw is None or one.key != _key_of(one.look)):
+        old = all_anew or aged or one.raw is None or one.key != _key_of(one.look)
+        if old and one.look is not None and one.look.managed:
             wanted.setdefault(box, {})[run] = _python(one.look)
     runs, troubles = dict(store.runs), []
     for box, answer in fetch_all(settings, wanted).items():
@@ -146,8 +160,7 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
 
 def _facts(place: Place, remembered: Remembered, store: Store, now: float, troubles: tuple[str, ...]) -> Facts:
     settings = place.settings
-    looks = [at for look in remembered.looks.values() if (at := as_number(look.get("at"))) is not None]
-    as_of = max(looks, default=None)
+    as_of = max((look.at for look in remembered.looks.values() if look is not None), default=None)
     watch, cadence = _watch(place, as_of, now)
     runs = []
     for box in settings.config.boxes:
@@ -171,25 +184,24 @@ def _facts(place: Place, remembered: Remembered, store: Store, now: float, troub
 
 
 def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunFacts:
-    kept = store.runs.get((word.box, word.run), KeptRun({}, None))
+    kept = store.runs.get((word.box, word.run), KeptRun(None, None))
     before = remembered.past.runs.get((word.box, word.run))
     seen_at = kept.seen_at if kept.seen_at is not None else (before.last_seen_at if before else None)
     if not word.run:  # of the box itself
         seen_at = remembered.past.boxes.get(word.box, BoxBefore()).last_reached_at
-    told = Told(word.box, word.run, kept.look, _plain_look(word.verdict), seen_at)
+    told = Told(word.box, word.run, kept.look, verdict_from_text(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
     return describe(told, way, record, kept.records_at)
 
 
-def _python(look: dict[str, Any]) -> str:
-    python = look.get("python")
-    return python if isinstance(python, str) and python.startswith("/") else ""
+def _python(look: RunLook) -> str:
+    python = observed(look.python) or ""
+    return python if python.startswith("/") else ""
 
 
 def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFacts:
     before = remembered.past.boxes.get(box.name, BoxBefore())
-    look = remembered.looks.get(box.name, {})
-    reason = look.get("reason") if isinstance(look.get("reason"), str) else ""
+    look = remembered.looks.get(box.name)
     return BoxFacts(
         name=box.name,
         host="this machine" if box.backend == "local" else safe(box.host, 120),
@@ -199,7 +211,7 @@ def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFac
         recover=box.recover,
         reached_at=before.last_reached_at,
         clocks=tuple(safe(one, 200) for one in box.clocks),
-        trouble=safe(f"{reason}: {look.get('detail', '')}", 200) if reason else "",
+        trouble=safe(f"{look.reason}: {look.detail}", 200) if isinstance(look, Unreachable) else "",
     )
 
 

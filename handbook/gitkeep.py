@@ -13,6 +13,7 @@ from handbook.entry import parse_logbook
 from handbook.words import safe
 from onbox.system.command import NotRun, run_command
 from onbox.system.files import read_file
+from onbox.system.git import ITS_OWN_TREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +76,7 @@ class _Git:
 
     def __call__(self, *words: str, seconds: float = LOCAL_SECONDS) -> str:
         """Its output. Raises _Refused."""
-        done = run_command(["git", *words], timeout_seconds=seconds, env=self.env, folder=self.folder)
+        done = run_command(["git", *ITS_OWN_TREE, *words], timeout_seconds=seconds, env=self.env, folder=self.folder)
         if isinstance(done, NotRun):
             raise _Refused(done.why)
         if done.code != 0:

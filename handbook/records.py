@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from handbook.scrub import scrub_lines
 from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.names import name_problem
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
 from patrol.box_program import FUNCTIONS
+from patrol.scrub import scrub_lines
 from patrol.ssh import script_with_values
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ LIMITS = {"manifest": 1 << 20, "marker": 4096}
 
 
 class RawRun(NamedTuple):
-    """One run's records, as text: what is kept between two builds."""
+    """One run's records, as text: what is kept between two builds. forecast: None: nobody asked for it yet."""
 
     manifest: str
     launches: str
     events: str
     markers: dict[str, str]
-    forecast: str
+    forecast: str | None
 
 
 class BoxRecords(NamedTuple):
@@ -192,7 +192,9 @@ def _records(text: str) -> tuple[Record, ...]:
     return tuple(one for one in parse_events(line + b"\n" for line in lines) if not isinstance(one, Unreadable))
 
 
-def _forecast(text: str) -> tuple[dict[str, Any], str]:
+def _forecast(text: str | None) -> tuple[dict[str, Any], str]:
+    if text is None:
+        return {}, "what a resume would do was not asked yet: `handbook resume` asks"
     data = parse_object(text)
     if data is not None and isinstance(data.get("would"), str):
         return data, ""

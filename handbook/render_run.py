@@ -190,9 +190,9 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[Markdown]:
     if run.launches:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
         words = joined(" · ", (_launch(one) for one in last))
-        lines.append(md("{} launches: {}", len(run.launches), words))
+        lines.append(md("{}: {}", "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches", words))
     waiting = observed(run.waiting)
-    told = md("tells {}", run.notify) if run.notify else "nobody is told by the run itself"
+    told = maybe(run.notify) if isinstance(run.notify, Absent | Unseen) else f"tells {run.notify}"
     lines.append(md("notifications: {}{}", told, f"; {waiting} wait undelivered" if waiting else ""))
     return lines
 

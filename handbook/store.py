@@ -6,23 +6,28 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.records import RawRun
 from onbox.contract.names import name_problem
+from onbox.contract.readings import plain
 from onbox.system.files import read_file, replace_file
 from onbox.system.ownership import make_own_folder
+from patrol.codec import run_look_from_data
+
+if TYPE_CHECKING:
+    from patrol.snapshot import RunLook
 
 FILE = "handbook-records.json"
 SCHEMA = 1
 
 
 class KeptRun(NamedTuple):
-    """look: plain data of the last look that saw it. key: what the records depend on, as that look had it; None: they
+    """look: the last one that saw it; None: none did. key: what the records depend on, as that look had it; None: they
     were never read. records_at: when they were.
     """
 
-    look: dict[str, Any]
+    look: RunLook | None
     seen_at: float | None
     key: str | None = None
     records_at: float | None = None
@@ -48,7 +53,7 @@ def load(folder: str) -> Store:
 def _run(one: dict[str, Any]) -> KeptRun:
     raw = one.get("raw")
     return KeptRun(
-        look=dict(one["look"]),
+        look=run_look_from_data(one["look"]),
         seen_at=one.get("seen_at"),
         key=one.get("key"),
         records_at=one.get("records_at"),
@@ -58,10 +63,7 @@ def _run(one: dict[str, Any]) -> KeptRun:
 
 def save(folder: str, store: Store) -> None:
     """Raises StateNotWritten."""
-    runs = [
-        {"box": box, "run": run, **one._asdict(), "raw": one.raw._asdict() if one.raw else None}
-        for (box, run), one in sorted(store.runs.items())
-    ]
+    runs = [{"box": box, "run": run, **plain(one)} for (box, run), one in sorted(store.runs.items())]
     make_own_folder(folder)
     text = json.dumps({"schema": SCHEMA, "runs": runs}, separators=(",", ":"))
     replace_file(os.path.join(folder, FILE), text.encode("ascii"), durable=False)

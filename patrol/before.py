@@ -5,7 +5,7 @@ The store keeps it; `decide` reads it; `recall.fold` makes the next one from the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Before(NamedTuple):
@@ -80,16 +80,3 @@ class BoxBefore(NamedTuple):
     last_tick_at: float | None = None
     rule: str | None = None
     since: float | None = None
-
-
-class LogPlace(NamedTuple):
-    """How far a run's log was read, and what its lines have shown so far; None: never read.
-
-    cursor: device, inode, offset, and hash of the bytes before it. reader: state of `logs.progress.ProgressReader`.
-    held: the beginning of a line that is not whole yet.
-    """
-
-    path: str
-    cursor: tuple[int, int, int, str]
-    reader: dict[str, Any]
-    held: bytes = b""

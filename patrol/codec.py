@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
-from onbox.outside import safe_text
-from onbox.redact import MASK, redact
-from patrol.before import Before, BoxBefore, LogPlace
+from patrol.before import Before, BoxBefore
+from patrol.typed import Amiss, from_plain
 
 if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+    from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Finding, Verdict
 
 SCHEMA = 1
@@ -39,45 +41,6 @@ def _deep_tuple(value: Any) -> Any:
     return tuple(_deep_tuple(item) for item in value) if isinstance(value, list) else value
 
 
-def place_to_text(place: LogPlace, kept: str | None = None) -> str:
-    """What the log's lines hold of secrets stays out of the store. kept: the text that is there now; where nothing is
-    new it is the text again, and is not searched again: that takes 4 ms of a box's 10.
-    """
-    text = _place_to_text(place)
-    if text == kept:
-        return text
-    reader = dict(place.reader)
-    if isinstance(reader.get("window"), str):
-        reader["window"] = _kept(reader["window"])
-    if isinstance(reader.get("progress"), dict):  # it keeps back the last lines
-        reader["progress"] = {
-            key: _kept(value) if isinstance(value, str) else value for key, value in reader["progress"].items()
-        }
-    held = _kept(place.held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    return _place_to_text(place._replace(reader=reader, held=held))
-
-
-def _kept(text: str) -> str:
-    """Text of a log, masked, and otherwise as it was: it is read on from there. Where colours hide a secret from the
-    mask, they go.
-    """
-    masked, shown = redact(text), safe_text(text)
-    return shown if shown.count(MASK) > masked.count(MASK) else masked
-
-
-def _place_to_text(place: LogPlace) -> str:
-    data = place._asdict() | {"held": b64encode(place.held).decode("ascii")}
-    return json.dumps({"schema": SCHEMA, **data}, separators=(",", ":"))
-
-
-def place_from_text(text: str) -> LogPlace:
-    """Raises ValueError, TypeError, KeyError."""
-    data = json.loads(text)
-    device, inode, offset, before = data["cursor"]
-    cursor = (int(device), int(inode), int(offset), str(before))
-    return LogPlace(str(data["path"]), cursor, dict(data["reader"]), b64decode(data.get("held", "")))
-
-
 def verdict_to_dict(verdict: Verdict) -> dict[str, Any]:
     """For every `--json` and for the store: what is said of a run, with `severity` and `state` as words."""
     data: dict[str, Any] = verdict._asdict()
@@ -99,3 +62,62 @@ def _finding_to_dict(finding: Finding) -> dict[str, Any]:
 def look_to_text(look: Any) -> str:
     """A look as JSON, for the history; what JSON has no shape for is written as text."""
     return json.dumps(plain(look), separators=(",", ":"), default=str)
+
+
+# -- and back: for who reads what was kept (a tick itself never does)
+
+
+def look_from_text(text: str | None) -> Snapshot | None:
+    """The inverse of `look_to_text`; None for what is no look."""
+    data = parse_object(text) or {}
+    name = "Unreachable" if "reason" in data else "BoxLook"
+    try:
+        found: Snapshot = from_plain(name, data, _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+def run_look_from_data(data: object) -> RunLook | None:
+    """One run of a look, from its plain data; None for what is none."""
+    try:
+        found: RunLook = from_plain("RunLook", data, _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+def progress_from_data(data: object) -> Progress | None:
+    """A progress, from its plain data; None for what is none."""
+    try:
+        found: Progress = from_plain("Progress", data, _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+def verdict_from_text(text: str) -> Verdict | None:
+    """The inverse of `verdict_to_text`; None for what is no verdict."""
+    try:
+        found: Verdict = from_plain("Verdict", parse_object(text), _kinds())
+    except Amiss:
+        return None
+    return found
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, type[Any]]:
+    """Every class that a look or a verdict holds, by name."""
+    from onbox.contract.boxes import StopAt  # noqa: PLC0415 - a tick itself reads none of it back
+    from onbox.contract.progress import Progress  # noqa: PLC0415
+    from onbox.contract.states import RunState  # noqa: PLC0415
+    from onbox.contract.tracker import TrackerIdentity  # noqa: PLC0415
+    from onbox.logs.cursor import Cursor  # noqa: PLC0415
+    from onbox.trackers.reading import TrackerRun  # noqa: PLC0415
+    from onbox.trackers.trackio_db import Alert  # noqa: PLC0415
+    from onbox.triage.repeats import AttemptEnd  # noqa: PLC0415
+    from patrol import snapshot, verdict  # noqa: PLC0415
+
+    found = (StopAt, Progress, RunState, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
+    ours = (one for module in (snapshot, verdict) for one in vars(module).values() if isinstance(one, type))
+    return {one.__name__: one for one in (*found, *ours)}

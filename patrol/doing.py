@@ -112,10 +112,13 @@ def _do_resubmit(settings: Settings, judged: BoxJudged, run: Judged) -> actions.
     from patrol.engines.resubmit import resubmit  # noqa: PLC0415 - most patrols have no cluster
 
     watch = next((one for one in judged.box.watches if one.name == run.verdict.run), None)
-    place = (judged.places or {}).get(run.verdict.run)
-    if watch is None or place is None:
+    runs = judged.memories.runs if judged.memories is not None else {}
+    known = runs.get(run.verdict.run)
+    if watch is None or known is None:
         return actions.Done("failed", "the job is not in the configuration, or was not seen")
-    return actions.Done(*resubmit(settings, judged.box, watch, place))
+    done = resubmit(settings, judged.box, watch, known)
+    runs[run.verdict.run] = done.kept
+    return actions.Done(done.outcome, done.says)
 
 
 def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Done:
@@ -187,9 +190,8 @@ def _relay_of(settings: Settings, box: BoxJudged, places: Mapping[str, str], wor
 
 def _targets_of(box: BoxJudged, run: str) -> frozenset[str]:
     """Those that the run's own definition names."""
-    place = (box.places or {}).get(run)
-    named = place.reader.get("manifest", {}).get("targets") if place is not None else None
-    return frozenset(named) if isinstance(named, list | tuple) else frozenset()
+    known = box.memories.runs.get(run) if box.memories is not None else None
+    return frozenset(known.manifest.targets) if known is not None and known.manifest is not None else frozenset()
 
 
 def _read_waiting(settings: Settings, box: BoxJudged, places: Mapping[str, str]) -> list[relay.Waiting] | NoAnswer:

@@ -14,6 +14,7 @@ from patrol.decide.way import way_to
 from patrol.kept import BoxNote, Point, RunNote
 from patrol.origin import is_asked_for, origin_of
 from patrol.recall import acknowledgement, fold, fold_box
+from patrol.records import record_to_text
 from patrol.report import line
 from patrol.report_forms import Entry
 from patrol.snapshot import BoxLook
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onbox.contract.boxes import BoxSettings
-    from patrol.before import LogPlace
     from patrol.decide.policy import Policy
     from patrol.kept import Past
+    from patrol.run_memory import Memories
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Verdict
 
@@ -57,7 +58,7 @@ class BoxJudged(NamedTuple):
     before: BoxBefore
     after: BoxBefore
     runs: tuple[Judged, ...]
-    places: dict[str, LogPlace] | None
+    memories: Memories | None
     left: tuple[str, ...] = ()
 
     def entries(self) -> list[Entry]:
@@ -73,8 +74,8 @@ class Frame(NamedTuple):
     now: float
 
 
-def judge(box: BoxSettings, snapshot: Snapshot, places: dict[str, LogPlace] | None, frame: Frame) -> BoxJudged:
-    """What is to be said of a box and its runs, and remembered. places: of logs; None: not read."""
+def judge(box: BoxSettings, snapshot: Snapshot, memories: Memories | None, frame: Frame) -> BoxJudged:
+    """What is to be said of a box and its runs, and remembered. memories: None: it was not reached."""
     before = frame.past.boxes.get(box.name, BoxBefore())
     after = fold_box(before, snapshot, frame.now)
     looks = _looks(snapshot)
@@ -87,7 +88,7 @@ def judge(box: BoxSettings, snapshot: Snapshot, places: dict[str, LogPlace] | No
         alone = _judge_box(box, snapshot, before, frame)
         after = after._replace(rule=alone.verdict.finding.rule, since=alone.verdict.since)
         runs = [alone]
-    return BoxJudged(box, snapshot, before, after, tuple(runs), places, left)
+    return BoxJudged(box, snapshot, before, after, tuple(runs), memories, left)
 
 
 def _left(box: BoxSettings, past: Past, seen: set[str]) -> tuple[str, ...]:
@@ -185,8 +186,13 @@ def undelivered(judged: BoxJudged) -> dict[str, str]:
 
 
 def box_note(judged: BoxJudged) -> BoxNote:
-    look = codec.look_to_text(judged.snapshot)
-    return BoxNote(judged.box.name, judged.snapshot.at, judged.after, look, judged.places, judged.left)
+    snapshot = judged.snapshot
+    records: tuple[tuple[str, str], ...] = ()
+    if isinstance(snapshot, BoxLook):
+        records = tuple((run, record_to_text(record)) for run, record in snapshot.records)
+        snapshot = snapshot._replace(records=())
+    look = codec.look_to_text(snapshot)
+    return BoxNote(judged.box.name, snapshot.at, judged.after, look, judged.memories, judged.left, records)
 
 
 def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patrol.before import Before, BoxBefore, LogPlace
+    from patrol.before import Before, BoxBefore
+    from patrol.run_memory import Memories
 
 
 class MemoryTrouble(Exception):
@@ -15,11 +16,13 @@ class MemoryTrouble(Exception):
 
 
 class Past(NamedTuple):
-    """What a tick needs to know of the earlier ones. runs: by (box, run). places: by box, then run."""
+    """What a tick needs to know of the earlier ones. runs: by (box, run). memories: by box, then run, as the text that
+    `run_codec.memories_of` reads: each look reads those of its own box, while the box answers.
+    """
 
     runs: dict[tuple[str, str], Before]
     boxes: dict[str, BoxBefore]
-    places: dict[str, dict[str, LogPlace]]
+    memories: dict[str, dict[str, str]]
 
 
 class Point(NamedTuple):
@@ -57,16 +60,17 @@ class RunNote(NamedTuple):
 
 
 class BoxNote(NamedTuple):
-    """What is kept of one box after a tick. look: as JSON. places: of the logs that were read; None: not reached, the
-    places stay as they were. left: runs that onbox.toml asks for no more; they are forgotten.
+    """What is kept of one box after a tick. look: as JSON. memories: None: it was not reached, they stay as they
+    were. left: runs that onbox.toml asks for no more; they are forgotten. records: by run, as JSON.
     """
 
     box: str
     at: float
     before: BoxBefore
     look: str
-    places: dict[str, LogPlace] | None
+    memories: Memories | None
     left: tuple[str, ...] = ()
+    records: tuple[tuple[str, str], ...] = ()
 
 
 class TickNote(NamedTuple):

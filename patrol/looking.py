@@ -17,11 +17,12 @@ from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import CONNECT_SECONDS, Connection, Target, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from onbox.contract.boxes import BoxSettings
-    from patrol.before import BoxBefore, LogPlace
+    from patrol.before import BoxBefore
     from patrol.kept import Past
+    from patrol.run_memory import Memories
     from patrol.settings import Settings
     from patrol.snapshot import Snapshot
     from patrol.ssh import Answer, NoAnswer
@@ -47,11 +48,11 @@ def _load_meanwhile(names: Sequence[str]) -> None:
 
 
 class Seen(NamedTuple):
-    """One box. places: of its logs; None: it was not reached, they stay as they were."""
+    """One box. memories: of it and its runs; None: it was not reached, they stay as they were."""
 
     box: BoxSettings
     snapshot: Snapshot
-    places: dict[str, LogPlace] | None
+    memories: Memories | None
 
 
 def target_of(settings: Settings, box: BoxSettings) -> Target:
@@ -108,12 +109,11 @@ def _why_waiting(before: BoxBefore) -> str:
 
 def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:
     """Start the client first: what is asked, and how the answer is read, is loaded while it logs in."""
-    known = past.places.get(box.name, {})
     if box.is_cluster:
         from patrol.engines.look import look_at_cluster  # noqa: PLC0415 - only where there is one
 
-        snapshot, places = look_at_cluster(box, settings, dict(known), wall())
-        return Seen(box, snapshot, places if isinstance(snapshot, BoxLook) else None)
+        snapshot, memories = look_at_cluster(box, settings, _recall(past, box), wall())
+        return Seen(box, snapshot, memories if isinstance(snapshot, BoxLook) else None)
     began = monotonic()
     target = target_of(settings, box)
     connect_seconds = _connect_seconds(past.boxes.get(box.name))
@@ -134,36 +134,44 @@ def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]
         )
 
     try:
+        known = _recall(past, box)
         server = _tracker_server(settings, known)
         from patrol.probe.take import take  # noqa: PLC0415 - loaded while the client logs in
 
-        snapshot, places = take(box, settings, known, ask_box, began_at)
+        snapshot, memories = take(box, settings, known, ask_box, began_at)
     finally:
         if early is not None:
             early.close()
-    if any(place.reader.get("manifest", {}).get("backend") in CLUSTERS for place in places.values()):
+    if any(run.engine in CLUSTERS for run in memories.runs.values()):
         from patrol.engines.look import ask_for_runs  # noqa: PLC0415 - only where a run is with one
 
         left = (box.deadline_seconds or settings.patrol.deadline_seconds) - (monotonic() - began)
-        snapshot = ask_for_runs(box, settings, snapshot, places, left)
+        snapshot, memories = ask_for_runs(box, settings, snapshot, memories, left)
     if not isinstance(snapshot, BoxLook):
         return Seen(box, snapshot, None)
-    snapshot = snapshot if server is None else server.add_to(snapshot, places)
+    if server is not None:
+        snapshot, memories = server.add_to(snapshot, memories)
     if settings.config.tracker != Intent():
         from patrol.probe.trackers import with_intent  # noqa: PLC0415 - only where a run at a tracker is meant
 
         snapshot = with_intent(snapshot, settings.config.tracker)
-    return Seen(box, snapshot, places)
+    return Seen(box, snapshot, memories)
 
 
-def _tracker_server(settings: Settings, places: Mapping[str, LogPlace]) -> Server | None:
+def _recall(past: Past, box: BoxSettings) -> Memories:
+    from patrol.run_codec import memories_of  # noqa: PLC0415 - loaded while the client logs in
+
+    return memories_of(past.memories.get(box.name, {}))
+
+
+def _tracker_server(settings: Settings, known: Memories) -> Server | None:
     """The tracker's server with this box's questions put; None where it is not to be asked."""
     if settings.config.tracker.key is None:
         return None
     from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
 
     server = server_for(settings.config.tracker, settings.folder)
-    server.ask(places)
+    server.ask(known.runs)
     return server
 
 

@@ -125,6 +125,12 @@ class Memory:
         found = self._with_file(lambda db: db.execute(query, (box,)).fetchone())
         return zlib.decompress(found[0]).decode("utf-8", "replace") if found else None
 
+    def records(self) -> dict[tuple[str, str], tuple[float, str]]:
+        """Each run's own records as a look brought them last, as JSON, and when; by box and run."""
+        query = "SELECT box, run, at, record FROM records"
+        found = self._with_file(lambda db: db.execute(query).fetchall())
+        return {(box, run): (at, zlib.decompress(packed).decode()) for box, run, at, packed in found}
+
     # -- the file
 
     def _with_file(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -231,8 +237,7 @@ def _recall(db: sqlite3.Connection) -> Past:
         with suppress(ValueError, TypeError):
             past.boxes[box] = codec.box_before_from_text(text)
     for box, run, text in db.execute("SELECT box, run, place FROM places"):
-        with suppress(ValueError, TypeError, KeyError):
-            past.places.setdefault(box, {})[run] = codec.place_from_text(text)
+        past.memories.setdefault(box, {})[run] = text
     return past
 
 
@@ -258,9 +263,13 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     if len(packed) <= LOOK_LIMIT_BYTES:
         db.execute("INSERT OR REPLACE INTO looks VALUES (?, ?, ?)", (note.box, note.at, packed))
     db.executemany("DELETE FROM runs WHERE box = ? AND run = ?", [(note.box, run) for run in note.left])
-    if note.places is not None:
+    records = [(note.box, run, note.at, zlib.compress(text.encode())) for run, text in note.records]
+    db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", records)
+    if note.memories is not None:
+        from patrol.run_codec import texts_of  # noqa: PLC0415 - loaded by now
+
         kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
-        rows = [(note.box, run, codec.place_to_text(place, kept.get(run))) for run, place in note.places.items()]
+        rows = [(note.box, run, text) for run, text in texts_of(note.memories, kept)]
         db.execute("DELETE FROM places WHERE box = ?", (note.box,))
         db.executemany("INSERT INTO places VALUES (?, ?, ?)", rows)
 
@@ -334,6 +343,10 @@ def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:
             "DELETE FROM runs WHERE box = ?1 AND key NOT IN (SELECT key FROM runs WHERE box = ?1 ORDER BY at DESC, key"
             " LIMIT ?2)",
             (box, KEPT_RUNS_PER_BOX),
+        )
+        db.execute(
+            "DELETE FROM records WHERE box = ?1 AND run NOT IN (SELECT run FROM runs WHERE box = ?1)",
+            (box,),
         )
         db.execute(
             "DELETE FROM looks WHERE box = ?1 AND at < (SELECT min(at) FROM (SELECT at FROM looks WHERE box = ?1"

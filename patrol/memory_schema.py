@@ -33,6 +33,11 @@ STEPS: tuple[str, ...] = (
     CREATE INDEX flips_of_run ON flips (box, run, id);
     CREATE INDEX acts_of_subject ON acts (kind, subject);
     """,
+    # 2
+    """
+    CREATE TABLE records (
+        box TEXT, run TEXT, at REAL NOT NULL, record BLOB NOT NULL, PRIMARY KEY (box, run)) WITHOUT ROWID;
+    """,
 )
 NEWEST = len(STEPS)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.progress import NOTHING, render_progress
+from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.outside import safe_line, safe_text
@@ -116,13 +116,10 @@ def _progress(reading: Maybe[Progress], before: Before | None) -> str:
     if progress is None:
         return f"~{_sign(reading)}"
     progress = sound(progress)
-    words = render_progress(progress._replace(loss=None))
-    if words == NOTHING:
+    words = words_of_progress(progress)
+    if not words.counter:
         return f"~{_NO_VALUE}"
-    counter, *rest = words.split(" ", 1)
-    percent, _, eta = (rest[0] if rest else "").partition("eta ")
-    percent = percent.strip() if percent.startswith("(") else ""
-    return " ".join(filter(None, [counter, percent, *_difference(progress, before), eta and f"eta {eta}"]))
+    return " ".join(filter(None, [words.counter, words.share, *_difference(progress, before), words.eta]))
 
 
 def _difference(progress: Progress, before: Before | None) -> list[str]:
@@ -188,6 +185,7 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
     below the first one.
     """
     lines: list[str] = []
+    stepped = False
     for finding in (verdict.finding, *verdict.further):
         first = finding is verdict.finding
         if finding.severity is Severity.OK and (first or not finding.command or verdict.acknowledged):
@@ -203,8 +201,10 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
         lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
         lines += [f"    | {line}" for line in _traceback(look)] if first else []
         lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
-        lines += [f"    {'next' if first else 'also'}    {finding.command}"] if finding.command else []
-        lines += [f"    ask     {what}: {command}" for what, command in verdict.asked] if first else []
+        lines += _next_lines(verdict) if first else [f"    also    {finding.command}"] if finding.command else []
+        stepped = stepped or first
+    if lines and not stepped and verdict.severity is not Severity.OK:  # the run is well, something beside it is not
+        lines += _next_lines(verdict)
     results = look.results if look is not None and verdict.state is RunState.DONE else ()
     for file in results:
         if told is None or file not in told:
@@ -212,6 +212,12 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
     if told is not None:
         told.update(results)
     return lines
+
+
+def _next_lines(verdict: Verdict) -> list[str]:
+    """What to type, and what only a person decides."""
+    lines = [f"    next    {verdict.finding.command}"] if verdict.finding.command else []
+    return lines + [f"    ask     {what}: {command}" for what, command in verdict.asked]
 
 
 def _result_lines(file: ResultFile) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
+    from patrol.records import RecordText
 
 NOT_ASKED = Absent("not asked for")
 
@@ -166,7 +167,7 @@ class Scheduler(NamedTuple):
     native_state, reason: the engine's own words. rule, run_state: what `onbox.runs.engine_word` makes of it and of the
     stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
     engine's word proves one. says: all of it in words. troubles: what speaks against a job that it runs (a dead node, a
-    demand that cannot be met), in its own words.
+    demand that cannot be met), in its own words. held: it waits until a person releases it.
     """
 
     engine: str
@@ -182,6 +183,7 @@ class Scheduler(NamedTuple):
     restarts: int = 0
     says: str = ""
     troubles: tuple[str, ...] = ()
+    held: bool = False
 
 
 class TrackerLook(NamedTuple):
@@ -276,7 +278,8 @@ class RunLook(NamedTuple):
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
-    runs_left_out: how many older runs the project holds beside them.
+    runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
+    they are kept apart from the look.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -293,6 +296,7 @@ class BoxLook(NamedTuple):
     taken_seconds: float = 0.0
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
+    records: tuple[tuple[str, RecordText], ...] = ()
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

@@ -243,7 +243,7 @@ class _Tick:
         from patrol.judge import judge  # noqa: PLC0415 - loaded by now
 
         try:
-            one = judge(seen.box, seen.snapshot, seen.places, frame)
+            one = judge(seen.box, seen.snapshot, seen.memories, frame)
         except Exception as error:  # noqa: BLE001 - a defect met at one box must not end the tick of the others
             seen = seen_defect(seen.box, error, self.settings.state)
             one = judge(seen.box, seen.snapshot, None, frame)

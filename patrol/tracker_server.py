@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from onbox.contract.key_text import KEY_CHARACTERS
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.clock import monotonic
-from patrol.probe.trackers import LOOKS_AFTER_END, is_open, keep_server, known
+from patrol.probe.trackers import known, may_tell_more, with_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from onbox.contract.tracker import Intent, TrackerIdentity
     from onbox.trackers.reading import TrackerRun
-    from patrol.before import LogPlace
+    from patrol.run_memory import Memories, RunMemory
     from patrol.snapshot import BoxLook, RunLook, TrackerLook
 
 DEFAULT_API = "https://api.wandb.ai"
@@ -46,29 +46,30 @@ class Server:
         self._thread: threading.Thread | None = None
         self._until = 0.0
 
-    def ask(self, places: Mapping[str, LogPlace]) -> None:
+    def ask(self, runs: Mapping[str, RunMemory]) -> None:
         """Put the questions about the runs of W&B that are known from earlier looks and not known to have ended."""
         if self._intent.key is None:
             return
-        for run, place in places.items():
-            for stage, identity in known(place.reader) if run else ():
-                if identity.tracker == "wandb" and identity.run_id and _is_asked(place, stage):
-                    self._wanted[run, stage] = identity
+        for name, run in runs.items():
+            for stage, identity in known(run):
+                if identity.tracker == "wandb" and identity.run_id and may_tell_more(run, stage):
+                    self._wanted[name, stage] = identity
         self._wanted = dict(list(self._wanted.items())[:QUESTIONS_LIMIT])
         if self._wanted:
             self._until = monotonic() + ALL_SECONDS
             self._thread = threading.Thread(target=self._ask_all, daemon=True)
             self._thread.start()
 
-    def add_to(self, look: BoxLook, places: Mapping[str, LogPlace]) -> BoxLook:
-        """The look with the answers, which the places of its runs keep."""
+    def add_to(self, look: BoxLook, memories: Memories) -> tuple[BoxLook, Memories]:
+        """The look with the answers, which the memories of its runs keep."""
         if self._thread is None or isinstance(look.runs, Absent | Unseen):
-            return look
+            return look, memories
         self._thread.join(max(0.0, self._until - monotonic()))
+        runs = dict(memories.runs)
         for (run, stage), answer in dict(self._answers).items():
-            if run in places and not isinstance(answer, Absent | Unseen):
-                keep_server(places[run].reader, stage, answer)
-        return look._replace(runs=tuple(map(self._with_answers, look.runs)))
+            if run in runs and not isinstance(answer, Absent | Unseen):
+                runs[run] = with_server(runs[run], stage, answer)
+        return look._replace(runs=tuple(map(self._with_answers, look.runs))), memories._replace(runs=runs)
 
     def _with_answers(self, run: RunLook) -> RunLook:
         if not run.trackers:
@@ -113,14 +114,6 @@ class Server:
         if isinstance(reply, http.NoReply):
             return Unseen(f"W&B's server: {reply.why}")
         return parse_answer(reply.status, reply.text, project)
-
-
-def _is_asked(place: LogPlace, stage: str) -> bool:
-    """Whether it can say something new: while it is open, and a few looks longer."""
-    kept = place.reader.get("trackers")
-    one = kept.get(stage) if isinstance(kept, dict) else None
-    after_end = one.get("after_end", 0) if isinstance(one, dict) else 0
-    return is_open(place.reader, stage) or not isinstance(after_end, int) or after_end < LOOKS_AFTER_END
 
 
 def is_same_server(api: str, link: str | None) -> bool:

@@ -19,6 +19,7 @@ from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
 from patrol.engines.watched import current_job
 from patrol.kept import MemoryTrouble
 from patrol.memory import Memory
+from patrol.run_codec import memories_of
 from sentinels.channel import LOCAL
 from sentinels.jobs import Asked
 from sentinels.targets import BadTarget, Kind, Target
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from onbox.backends.cluster import Endpoint
     from onbox.contract.boxes import Watch
-    from patrol.before import LogPlace
+    from patrol.run_memory import RunMemory
     from patrol.settings import Settings
 
 
@@ -97,7 +98,7 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
         raise UnknownBox(f"[boxes.{box.name}]: no address is known; {how_to_name_it(box.backend)}")
     watch = next((one for one in box.watches if one.name == target.path), None)
     kept = _kept(watch, box, settings) if watch is not None else None
-    job_id = current_job(watch, kept) if watch is not None else target.path
+    job_id = current_job(watch, kept).job_id if watch is not None else target.path
     try:
         job_id = read_id(box.backend, job_id)
     except Unwanted as problem:
@@ -105,19 +106,19 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
         raise BadTarget(
             f"{target.text!r}: wanted {problem.wanted}, or the name of a watched job ({known})"
         ) from problem
-    facts = kept.reader if kept is not None and kept.reader.get("job") == job_id else {}
-    seen_in = str(facts.get("session") or "") if facts.get("seen") else None
+    job = kept.job if kept is not None else None
+    seen_in = job.session if job is not None and job.seen and job.job_id == job_id else None
     return Place(target, ssh.Target(box.name, None), job_id, Asked(endpoint, job_id), seen_in)
 
 
-def _kept(watch: Watch, box: BoxSettings, settings: Settings) -> LogPlace | None:
+def _kept(watch: Watch, box: BoxSettings, settings: Settings) -> RunMemory | None:
     """What the patrol remembers of the job: its id, if it was submitted anew, and whether it was ever seen."""
     memory = Memory(settings.state)
     try:
-        places = memory.recall().places.get(box.name, {}) if os.path.exists(memory.path) else {}
+        texts = memory.recall().memories.get(box.name, {}) if os.path.exists(memory.path) else {}
     except (MemoryTrouble, StateNotWritten):
-        places = {}
-    return places.get(watch.name)
+        texts = {}
+    return memories_of(texts).runs.get(watch.name)
 
 
 def _refuse_lookalike(target: Target, boxes: Sequence[BoxSettings], folder: str) -> None:

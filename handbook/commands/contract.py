@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from onbox.chain.wholeness import examine
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
 from onbox.system.command import Finished, run_command
+from onbox.system.git import QUIET, QUIET_DIFF, quiet_environment
 from patrol.configured import load_settings
 
 if TYPE_CHECKING:
@@ -51,13 +53,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _look(settings: Settings) -> World:
     config, folder = settings.config, settings.folder
-    changed = _git(folder, "diff", "--name-only", "-z", "HEAD")
+    changed = _git(folder, *QUIET_DIFF, "--name-only", "-z", "HEAD")
     remote = _git(folder, "branch", "-r", "--contains", "HEAD")
     limit = config.progress.get("max")
     return World(
         contract=config.contract,
         stages=config.stages,
-        git=look_at_git(folder),
+        git=look_at_git(folder, looks=True),
         changed=tuple(filter(None, (changed or "").split("\0"))),
         pushed=None if remote is None else bool(remote.strip()),
         owners=tuple(box.owner for box in config.boxes if box.owner),
@@ -78,7 +80,11 @@ def _untracked(folder: str, paths: list[str]) -> tuple[str, ...]:
 
 
 def _git(folder: str, *words: str) -> str | None:
-    done = run_command(["git", "-C", folder, *words], timeout_seconds=GIT_SECONDS)
+    try:
+        environ = quiet_environment(folder, os.environ)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    done = run_command(["git", "-C", folder, *QUIET, *words], timeout_seconds=GIT_SECONDS, env=environ)
     return done.out if isinstance(done, Finished) and done.code == 0 else None
 
 

@@ -47,7 +47,7 @@ class Job(NamedTuple):
     native_state, reason: the engine's own words. note: what they mean, for people; "" where they speak for
     themselves. failure_class: of `triage/classes.py`, where the engine's word proves one, else None. exit_code: the
     shell's (128 + n for signal n); None while it runs or where the engine does not tell. restarts: how often the
-    engine started it again under the same id.
+    engine started it again under the same id. held: it waits until a person releases it.
     """
 
     job_id: str
@@ -58,6 +58,7 @@ class Job(NamedTuple):
     failure_class: str | None = None
     exit_code: int | None = None
     restarts: int = 0
+    held: bool = False
 
     @property
     def is_live(self) -> bool:

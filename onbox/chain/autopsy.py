@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.system.asking import Asker, Silence
+from onbox.system.files import open_plain
 from onbox.system.limit import TooLong, time_limit
 from onbox.system.relaunch import bare_child_words
 from onbox.triage.classes import REMEDIES
@@ -157,7 +158,7 @@ class _Reading:
 
     def blocks(self) -> Iterator[bytes]:
         try:
-            with open(self.path, "rb") as file:
+            with open_plain(self.path) as file:
                 size = os.fstat(file.fileno()).st_size
                 left = size if size <= HEAD_BYTES + TAIL_BYTES else HEAD_BYTES
                 while left > 0 and (block := file.read(min(left, BLOCK_BYTES))):

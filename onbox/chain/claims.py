@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.manifest import folder_of
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
-from onbox.system.lock import is_locked
+from onbox.system.clock import monotonic, pause
+from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
+from onbox.system.lock import is_locked, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from onbox.contract.manifest import Artifact, Stage
+
+
+STARTING = ".starting"
+PATIENCE_SECONDS = 20.0
+LOOK_SECONDS = 0.01
 
 
 class Claim(NamedTuple):
@@ -32,6 +40,21 @@ class Claimed(Exception):
     def __init__(self, own: Claim, other: Claim) -> None:
         self.own, self.other = own, other
         super().__init__(f"{own.path}: {other.run}")
+
+
+@contextmanager
+def one_start_at_a_time(paths: RunPaths) -> Iterator[None]:
+    """Of two runs that start at the same moment the second one sees what the first has claimed."""
+    place = os.path.join(os.path.dirname(paths.root), STARTING)
+    fd, deadline = try_lock(place), monotonic() + PATIENCE_SECONDS
+    while fd is None and monotonic() < deadline:
+        pause(LOOK_SECONDS)  # no event tells that a lock is free, and the other start takes a moment
+        fd = try_lock(place)
+    try:
+        yield
+    finally:
+        if fd is not None:
+            os.close(fd)
 
 
 def claims_of(run: str, project: str, stages: Iterable[Stage]) -> Iterator[Claim]:
@@ -68,9 +91,9 @@ def _live_beside(paths: RunPaths) -> Iterator[RunPaths]:
 
 def _claims_at(paths: RunPaths) -> Iterator[Claim]:
     try:
-        with open(paths.manifest, "rb") as file:
-            head = parse_head(file.readline())
-            yield from claims_of(head.run, head.project, (one.stage for one in parse_stages(file)))
+        with open_plain(paths.manifest) as file:
+            head = parse_head(file.readline(LINE_LIMIT_BYTES))
+            yield from claims_of(head.run, head.project, (one.stage for one in parse_stages(lines_of(file))))
     except (OSError, ValueError):
         return  # its definition is being written, or cannot be read: nothing is known to speak against this start
 

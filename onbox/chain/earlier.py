@@ -206,6 +206,7 @@ def _accepted(place: Place, frozen: FrozenStage, history: History, at: str) -> d
         data |= {key: seen[key] for key in _OF_FAILURE if seen.get(key) is not None}
         reason = seen.get("reason") or known.last
         data |= {"in_spite_of": safe_line(reason, 300)} if reason else {}
+    data.pop("code", None)  # what was accepted is the result, whatever code it is of
     data |= {"fingerprint": frozen.fingerprint, "accepted_at": at, "accepted_by": user_name(os.getuid())}
     return {**data, **_what_is_there(place, stage)}
 

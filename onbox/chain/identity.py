@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.runfile import parse_head, replace_head
 from onbox.outside import safe_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
+from onbox.system.git import ITS_OWN_TREE, QUIET, QUIET_DIFF, quiet_environment
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
@@ -31,17 +32,21 @@ def freeze_git(paths: RunPaths, project: str) -> None:
         replace_file(paths.manifest, replace_head(text, head))
 
 
-def look_at_git(folder: str) -> dict[str, Any]:
-    """{"commit", "dirty", "patch_sha256"}, or {"absent": why} where there is no commit, or {"unknown": why}."""
+def look_at_git(folder: str, *, looks: bool = False) -> dict[str, Any]:
+    """{"commit", "dirty", "patch_sha256"}, or {"absent": why} where there is no commit, or {"unknown": why}.
+
+    looks: nobody starts the project's stages by this: no program is run that the repository names.
+    """
     if not _in_work_tree(folder):
         return {"absent": "not a git work tree"}
     import hashlib  # noqa: PLC0415 - only inside a work tree
     import subprocess  # noqa: PLC0415
 
+    environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+
     def git(*words: str) -> bytes:
-        environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         return subprocess.run(
-            ["git", "-C", folder, *words],
+            ["git", "-C", folder, *(QUIET if looks else ITS_OWN_TREE), *words],
             check=True,
             capture_output=True,
             stdin=subprocess.DEVNULL,
@@ -50,9 +55,13 @@ def look_at_git(folder: str) -> dict[str, Any]:
         ).stdout
 
     try:
+        if looks:
+            environ = quiet_environment(folder, environ)
         commit = git("rev-parse", "HEAD").decode().strip()
         dirty = bool(git("status", "--porcelain", "--untracked-files=no", "--", ":/", *NOT_CODE).strip())
-        patch = hashlib.sha256(git("diff", "HEAD", "--binary", "--", ":/", *NOT_CODE)).hexdigest() if dirty else None
+        patch = (
+            hashlib.sha256(git(*QUIET_DIFF, "HEAD", "--binary", "--", ":/", *NOT_CODE)).hexdigest() if dirty else None
+        )
     except FileNotFoundError:
         return {"unknown": "git is not installed here"}
     except subprocess.TimeoutExpired:
@@ -77,7 +86,7 @@ def patch_identity(folder: str, old: str, new: str) -> str | None:
     import hashlib  # noqa: PLC0415 - as above
     import subprocess  # noqa: PLC0415
 
-    words = ["git", "-C", folder, "diff", old, new, "--binary", "--", ":/", *NOT_CODE]
+    words = ["git", "-C", folder, *QUIET, *QUIET_DIFF, old, new, "--binary", "--", ":/", *NOT_CODE]
     try:
         done = subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=GIT_SECONDS)
     except (OSError, subprocess.SubprocessError):

@@ -7,6 +7,7 @@ Steps: 1. take the lock, or find who has it; 2. see what earlier runs left, and 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.earlier import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
@@ -25,7 +26,7 @@ from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, RunHead, is_apart, parse_head, parse_stages, render_runfile
 from onbox.outside import safe_line
 from onbox.system.clock import pause
-from onbox.system.files import replace_file
+from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, replace_file
 from onbox.system.journal import read_lines
 from onbox.system.lock import try_lock
 from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
@@ -141,16 +142,16 @@ def _refuse_removed_lock(paths: RunPaths) -> None:
 def read_head(paths: RunPaths) -> RunHead | None:
     """The head of the frozen definition; None if there is none. Raises OSError, ValueError."""
     try:
-        with open(paths.manifest, "rb") as file:
-            return parse_head(file.readline())
+        with open_plain(paths.manifest) as file:
+            return parse_head(file.readline(LINE_LIMIT_BYTES))
     except FileNotFoundError:
         return None
 
 
 def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
     """The frozen stages, one at a time. Raises OSError, ValueError."""
-    with open(paths.manifest, "rb") as file:
-        yield from parse_stages(file, parse_head(file.readline()).stage_count)
+    with open_plain(paths.manifest) as file:
+        yield from parse_stages(lines_of(file), parse_head(file.readline(LINE_LIMIT_BYTES)).stage_count)
 
 
 def launch(
@@ -191,26 +192,32 @@ def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = 
     ]
     _refuse_other_live_stages(paths, {stage.name for stage, _ in definition.stages})
     place = definition.place
-    _refuse_claimed(place, frozen, wishes)
     conflicts = find_conflicts(place, frozen, history, wishes)
     if conflicts:
         raise Conflicts(conflicts)
     head = _head_with_changes(definition, history)
     if announce is not None and head.get("changed"):
         announce(tuple(Difference(*one) for one in head["changed"]["differences"]))
-    carry_out(place, frozen, wishes, history)
     text = render_runfile(head, definition.stages)
-    replace_file(paths.manifest, text)
+    with _unclaimed(place, frozen, wishes):
+        carry_out(place, frozen, wishes, history)
+        replace_file(paths.manifest, text)
 
 
-def _refuse_claimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> None:
-    """Raises Claimed where another live run writes what one of the stages that will run is judged by."""
+@contextmanager
+def _unclaimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> Iterator[None]:
+    """Raises Claimed where another live run writes what one of the stages that will run is judged by; within this no
+    other run gets so far.
+    """
     if place.project is None or not any(one.stage.artifacts for one in stages):
+        yield
         return
-    from onbox.chain.claims import refuse_claimed  # noqa: PLC0415 - only where there are artifacts
+    from onbox.chain.claims import one_start_at_a_time, refuse_claimed  # noqa: PLC0415 - only where there are artifacts
 
     to_run = [one.stage for one in stages if one.stage.name in wishes.redo or not _is_done(place.paths, one)]
-    refuse_claimed(place.paths, place.project, to_run)
+    with one_start_at_a_time(place.paths):
+        refuse_claimed(place.paths, place.project, to_run)
+        yield
 
 
 def _is_done(paths: RunPaths, frozen: FrozenStage) -> bool:

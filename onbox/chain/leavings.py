@@ -34,10 +34,12 @@ def lost_results(stage: Stage, folder: str, marker: Marker) -> Lost:
     gone: list[str] = []
     changed: list[str] = []
     for artifact in stage.artifacts:
-        own = [path for path in listed if _is_of(path, artifact)]
-        whys = [why for path in own if (why := _why(path, listed[path], folder))]
-        wanted = min(artifact.min_count, len(own))
-        (changed if len(own) - len(whys) + unlisted >= wanted else gone).extend(whys)
+        own = [one for one in listed if _is_of(one.path, artifact)]
+        whys = [(one, _why(one, folder)) for one in own]
+        lost = [why for _, (why, is_lost) in whys if is_lost]
+        holds = len(own) - len(lost) + unlisted >= min(artifact.min_count, len(own))
+        (changed if holds else gone).extend(lost)
+        changed += [why for _, (why, is_lost) in whys if why and not is_lost]
     return Lost(tuple(gone[:SHOWN]), tuple(changed[:SHOWN]))
 
 
@@ -50,14 +52,22 @@ def find_results(stage: Stage, folder: str) -> list[Found]:
     return found
 
 
-def _listed(marker: Marker) -> dict[str, int]:
-    """Path and bytes; nothing of a marker that was accepted by hand."""
+class _Listed(NamedTuple):
+    """One entry of a marker. mtime: whole seconds; None: written by an earlier version."""
+
+    path: str
+    size_bytes: int
+    mtime: int | None
+
+
+def _listed(marker: Marker) -> list[_Listed]:
+    """Nothing of a marker that was accepted by hand."""
     found = marker.data.get("artifacts")
-    return {
-        str(one["path"]): one["bytes"]
+    return [
+        _Listed(one["path"], one["bytes"], one.get("mtime"))
         for one in (found if isinstance(found, list) else ())
         if isinstance(one, dict) and isinstance(one.get("path"), str) and isinstance(one.get("bytes"), int)
-    }
+    ]
 
 
 def _is_of(path: str, artifact: Artifact) -> bool:
@@ -66,13 +76,16 @@ def _is_of(path: str, artifact: Artifact) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in (artifact.pattern, artifact.pattern.replace("**/", "")))
 
 
-def _why(path: str, size_bytes: int, folder: str) -> str:
+def _why(one: _Listed, folder: str) -> tuple[str, bool]:
+    """What is another thing than it was ("" if nothing is), and whether the result is lost by that."""
     try:
-        now = next(iter(find_files(Artifact(path), folder)), None)
+        now = next(iter(find_files(Artifact(one.path), folder)), None)
     except (OSError, ValueError):
-        return ""
+        return "", False
     if now is None:
-        return f"{path} is not there any more"
-    if now.size_bytes != size_bytes:
-        return f"{path} has {format_size(now.size_bytes)}, and had {format_size(size_bytes)}"
-    return ""
+        return f"{one.path} is not there any more", True
+    if now.size_bytes != one.size_bytes:
+        return f"{one.path} has {format_size(now.size_bytes)}, and had {format_size(one.size_bytes)}", True
+    if one.mtime is not None and now.mtime_ns // 10**9 != one.mtime:
+        return f"{one.path} was written again since, with the same size", False
+    return "", False

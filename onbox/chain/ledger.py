@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.code import frozen_git
 from onbox.chain.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
@@ -36,6 +37,12 @@ class StageLedger:
     @property
     def known(self) -> StageHistory:
         return self.history.of(self.stage.name)
+
+    @property
+    def scripts(self) -> dict[str, Any]:
+        """The script files of the newest attempt's command, as they were when it began."""
+        code = (self.known.started or {}).get("code")
+        return dict(code.get("scripts") or {}) if isinstance(code, dict) else {}
 
     def about(self, event: str, **fields: Any) -> dict[str, Any]:
         """A record of this stage, not yet journaled."""
@@ -140,6 +147,12 @@ class StageLedger:
             detail=ended.detail,
         )
 
+    def _code(self) -> dict[str, Any]:
+        """What is known of the code that the attempt ran with."""
+        known = {"git": frozen_git(self.ctx.paths.manifest), "scripts": self.scripts}
+        known = {key: value for key, value in known.items() if value and "absent" not in value}
+        return {"code": known} if known else {}
+
     def _marker(self, number: int, ended: Ended) -> dict[str, Any]:
         return {
             "run_id": self.ctx.head.run_id,
@@ -150,6 +163,7 @@ class StageLedger:
             "cwd": self.stage.cwd,
             "env": {name: safe_text(value) for name, value in self.stage.env},
             "exit_code": ended.exit_code,
+            **self._code(),
             "started_at": (self.known.started or {}).get("at"),
             "ended_at": utc_text(wall()),
             "duration_seconds": _rounded(ended.duration_seconds),
@@ -179,7 +193,10 @@ def about_success(verdict: Verdict) -> dict[str, Any]:
 def about_files(files: Sequence[Found]) -> dict[str, Any]:
     """Which files and folders a DONE stands for."""
     return {
-        "artifacts": [{"path": found.path, "bytes": found.size_bytes} for found in files[:LISTED_ARTIFACTS]],
+        "artifacts": [
+            {"path": found.path, "bytes": found.size_bytes, "mtime": found.mtime_ns // 10**9}
+            for found in files[:LISTED_ARTIFACTS]
+        ],
         "artifact_count": len(files),
         "artifact_bytes_total": sum(found.size_bytes for found in files),
     }

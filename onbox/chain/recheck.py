@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # What the DONE of an attempt that was first judged FAILED keeps of that verdict.
 _KEPT = (
     "run_id", "stage", "attempt", "fingerprint", "cmd", "cwd", "env", "exit_code", "started_at", "ended_at",
-    "duration_seconds", "resources", "tracker", "progress",
+    "duration_seconds", "code", "resources", "tracker", "progress",
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
 from onbox.contract.targets import notify_from_dict
 from onbox.system.clock import monotonic, utc_text, wall
-from onbox.system.files import remove_file
+from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.process import Identity, boot_id, look_up
 
@@ -87,9 +87,9 @@ class Runner:
         only: the one stage to bring to its end, the others being jobs of their own; None: all.
         """
         self.only = only
-        file = open(paths.manifest, "rb")  # noqa: SIM115 - kept open: this run's stages come from this very file
-        head = parse_head(file.readline())
-        self.stages: Iterator[FrozenStage] = parse_stages(file, head.stage_count)
+        file = open_plain(paths.manifest)  # kept open: this run's stages come from this very file
+        head = parse_head(file.readline(LINE_LIMIT_BYTES))
+        self.stages: Iterator[FrozenStage] = parse_stages(lines_of(file), head.stage_count)
         self._taken = False
         self._warnings: list[str] = []
         self.history: History = replay(parse_events(read_lines(paths.journal)))

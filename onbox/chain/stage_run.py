@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts import StopAsked, picture
 from onbox.chain.checks import Ended, Finding, judge, signal_of
+from onbox.chain.code import CHANGED, SCRIPT_GATE, SHELL_SCRIPTS, blame_changed_script, changed_scripts, look_at_scripts
 from onbox.chain.environment import attempt_assignment
 from onbox.chain.inspect_stage import look_at_stage
 from onbox.chain.ledger import StageLedger
 from onbox.chain.plan import Action, Evidence, plan_stage
 from onbox.chain.starting import Prepared, adopt_attempt, call_off, go, prepare_attempt
-from onbox.chain.success import ask_gate, ended_from_record, picture_of_added
+from onbox.chain.success import Verdict, ask_gate, ended_from_record, picture_of_added
 from onbox.chain.tracker_watch import Attempt
 from onbox.chain.waiting import AskedToStop, Awaited, Never, Patience
 from onbox.chain.watching import LEFTOVER_GRACE_SECONDS, watch_attempt
@@ -195,6 +196,8 @@ class StageRun:
             log=f"logs/{self.stage.name}.{again.number}.log",
             oom_kills=self.ctx.sampler.baseline(),
         )
+        scripts = look_at_scripts(self.stage, folder)
+        record |= {"code": {"scripts": scripts}} if scripts else {}
         try:
             record |= self._picture(folder)
         except OSError as error:
@@ -285,10 +288,17 @@ class StageRun:
         except StopAsked:
             return StageEnd.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
-            return self._fail(number, ended, verdict.findings)
+            return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
+        verdict = self._with_changed_scripts(verdict)
         self.warnings = verdict.warnings
         self.ledger.succeed(ended, verdict, self.before_landing)
         return StageEnd.DONE
+
+    def _with_changed_scripts(self, verdict: Verdict) -> Verdict:
+        """A shell reads its script as it goes: of one that was changed meanwhile it may have run parts of both."""
+        changed = [finding.gate.removeprefix(SCRIPT_GATE) for finding in self._changed_scripts()]
+        told = tuple(f"{name} {CHANGED}" for name in changed if name.endswith(SHELL_SCRIPTS))
+        return verdict._replace(warnings=(*verdict.warnings, *told))
 
     def _conclude_tracker(self, ended: Ended) -> None:
         """Read the log's last lines for the tracker's run. A stage too short for that is not made longer by it."""
@@ -302,6 +312,7 @@ class StageRun:
         from onbox.triage.classes import may_repeat  # noqa: PLC0415 - only after a failure
 
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
+        cause = blame_changed_script(cause, findings)
         self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
@@ -311,6 +322,12 @@ class StageRun:
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)
         return StageEnd.FAILED
+
+    def _changed_scripts(self) -> tuple[Finding, ...]:
+        """Script files of the command that are not what they were when the attempt began."""
+        folder = self.ctx.folder(self.stage)
+        changed = changed_scripts(self.ledger.scripts, self.stage, folder)
+        return tuple(Finding(f"{SCRIPT_GATE}{name}", CHANGED, "the same to its end") for name in changed)
 
     def _find_cause(self, number: int, ended: Ended, gates: tuple[str, ...]) -> Cause:
         from onbox.chain.autopsy import examine  # noqa: PLC0415 - only after a failure

@@ -26,7 +26,7 @@ from onbox.contract.units import format_duration
 from onbox.logs.tail import look_at_log
 from onbox.outside import safe_text
 from onbox.system.clock import monotonic, parse_utc, wall
-from onbox.system.files import StateNotWritten
+from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, open_plain
 from onbox.system.journal import read_lines
 from onbox.system.process import Identity, has_open, is_alive, open_pidfd
 
@@ -58,9 +58,9 @@ class JournalReader:
         self.path, self.offset = path, offset
 
     def new(self) -> Iterator[Record]:
-        with suppress(FileNotFoundError), open(self.path, "rb") as file:
+        with suppress(FileNotFoundError), open_plain(self.path) as file:
             file.seek(self.offset)
-            text = file.read()
+            text = file.read(LINE_LIMIT_BYTES)
             whole = text[: text.rfind(b"\n") + 1]
             self.offset += len(whole)
             for record in parse_events(whole.splitlines(keepends=True)):

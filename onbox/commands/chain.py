@@ -121,6 +121,9 @@ def _add_launch_options(parser: argparse.ArgumentParser) -> None:
         "--accept-done", action="append", default=[], metavar="STAGE", help="its result counts, by your word"
     )
     parser.add_argument(
+        "--accept-code", action="store_true", help="go on though the code has changed ([run] code_changed)"
+    )
+    parser.add_argument(
         "--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE, and what follows"
     )
     parser.add_argument(

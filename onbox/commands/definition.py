@@ -16,6 +16,7 @@ from onbox.commands.project import Project, run_names
 from onbox.contract.config import run_name_from
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.contract.manifest import WARN
 from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.targets import notify_to_dict
 from onbox.contract.tracker import intent_to_dict
@@ -100,6 +101,8 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         "triage": [dict(row) for row in project.config.triage],
         "git": dict(NOT_LOOKED_YET),
     }
+    if project.config.code_changed != WARN:
+        head["code_changed"] = project.config.code_changed
     if project.config.notify.targets:
         head["notify"] = notify_to_dict(project.config.notify)
     if intent := intent_to_dict(project.config.tracker):
@@ -133,7 +136,8 @@ def _run_id(paths: RunPaths) -> str:
     except PermissionError:
         raise  # somebody else's run, perhaps alive: nothing is to be moved
     except (OSError, ValueError) as error:
+        says = getattr(error, "strerror", None) or error
         raise Trouble(
-            Exit.CONFIG, f"{paths.manifest}: {error}; move {paths.root} away to start anew (nothing is deleted)"
+            Exit.CONFIG, f"{paths.manifest}: {says}; move {paths.root} away to start anew (nothing is deleted)"
         ) from error
     return head.run_id if head is not None else f"{utc_text(wall())[:10].replace('-', '')}-{os.urandom(4).hex()}"

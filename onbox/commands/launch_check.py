@@ -9,6 +9,7 @@ from onbox.chain.slots import read_slot
 from onbox.contract.events import Event
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
+from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
     from onbox.chain.view import Viewer
@@ -29,6 +30,7 @@ class LaunchCheck:
     def __init__(self, viewer: Viewer, paths: RunPaths) -> None:
         self._viewer, self._paths = viewer, paths
         self._stage = self._log = ""
+        self._done = False
         self.result: int | None = None
         self.said = ""
 
@@ -37,19 +39,27 @@ class LaunchCheck:
         self.result = self._viewer.follow(until=self._is_start, limit_seconds=START_SECONDS)
 
     def watch(self, seconds: float) -> None:
-        """Until the stage said something and lives, the chain has ended, or so much time has passed."""
+        """Until the stage said something and lives, it or the chain has ended, or so much time has passed."""
         deadline = monotonic() + max(0.0, seconds)
         while self.result is None and self._log and (left := deadline - monotonic()) > 0:
-            self.result = self._viewer.follow(limit_seconds=min(LOOK_SECONDS, left))
+            if not self._done:
+                self.result = self._viewer.follow(until=self._is_done, limit_seconds=min(LOOK_SECONDS, left))
             self.said = _first_line(self._log)
-            if self.result is None and self.said and self._lives():
+            if self.result is None and (self._done or (self.said and self._lives())):
                 return
 
     def _is_start(self, record: Record) -> bool:
         event, stage = record["event"], str(record.get("stage"))
         if event in (Event.ATTEMPT_STARTED, Event.ATTEMPT_ADOPTED):
+            self._done = False
             self._stage, self._log = stage, self._paths.log(stage, int(record.get("attempt") or 0))
+        self._is_done(record)
         return event in (Event.ATTEMPT_STARTED, Event.ATTEMPT_ADOPTED, Event.STAGE_WAITING)
+
+    def _is_done(self, record: Record) -> bool:
+        if record["event"] == Event.STAGE_DONE and str(record.get("stage")) == self._stage:
+            self._done = True
+        return self._done
 
     def _lives(self) -> bool:
         """Whether its command runs at this moment; one that crashed is examined before the chain ends."""
@@ -60,7 +70,7 @@ class LaunchCheck:
 def _first_line(log: str) -> str:
     """The first line with anything in it, safe to show; "" while there is none."""
     try:
-        with open(log, "rb") as file:
+        with open_plain(log) as file:
             text = file.read(LINE_BYTES)
     except OSError:
         return ""

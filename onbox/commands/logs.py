@@ -16,6 +16,7 @@ from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import for_terminal
 from onbox.system.clock import pause
+from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
     import argparse
@@ -99,7 +100,7 @@ def _log_path(paths: RunPaths, stage: str, attempt: int | None) -> str:
 
 def read_end(path: str, lines: int) -> bytes:
     """The last `lines` lines of a file, read backwards in blocks: the cost is that of the lines, not of the file."""
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         at = file.seek(0, os.SEEK_END)
         blocks: list[bytes] = []
         breaks = size = 0
@@ -136,7 +137,7 @@ class Printer:
 
 def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
     """Print what is appended until the stage has ended. Another host may write the file, so no event tells: look."""
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         file.seek(0, os.SEEK_END)
         while True:
             alive = _is_alive(paths, stage)  # asked before reading: what came before the end is read after it

@@ -25,6 +25,7 @@ from onbox.chain.launch import (
 from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import run_chain
 from onbox.commands.aloud import listener
+from onbox.commands.changes import tell_changed_results, tell_code_changes
 from onbox.commands.follow import attach, follow_launch, say, size_of, teller
 from onbox.commands.project import removed_under_it
 from onbox.contract.exits import Exit
@@ -48,17 +49,23 @@ def start(args: argparse.Namespace, definition: Definition) -> int:
     refuse_foreign_run(paths)
     _check_wishes(args, definition)
     if "backend" in definition.head:
+        tell_code_changes(args, definition)
         return _start_on_engine(args, definition)
     _refuse_live_jobs(paths)
     lock = lock_of(paths)
     if isinstance(lock, Holder):
         return attach(args, definition, lock)
     try:
+        tell_code_changes(args, definition)
+        tell_changed_results(args, definition)
         if args.inline:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)
         _tell_what_later_stages_miss(args, definition)
         started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
+    except Trouble:
+        os.close(lock.lock_fd)
+        raise
     except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths) from refusal

@@ -40,7 +40,7 @@ from onbox.contract.config_stages import (
 from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
 from onbox.contract.config_wait import WAIT_FOR_KEYS
 from onbox.contract.engines import CHOICES, NAMES
-from onbox.contract.manifest import Gates, RunSettings, Stage
+from onbox.contract.manifest import REFUSE, WARN, Gates, RunSettings, Stage
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
@@ -75,7 +75,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "contract",
             *NAMES,
         ),
-        "run": ("name", "state_dir", "env", "sample_every", "grace", "backend"),
+        "run": ("name", "state_dir", "env", "sample_every", "grace", "backend", "code_changed"),
         "stages.*": STAGE_KEYS,
         "stages.*.artifacts[]": ARTIFACT_KEYS,
         "stages.*.checkpoints": CHECKPOINTS_KEYS,
@@ -123,6 +123,7 @@ class Config(NamedTuple):
     tracker: Intent = Intent()
     logbook: LogbookSettings = LogbookSettings()
     contract: Contract = Contract()
+    code_changed: str = WARN
     backend: str = "local"
     backends: Mapping[str, Plain] = MappingProxyType(dict.fromkeys(NAMES, _NOTHING))
 
@@ -149,6 +150,7 @@ def parse_config(
         run_name=run.read("name", values.run_name, default_name),
         state_dir=run.read("state_dir", values.text, DEFAULT_STATE_DIR),
         settings=_read_settings(run),
+        code_changed=run.read("code_changed", values.one_of(("tell", REFUSE), "an answer"), WARN).replace("tell", WARN),
         env=merge_env(run_env, {}),
         gates=gates,
         stages=read_stages(file.values.get("stages", {}), shared, errors),

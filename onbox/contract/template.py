@@ -32,6 +32,9 @@ name = "@NAME@"
 #sample_every = "30s"
 # How long a stage that is stopped may take to end (SIGTERM) before it is killed (SIGKILL). Default: "30s"
 #grace = "30s"
+# Code that has changed (commit, script files of the commands) since a stage ran that would be skipped or resumed:
+# "tell", or "refuse" until --accept-code is said. Default: "tell"
+#code_changed = "refuse"
 # Where `onbox chain` runs the stages: "local" (this machine), or an engine: @ENGINES@. Default: "local"
 #backend = "local"
 # Added to the environment of every stage. A secret must not lie in this file: write "env:NAME" (a variable of the shell

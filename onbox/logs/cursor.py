@@ -7,6 +7,8 @@ import hashlib
 import os
 from typing import NamedTuple
 
+from onbox.system.files import open_plain
+
 BEFORE_BYTES = 256
 HEAD_BYTES = 1 << 18  # of a log that is too long to read whole, its beginning: maxima stand there
 LOOK_LIMIT_BYTES = 1 << 26
@@ -42,10 +44,11 @@ class Look(NamedTuple):
 def look_on(path: str, cursor: Cursor | None, limit_bytes: int = LOOK_LIMIT_BYTES) -> Look | None:
     """The bytes of a file behind the cursor (None: all of them); None if there is no such file. Raises OSError."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_plain(path)
     except FileNotFoundError:
         return None
-    try:
+    with file:
+        fd = file.fileno()
         seen = os.fstat(fd)
         event = _event(fd, seen, cursor)
         start = cursor.offset if cursor is not None and event in ("same", "grown") else 0
@@ -53,8 +56,6 @@ def look_on(path: str, cursor: Cursor | None, limit_bytes: int = LOOK_LIMIT_BYTE
         if event == "grown" and end == start:
             event = "same"
         return Look(Cursor(seen.st_dev, seen.st_ino, end, _before(fd, end)), pieces, event, skipped)
-    finally:
-        os.close(fd)
 
 
 def _event(fd: int, seen: os.stat_result, cursor: Cursor | None) -> str:

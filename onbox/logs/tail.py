@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
-from onbox.system.files import read_tail
+from onbox.system.files import open_plain, read_tail
 from onbox.system.limit import TooLong, time_limit
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _matches(path: str, regex: str, start: int) -> Generator[int, None, None]:
     """
     search = _Search(regex)
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed by the with below
+        file = open_plain(path)
     except FileNotFoundError:
         return
     with file:
@@ -98,7 +98,7 @@ def _matches(path: str, regex: str, start: int) -> Generator[int, None, None]:
 
 def line_before(path: str, offset: int) -> str:
     """The line in which the byte before `offset` lies, for people to read, bounded. Raises OSError."""
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         start = max(0, offset - TAIL_BYTES)
         file.seek(start)
         text = file.read(offset - start + LINE_LIMIT)

@@ -21,7 +21,7 @@ from onbox.notify.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
 from onbox.runs.next_step import Act, signs_of_failure, step_after
 from onbox.system.clock import utc_text, wall
-from onbox.system.files import StateNotWritten
+from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, start_detached
 from onbox.system.relaunch import child_words
@@ -111,9 +111,9 @@ class Courier:
     def _news(self) -> Iterable[tuple[int, bytes, Record]]:
         if self._floors is None:
             self._floors, self._read_to = self._look_back()
-        with open(self.paths.journal, "rb") as file:
+        with open_plain(self.paths.journal) as file:
             offset = file.seek(self._read_to)
-            for line in file:
+            for line in lines_of(file):
                 for record in parse_events([line]):
                     if isinstance(record, dict):
                         yield offset, line, record
@@ -125,8 +125,8 @@ class Courier:
         """
         begins: dict[str, int | None] = {target.name: None for target in self.targets}
         at = 0
-        with open(self.paths.journal, "rb") as file:
-            for line in file:
+        with open_plain(self.paths.journal) as file:
+            for line in lines_of(file):
                 if b'"event":"chain_started"' in line:
                     known = _targets_of(line)
                     begins = {

@@ -24,7 +24,7 @@ from onbox.notify.targets import read_standing, write_next_due
 from onbox.notify.turn import Wish, nobody_asks, take_turn
 from onbox.notify.worker import Left, Terms, Worker
 from onbox.system.clock import pause, wall
-from onbox.system.files import StateNotWritten
+from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ class _Round:
 
 def _read_head(paths: RunPaths) -> RunHead | None:
     try:
-        with open(paths.manifest, "rb") as file:
-            return parse_head(file.readline())
+        with open_plain(paths.manifest) as file:
+            return parse_head(file.readline(LINE_LIMIT_BYTES))
     except FileNotFoundError:
         return None
 

@@ -10,6 +10,7 @@ from onbox.notify.outbox import Damaged, Message, Name, Outbox
 from onbox.notify.targets import read_standing
 from onbox.notify.words import title
 from onbox.outside import safe_line
+from onbox.system.files import LINE_LIMIT_BYTES, open_plain
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
@@ -45,8 +46,8 @@ def survey(paths: RunPaths, *, details: int = 0) -> dict[str, Any]:
 def _configured(paths: RunPaths) -> dict[str, str]:
     """The targets of the frozen definition: name and reference."""
     try:
-        with open(paths.manifest, "rb") as file:
-            notify = notify_from_dict(parse_head(file.readline()).data.get("notify"))
+        with open_plain(paths.manifest) as file:
+            notify = notify_from_dict(parse_head(file.readline(LINE_LIMIT_BYTES)).data.get("notify"))
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return {target.name: target.url for target in notify.targets}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from onbox.chain.code import find_code_changes
 from onbox.chain.earlier import Place, Wishes, find_conflicts
+from onbox.chain.identity import look_at_git
 from onbox.chain.plan import Action
 from onbox.chain.replay import replay
 from onbox.contract.engines import CLUSTERS
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.chain.earlier import Conflict
+    from onbox.chain.replay import History
     from onbox.preflight.report import Facts
 
 
@@ -38,11 +41,19 @@ def check_earlier(facts: Facts) -> Iterator[Result]:
         return
     frozen = [FrozenStage(stage, stage_fingerprint(stage), at) for at, stage in enumerate(facts.stages, start=1)]
     place = Place(paths, facts.folder if facts.engine not in CLUSTERS else None)
-    conflicts = find_conflicts(place, frozen, replay(parse_events(read_lines(paths.journal))), Wishes())
+    history = replay(parse_events(read_lines(paths.journal)))
+    conflicts = find_conflicts(place, frozen, history, Wishes())
+    yield from _code_changes(place, frozen, history)
     for conflict in conflicts:
         yield _judge(conflict)
     if not conflicts:
         yield passed("earlier run", f"{paths.root}: what is done there fits the commands of now")
+
+
+def _code_changes(place: Place, frozen: list[FrozenStage], history: History) -> Iterator[Result]:
+    for change in find_code_changes(place, frozen, history, look_at_git(place.project or "", looks=True), ()):
+        seen = f"stage {change.stage}: the code has changed since {change.since}: {'; '.join(change.differences)}"
+        yield warned("earlier run", seen, f"--redo {change.stage} runs it with the code of now")
 
 
 def _judge(conflict: Conflict) -> Result:

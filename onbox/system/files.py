@@ -10,9 +10,15 @@ import os
 import pwd
 import stat
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+LINE_LIMIT_BYTES = 1 << 26
 
 
 class StateNotWritten(Exception):
@@ -158,6 +164,28 @@ def replace_file(path: str, data: bytes, *, durable: bool = True, mode: int = PR
         raise StateNotWritten(path, error) from error
 
 
+def open_plain(path: str) -> BinaryIO:
+    """A file to be read. Raises OSError, also of a FIFO, which would hang who opens it, and of a device: a link to
+    /dev/zero has no end.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, f"it is a {'FIFO' if stat.S_ISFIFO(mode) else 'device'}, not a file", path)
+        return open(fd, "rb")
+    except OSError:
+        os.close(fd)
+        raise
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of an opened file; one of over LINE_LIMIT_BYTES in parts: a hole of 20 GB in a file is one line."""
+    return iter(lambda: file.readline(LINE_LIMIT_BYTES), b"")
+
+
 def read_file(path: str, limit: int = 1 << 26, *, below: int | None = None) -> bytes | None:
     """The first `limit` bytes of a file; None if there is no such file. Other errors raise OSError, and so does a FIFO,
     which would hang who reads it. below: `path` is a name in this opened folder, and no link is followed.
@@ -188,14 +216,12 @@ def read_all(fd: int, limit: int = 1 << 26) -> bytes:
 def read_tail(path: str, limit: int) -> bytes | None:
     """The last `limit` bytes of a file, at a cost that does not depend on its size; None if there is no such file."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_plain(path)
     except FileNotFoundError:
         return None
-    try:
-        size = os.fstat(fd).st_size
-        return os.pread(fd, limit, max(0, size - limit))
-    finally:
-        os.close(fd)
+    with file:
+        fd = file.fileno()
+        return os.pread(fd, limit, max(0, os.fstat(fd).st_size - limit))
 
 
 def make_folders(*paths: str) -> None:

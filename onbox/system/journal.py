@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.system.files import StateNotWritten, open_own, pwrite_all, sync_folder
+from onbox.system.files import StateNotWritten, lines_of, open_own, open_plain, pwrite_all, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,8 @@ class Journal:
 def read_lines(path: str) -> Iterator[bytes]:
     """The journal's lines, each with its newline but perhaps the last. No lines when there is no file."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed by the with below
+        file = open_plain(path)
     except FileNotFoundError:
         return
     with file:
-        yield from file
+        yield from lines_of(file)

@@ -16,6 +16,7 @@ from patrol.fleet import Limits, visit_all
 from patrol.looking import target_of
 from patrol.probe.take import take
 from patrol.reach import BY_KEY
+from patrol.run_memory import nothing_remembered
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import NO_MASTER, Answer, ask
 from patrol.tick import policy_of
@@ -109,7 +110,7 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
         answers.append(ask(target_of(settings, box), stdin, end_mark=end_mark, deadline_seconds=deadline_seconds))
         return answers[-1]
 
-    snapshot, _ = take(box, settings, {}, ask_box, wall())
+    snapshot, _ = take(box, settings, nothing_remembered(), ask_box, wall())
     if isinstance(snapshot, Unreachable):
         reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
         yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy_for(box.host))
@@ -123,7 +124,7 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
 
 def check_cluster(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     """Whether its controller answers, takes the token, and knows each job."""
-    snapshot, _ = look_at_cluster(box, settings, {}, wall())
+    snapshot, _ = look_at_cluster(box, settings, nothing_remembered(), wall())
     if isinstance(snapshot, Unreachable):
         reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
         yield Item("controller", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)

@@ -11,6 +11,7 @@ from onbox.contract.units import counted, format_duration
 from onbox.cron_daemon import cron_runs
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
+from patrol.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.configured import add_common_options, load_settings
 from patrol.cron import NONE_RUNS, WHAT_TO_DO
 from patrol.heartbeat import as_data, read_heartbeat, stand
@@ -66,7 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _data(word: LastWord) -> dict[str, Any]:
-    return {"box": word.box, "run": word.run or None, "at": word.at, "line": word.line, **json.loads(word.verdict)}
+    """What is said of one run; of a verdict that cannot be read back, its line alone."""
+    known = verdict_from_text(word.verdict)
+    verdict = {"schema": SCHEMA, **verdict_to_dict(known)} if known is not None else {}
+    return {"box": word.box, "run": word.run or None, "at": word.at, "line": word.line, **verdict}
 
 
 def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[str] | None, now: float) -> list[str]:

@@ -95,7 +95,8 @@ def _ages_of_young_jobs(box: BoxJudged, now: float) -> list[float]:
         for run in box.runs
         if run.look is not None and run.verdict.state not in ENDED
     ]
-    ages += [now - at for place in (box.places or {}).values() if (at := place.reader.get("submitted_at")) is not None]
+    jobs = [run.job for run in box.memories.runs.values()] if box.memories is not None else []
+    ages += [now - job.submitted_at for job in jobs if job is not None and job.submitted_at is not None]
     return [age for age in ages if age is not None and 0 <= age < FIRST_LOOK_SECONDS]
 
 

@@ -19,11 +19,10 @@ from onbox.outside import safe_line
 from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.evidence import Evidence
 from patrol.probe.log_fault import LINE_LIMIT, fault_of
+from patrol.run_memory import LogChange
 from patrol.snapshot import Failure, LogLook
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from onbox.backends.cluster import JobLog, Told
     from onbox.contract.progress import Progress
     from onbox.contract.readings import Maybe
@@ -32,23 +31,27 @@ OVER = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.INTERRUPTED, Job
 
 
 class FromLog(NamedTuple):
-    """What a look takes in."""
+    """What a look takes in, and when the log was last seen to change, to be kept for the next look."""
 
     log: Maybe[LogLook]
     progress: Maybe[Progress]
     failure: Maybe[Failure]
+    change: LogChange | None
 
 
-def read_evidence(job_id: str, engine: str, told: Told, known: dict[str, Any], now: float) -> FromLog:
-    """known: what earlier looks left; it is renewed. now: local time."""
+def read_evidence(job_id: str, engine: str, told: Told, known: LogChange | None, now: float) -> FromLog:
+    """known: what an earlier look left. now: local time."""
     log = told.log
     if isinstance(log, Absent | Unseen):
-        return FromLog(log, log, _failure(engine, told, ""))
-    age = _age(log, told, known, now)
+        return FromLog(log, log, _failure(engine, told, ""), known)
+    change = LogChange(crc32(log.text.encode("utf-8", "replace")), log.size, now)
+    if known is not None and (known.crc, known.size) == (change.crc, change.size):
+        change = known
+    age = _age(log, told, None if known is None else max(0.0, now - change.at), now)
     progress = read_progress(log.text.encode("utf-8", "replace"))
     seen = progress.current is not None or progress.percent is not None
     look: Maybe[LogLook] = age if isinstance(age, Absent) else _look(job_id, log, age)
-    return FromLog(look, progress if seen else Absent("no progress shown"), _failure(engine, told, log.text))
+    return FromLog(look, progress if seen else Absent("no progress shown"), _failure(engine, told, log.text), change)
 
 
 def _look(job_id: str, log: JobLog, age_seconds: float) -> LogLook:
@@ -57,15 +60,11 @@ def _look(job_id: str, log: JobLog, age_seconds: float) -> LogLook:
     return LogLook(f"log of {job_id}", Cursor(0, 0, log.size, ""), "grown", log.size, age_seconds, 0, 0, shown)
 
 
-def _age(log: JobLog, told: Told, known: dict[str, Any], now: float) -> float | Absent:
+def _age(log: JobLog, told: Told, unchanged_seconds: float | None, now: float) -> float | Absent:
     """Seconds since it was written: by the time of its newest line, by what was seen of its growth, or by the job's
-    end. Of two the smaller: a cluster's clock may be wrong.
+    end. Of two the smaller: a cluster's clock may be wrong. unchanged_seconds: None: this is the first look at it.
     """
-    print_ = [crc32(log.text.encode("utf-8", "replace")), log.size]
-    first = "log" not in known
-    if known.get("log") != print_:
-        known.update(log=print_, log_moved_at=now)
-    ages = [] if first else [max(0.0, now - float(known.get("log_moved_at") or now))]
+    ages = [] if unchanged_seconds is None else [unchanged_seconds]
     if log.written_at is not None:
         ages.append(max(0.0, now - log.written_at))
     elif isinstance(told.word, Job) and told.word.state in OVER and told.ended_at is not None:

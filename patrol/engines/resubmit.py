@@ -7,7 +7,7 @@ may be there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.backends.base import SUBMIT_SECONDS
 from onbox.backends.cluster import NoLook, look
@@ -19,38 +19,52 @@ from onbox.system.command import NotRun, run_command
 from patrol.engines.endpoint import of_cluster
 from patrol.engines.evidence import OVER
 from patrol.engines.watched import current_job
+from patrol.run_memory import WatchedJob
 
 if TYPE_CHECKING:
     from onbox.contract.boxes import BoxSettings, Watch
-    from patrol.before import LogPlace
+    from patrol.run_memory import RunMemory
     from patrol.settings import Settings
 
 ASK_SECONDS = 8.0
 SAID_LIMIT = 300
 
 
-def resubmit(settings: Settings, box: BoxSettings, watch: Watch, place: LogPlace) -> tuple[str, str]:
-    """`(outcome, words)` as in `patrol.actions.Done`. place: of the job; it then names the new one."""
+class Resubmitted(NamedTuple):
+    """As in `patrol.actions.Done`. kept: what to remember of the job: it then names the new one."""
+
+    outcome: str
+    says: str
+    kept: RunMemory
+
+
+def resubmit(settings: Settings, box: BoxSettings, watch: Watch, known: RunMemory) -> Resubmitted:
+    job = current_job(watch, known)
+    outcome, says, new = _submit(settings, box, watch, job.job_id)
+    if new is None:
+        return Resubmitted(outcome, says, known)
+    again = WatchedJob(job.configured, new, restarts=job.restarts + 1, submitted_at=wall())
+    says = f"submitted anew as {new} (restart {again.restarts})"
+    return Resubmitted("resumed", says, known._replace(job=again))
+
+
+def _submit(settings: Settings, box: BoxSettings, watch: Watch, old: str) -> tuple[str, str, str | None]:
+    """Outcome, words, and the new job's id; None where there is none, or nobody knows it."""
     endpoint = of_cluster(settings, box)
     if endpoint is None or watch.resubmit is None:
-        return "failed", "the configuration does not say where the engine is, or how to submit"
-    old = current_job(watch, place)
+        return "failed", "the configuration does not say where the engine is, or how to submit", None
     found = look(endpoint, (old,), ASK_SECONDS, brief=True)
     word = found if isinstance(found, NoLook) else found.jobs[old].word
     if isinstance(word, NoLook | Unseen | Absent):
         why = word.detail if isinstance(word, NoLook) else word.why
-        return "failed", f"nothing was submitted: that {old} is over could not be seen ({safe_line(why, 150)})"
+        return "failed", f"nothing was submitted: that {old} is over could not be seen ({safe_line(why, 150)})", None
     if word.state not in OVER:
-        return "running", f"nothing was submitted: {old} is {word.native_state}"
+        return "running", f"nothing was submitted: {old} is {word.native_state}", None
     answer = run_command(watch.resubmit, timeout_seconds=SUBMIT_SECONDS, folder=settings.folder)
     if isinstance(answer, NotRun):
-        return ("unknown" if answer.started else "failed"), safe_line(answer.why, SAID_LIMIT)
+        return ("unknown" if answer.started else "failed"), safe_line(answer.why, SAID_LIMIT), None
     new = cluster_of(box.backend).read_new_id(*answer)
     if new is None:
         said = safe_line(f"exit code {answer.code}: {answer.err.strip()[-200:] or answer.out.strip()[-200:]}")
-        return ("unknown" if answer.code == 0 else "failed"), f"no id was printed; {said}"[:SAID_LIMIT]
-    known = place.reader
-    known.update(job=new, restarts=int(known.get("restarts") or 0) + 1, submitted_at=wall())
-    for fact in ("log", "log_moved_at", "seen", "session"):
-        known.pop(fact, None)
-    return "resumed", f"submitted anew as {new} (restart {known['restarts']})"
+        return ("unknown" if answer.code == 0 else "failed"), f"no id was printed; {said}"[:SAID_LIMIT], None
+    return "resumed", "", new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
 from onbox.backends.table import cluster_of
@@ -10,8 +10,8 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, Seen, judge_run, judge_stage, words_of
-from patrol.before import LogPlace
 from patrol.engines.evidence import OVER, read_evidence
+from patrol.run_memory import RunMemory, WatchedJob
 from patrol.snapshot import RunLook, Scheduler
 
 if TYPE_CHECKING:
@@ -24,25 +24,22 @@ SAYS_LIMIT = 200
 NO_SHELL = Absent("its processes are the engine's")
 
 
-def current_job(watch: Watch, place: LogPlace | None) -> str:
-    """The id that is looked at: as configured, or that of the newest submission by this patrol."""
-    known = place.reader if place is not None else {}
-    same = known.get("configured") == watch.job
-    return str(known.get("job") or watch.job) if same else str(watch.job)
+def current_job(watch: Watch, known: RunMemory | None) -> WatchedJob:
+    """The job that is looked at: as configured, or the newest submission by this patrol."""
+    job = known.job if known is not None else None
+    return job if job is not None and job.configured == watch.job else WatchedJob(str(watch.job), str(watch.job))
 
 
 def look_of(
-    watch: Watch, endpoint: Endpoint, told: Told, session: str, place: LogPlace | None, now: float
-) -> tuple[RunLook, LogPlace]:
-    """The job as it is, and its place for the next look."""
-    job_id = current_job(watch, place)
-    known: dict[str, Any] = dict(place.reader) if place is not None else {}
-    if known.get("configured") != watch.job:
-        known = {"configured": watch.job, "job": job_id}
-    word = _word(told, session, known)
+    watch: Watch, endpoint: Endpoint, told: Told, session: str, known: RunMemory | None, now: float
+) -> tuple[RunLook, RunMemory]:
+    """The job as it is, and what to remember of it."""
+    job = current_job(watch, known)
+    job_id = job.job_id
+    word = _word(told, session, job)
     if isinstance(word, Job):
-        known.update(seen=True, session=session)
-    shown = read_evidence(job_id, endpoint.engine, told, known, now)
+        job = job._replace(seen=True, session=session)
+    shown = read_evidence(job_id, endpoint.engine, told, job.log, now)
     engine = weigh(endpoint.engine, job_id, word, told)
     look = RunLook(
         run=watch.name,
@@ -50,7 +47,7 @@ def look_of(
         place=job_id,
         run_id=f"{endpoint.engine}:{watch.job}",  # a job and what replaces it are one run, so that failures are counted
         stage=Absent("a job has no stages"),
-        attempt=word.restarts + int(known.get("restarts") or 0) + 1 if isinstance(word, Job) else Absent("not told"),
+        attempt=word.restarts + job.restarts + 1 if isinstance(word, Job) else Absent("not told"),
         runner_alive=NO_SHELL,
         stage_alive=Unseen("its engine does not tell") if isinstance(engine, Unseen) else NO_SHELL,
         stage_began_age_seconds=_age(told.began_at, now, "it has not begun"),
@@ -68,17 +65,17 @@ def look_of(
         look = look._replace(ended_age_seconds=_age(told.ended_at, now, "when it ended is not told"))
         if word.state.value == "succeeded":
             look = look._replace(done=f"{endpoint.engine} says {word.native_state}")
-    return look, LogPlace("", (0, 0, 0, ""), known)
+    return look, RunMemory(job=job._replace(log=shown.change))
 
 
-def _word(told: Told, session: str, known: dict[str, Any]) -> Maybe[Job]:
+def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
     """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is no end."""
     word = told.word
     if not isinstance(word, Absent):
         return word
-    if not known.get("seen"):
+    if not known.seen:
         return Absent("its engine does not know it: is the id right?")
-    if known.get("session") != session:
+    if known.session != session:
         return Absent("its head was restarted and has lost it; its processes may live on")
     return Absent("its engine knew it and knows it no more: somebody removed it there")
 
@@ -127,6 +124,7 @@ def scheduler_of(
         reason=safe_line(word.reason, 160),
         note=word.note,
         restarts=word.restarts,
+        held=word.held,
     )
 
 

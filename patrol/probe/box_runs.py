@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Unseen
 from onbox.outside import safe_line
+from patrol.records import MARKERS_LIMIT, RecordText, record_of
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # Of more than 32 runs those whose status was written last: one that lives writes it again and again.
 # A slot that its keeper holds open needs no further proof; else its later lines are read. When run.json has changed,
 # journal and log are begun anew: it may be another run. Of the log of a run that failed more is read: its traceback.
+# MANIFEST: what stat(1) said of run.json, a colon, and the count of markers: where either is another now, the run's
+# records come along, for whoever takes over.
 SHELL = r"""
 p_runs() {
   p_at "$1"
@@ -32,7 +35,9 @@ p_runs() {
   p_cap=$3 p_locks= p_count=0
   shift 3
   while read -r p_line; do
-    p_locks="$p_locks $p_line"
+    case $p_line in
+      *' WRITE '*) p_locks="$p_locks $p_line";; # a shared one is another look's, at this moment
+    esac
   done </proc/locks
   for p_run in */run.json; do
     [ -e "./$p_run" ] && p_count=$((p_count+1))
@@ -72,6 +77,17 @@ p_alive() {
   set -- $1 $2 ${p_line##*') '}
   echo $1 $2 $3 ${22}
 }
+p_record() {
+  p_mark "record $p_done.$p_ends"
+  head -c 49152 run.json
+  p_mark launches
+  tail -c 4194304 events.jsonl | grep '"event":"chain_started"' | tail -n 20
+  p_mark events
+  tail -c 1048576 events.jsonl | grep -v -e '"event":"attempt_started"' -e '"event":"chain_started"' | tail -n 100
+  p_mark markers
+  head -c 4096 lock markers/*_DONE markers/*_FAILED
+  p_mark told
+}
 p_one() {
   while [ $# -gt 0 ] && [ "$1" != "$p_run" ]; do
     shift 9
@@ -79,9 +95,12 @@ p_one() {
   [ $# -gt 0 ] || set -- - 0 0 0 - 0 0 0 0
   p_mark run
   printf '%s\n' "$p_run"
-  p_done=0 p_waiting=0 p_holder= p_stage= p_keeper= p_exit= p_inode=0 p_offset=0 p_size=0
+  p_done=0 p_ends=0 p_waiting=0 p_holder= p_stage= p_keeper= p_exit= p_inode=0 p_offset=0 p_size=0
   for p_file in markers/[!C]*_DONE markers/C[!H]*_DONE; do
     [ -s "$p_file" ] && p_done=$((p_done+1))
+  done
+  for p_file in markers/*_FAILED markers/CHAIN_*; do
+    [ -s "$p_file" ] && p_ends=$((p_ends+1))
   done
   for p_file in outbox/[0-9]*.json; do
     [ -e "$p_file" ] && p_waiting=$((p_waiting+1))
@@ -103,7 +122,7 @@ p_one() {
     p_newest logs/*.log
     p_file=$p_new
   fi
-  p_output=$p_file p_files=status.json p_manifest=$2 p_old=$3 p_seen=$4
+  p_output=$p_file p_files=status.json p_manifest=${2%:*} p_marks=${2#*:} p_old=$3 p_seen=$4
   p_newest markers/*_FAILED
   if [ "$p_output" = "$5" ]; then
     shift 5
@@ -122,7 +141,7 @@ p_one() {
         p_held=${p_held##* };;
     esac
     case $1 in
-      run.json) [ $3.$4.$5 = "$p_manifest" ] || p_files="$p_files run.json" p_old=- p_known='0 0 0 0';;
+      run.json) [ $3.$4.$5 = "$p_manifest" ] || p_files="$p_files run.json" p_marks=- p_old=- p_known='0 0 0 0';;
       events.jsonl)
         p_inode=$3 p_size=$4
         [ $3 != $p_old ] || [ $4 -lt $p_seen ] || p_offset=$p_seen;;
@@ -145,6 +164,7 @@ p_one() {
   p_alive keeper "$p_keeper"
   p_mark files
   head -c 16384 $p_files lock markers/CHAIN_DONE markers/CHAIN_FAILED $p_new
+  [ "$p_marks" = $p_done.$p_ends ] || p_record | head -c 131072
   p_mark "journal $p_inode $p_offset $p_size"
   [ $p_size -le $p_offset ] || p_piece events.jsonl $p_offset $p_size 8192
   if [ "$p_output" ]; then
@@ -182,7 +202,9 @@ class Alive(NamedTuple):
 class RawRun(NamedTuple):
     """What the box sent of one run, still as text. stage, attempt: of the newest slot; "" and None: no slot.
 
-    keeper_holds: the slot's keeper was seen to hold it open. exit_code: what the slot says of the command's end.
+    keeper_holds: the slot's keeper was seen to hold it open. exit_code: what the slot says of the command's end. marks:
+    which markers there are, where that is another than the box was told; "": the same. record: then the run's records,
+    as far as they were not too long.
     """
 
     name: str
@@ -202,6 +224,8 @@ class RawRun(NamedTuple):
     journal_blocks: tuple[Block, ...]
     log_blocks: tuple[Block, ...]
     log_code: int | None
+    marks: str = ""
+    record: RecordText | None = None
 
     @property
     def slot(self) -> FileStat | None:
@@ -283,13 +307,24 @@ def _run(name: str, blocks: tuple[Block, ...]) -> RawRun:
         journal=tuple(count(word) or 0 for word in (*journal, "0", "0", "0")[:3]),  # type: ignore[arg-type]
         journal_blocks=blocks[order.index("journal") : log_at] if "journal" in order else (),
         log_blocks=blocks[log_at:],
+        marks=by_word["record"].words[-1] if "record" in by_word else "",
+        record=_record(by_word),
         log_code=None if logged is None or len(logged.words) < 2 else count(logged.words[1]),
     )
 
 
-def split_files(text: bytes) -> dict[str, bytes]:
+def _record(by_word: dict[str, Block]) -> RecordText | None:
+    """None: it did not come, or was cut off."""
+    words = ("record", "launches", "events", "markers", "told")
+    if not all(word in by_word for word in words):
+        return None
+    manifest, launches, events, markers = (by_word[word].data for word in words[:-1])
+    return record_of(manifest, launches, events, split_files(markers, MARKERS_LIMIT))
+
+
+def split_files(text: bytes, limit: int = FILES_LIMIT) -> dict[str, bytes]:
     """The output of head(1) for several files, by name. Of one that is longer than asked for, as much as was asked."""
-    pieces = _HEADER.split(text, FILES_LIMIT)
+    pieces = _HEADER.split(text, limit)
     names = (name.decode("utf-8", "replace") for name in pieces[1::2])
     return {name: data[:FILE_LIMIT_BYTES] for name, data in zip(names, pieces[2::2], strict=True)}
 

@@ -6,11 +6,12 @@ joins the next look's bytes, so that a crash line that was cut in two is read as
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from onbox.logs.progress import ProgressReader
 from onbox.logs.tail import last_line
-from patrol.before import LogPlace
+from patrol.run_memory import LogPlace
 from patrol.snapshot import LogLook
 
 if TYPE_CHECKING:
@@ -22,31 +23,34 @@ HELD_BYTES = 1 << 13
 
 
 def follow(place: LogPlace | None, path: str, news: News, *, new_attempt: bool = False) -> LogPlace:
-    """The place behind the new bytes. Facts that others keep in `reader` stay.
+    """The place behind the new bytes.
 
     new_attempt: the run's processes are others than at the last look: lines from before it are no news of this one.
     """
-    reader: dict[str, Any] = dict(place.reader) if place is not None else {}
-    fresh = place is None or place.path != path or news.is_fresh
-    window, held = (b"", b"") if fresh or place is None else (text_of(reader), place.held)
-    if new_attempt:
-        window, held = b"", b""
-    progress = progress_of({} if fresh else reader)
+    known = None if is_another(place, path, news) else place
+    window, held = (b"", b"") if known is None or new_attempt else (known.window, known.held)
+    reader = progress_reader(known)
     torn = news.event == "first" and news.start > 0
     for piece in (*news.rest, *news.pieces):
         text = piece[piece.find(b"\n") + 1 :] if torn else piece
-        progress.feed((b"\n" if torn else b"") + text)
+        reader.feed((b"\n" if torn else b"") + text)
         window, held = _join(window, held, text, torn=torn)
         torn = news.skipped_bytes > 0  # then each further piece begins anywhere
-    if news.pieces or news.rest or fresh or new_attempt:
-        reader.update(progress=progress.state(), window=window.decode("latin-1"))
-    reader.update(mtime=news.mtime)
-    if news.event != "same":
-        reader.update(checksum=news.checksum)
-    at = news.cursor
-    if fresh or new_attempt:
-        reader.pop("done", None)
-    return LogPlace(path, (at.device, at.inode, at.offset, at.before), reader, held)
+    as_it_was = known is not None and not (news.pieces or news.rest)
+    return LogPlace(
+        path=path,
+        cursor=news.cursor,
+        window=window,
+        held=held,
+        progress=known.progress if known is not None and as_it_was else reader.state(),
+        mtime=news.mtime,
+        checksum=place.checksum if news.event == "same" and place is not None else news.checksum,
+    )
+
+
+def is_another(place: LogPlace | None, path: str, news: News) -> bool:
+    """Whether what was known of the log before does not hold for what is there now."""
+    return place is None or place.path != path or news.is_fresh
 
 
 def _join(window: bytes, held: bytes, text: bytes, *, torn: bool) -> tuple[bytes, bytes]:
@@ -62,27 +66,21 @@ def _join(window: bytes, held: bytes, text: bytes, *, torn: bool) -> tuple[bytes
     return window, whole[end:][-HELD_BYTES:]
 
 
-def text_of(reader: dict[str, Any]) -> bytes:
-    """The kept lines; empty where none are kept, or something else stands there."""
-    text = reader.get("window", "")
-    return text.encode("latin-1", "replace") if isinstance(text, str) else b""
-
-
-def progress_of(reader: dict[str, Any]) -> ProgressReader:
+def progress_reader(place: LogPlace | None) -> ProgressReader:
     """The reader where it stands; a new one where its state is none (of another version, say)."""
-    try:
-        return ProgressReader.from_state(reader["progress"])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return ProgressReader()
+    if place is not None and place.progress is not None:
+        with suppress(KeyError, TypeError, ValueError, AttributeError):
+            return ProgressReader.from_state(dict(place.progress))
+    return ProgressReader()
 
 
-def progress(place: LogPlace) -> Progress:
-    return progress_of(place.reader).result()
+def progress(place: LogPlace | None) -> Progress:
+    return progress_reader(place).result()
 
 
-def whole_text(place: LogPlace) -> bytes:
+def whole_text(place: LogPlace | None) -> bytes:
     """The kept lines and the one that is still growing."""
-    return text_of(place.reader) + place.held
+    return b"" if place is None else place.window + place.held
 
 
 def look(place: LogPlace, news: News, clock: float) -> LogLook:

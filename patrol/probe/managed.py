@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.json_text import as_number, as_object, parse_object
+from onbox.contract.json_text import as_number, parse_object
 from onbox.contract.markers import Marker, parse_marker
-from onbox.contract.names import name_problem, stage_name_problem
+from onbox.contract.names import stage_name_problem
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.contract.runfile import is_apart
 from onbox.outside import safe_line, safe_words
 from onbox.runs.onbox_call import onbox_call
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
-from patrol.before import LogPlace
-from patrol.probe import journal, log_memory
+from patrol import run_journal as journal
+from patrol.probe import log_memory
 from patrol.probe.box_logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.probe.plan import cursor_of
+from patrol.run_manifest import NOT_READ, Manifest, StageFacts, parse
+from patrol.run_memory import LogPlace, RunMemory
 from patrol.snapshot import NOT_ASKED, Failure, LogLook, RunLook
 
 if TYPE_CHECKING:
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from onbox.runs.journal import JournalFacts
     from patrol.probe.box_runs import RawRun
-    from patrol.probe.journal import JournalPlace
+    from patrol.run_journal import JournalPlace
     from patrol.snapshot import Identity
 
 TEXT_LIMIT = 300
 FRESH_HEARTBEATS = 3
-TARGETS_LIMIT = 32
 
 
 class Box(NamedTuple):
@@ -46,56 +45,60 @@ class Box(NamedTuple):
     onbox_on_path: bool = True
 
 
-def look_at(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[RunLook, LogPlace]:
-    """The run as it is, and its place for the next look."""
-    known = dict(place.reader) if place is not None else {}
-    manifest = _manifest(raw, known.get("manifest"))
-    if place is not None and known.get("manifest", {}).get("run_id") != manifest.get("run_id"):
-        place, known = None, {}  # another run of the same name
-    told = _journal(raw, known.get("journal"))
+def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory]:
+    """The run as it is, and what to remember of it."""
+    manifest = _manifest(raw, known.manifest)
+    if known.manifest is None or known.manifest.run_id != manifest.run_id:
+        known = RunMemory()  # another run of the same name
+    told = _journal(raw, known.journal)
     facts = told.facts
-    log, place = _log(raw, place, box)
-    place.reader.update(manifest=manifest, journal=journal.plain_of(told), pids=[raw.runner.pid] if raw.runner else [])
-    if "trackers" in known:  # of all stages, whichever log is read now
-        place.reader["trackers"] = known["trackers"]
+    log, place = _log(raw, known.log, box)
+    pids = (raw.runner.pid,) if raw.runner else ()
+    kept = RunMemory(
+        place, manifest, told, known.handed, pids=pids, trackers=known.trackers, marks=raw.marks or known.marks
+    )
     status = _json(raw.files, "status.json")
     clock = box.identity.clock_seconds
     fields: dict[str, Any] = status if isinstance(status, dict) else {}
-    if fields.get("run_id") != manifest.get("run_id") and manifest.get("run_id"):
+    if fields.get("run_id") != manifest.run_id and manifest.run_id:
         fields = {}  # of the run before
     stage = fields.get("stage") or facts.stage or raw.stage or None
-    stage_facts = manifest.get("stages", {}).get(stage) if isinstance(stage, str) else None
+    stage_facts = manifest.stages.get(stage) if isinstance(stage, str) else None
+    declared = stage_facts or StageFacts()
+    is_known = stage_facts is not None or manifest.is_whole
+    undeclared = Absent("not declared") if is_known else Unseen("run.json was not read whole")
+    shortest = undeclared if declared.min_duration_seconds is None else declared.min_duration_seconds
     look = RunLook(
         run=raw.name,
         managed=True,
         place=f"{box.state_dir.rstrip('/')}/{raw.name}",
-        run_id=manifest["run_id"] if manifest.get("run_id") else Unseen(manifest.get("why", "no run.json")),
+        run_id=manifest.run_id or Unseen(manifest.why),
         stage=_stage(stage),
         attempt=_first_int(raw.attempt, fields.get("attempt"), facts.attempt),
         stages_done=raw.done_count,
-        stages_total=int(manifest.get("stage_count", 0)),
+        stages_total=manifest.stage_count,
         claimed_state=_text(fields.get("state"), "no state") if fields else _why(status),
         runner_alive=_runner_alive(raw, box.identity),
         stage_alive=_stage_alive(raw, fields, box.identity),
         **_end(raw, facts, manifest, clock),
         heartbeat_age_seconds=_age(fields.get("at"), clock) if fields else _why(status),
-        heartbeat_every_seconds=manifest.get("every", 30.0),
+        heartbeat_every_seconds=manifest.every_seconds,
         stage_began_age_seconds=_age(fields.get("attempt_began_at") or facts.attempt_began_at, clock, "no attempt"),
-        stall_after_seconds=_declared(stage_facts, "stall_after_seconds", manifest),
-        min_duration_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
-        expected_seconds=_declared(stage_facts, "min_duration_seconds", manifest),
+        stall_after_seconds=undeclared if declared.stall_after_seconds is None else declared.stall_after_seconds,
+        min_duration_seconds=shortest,
+        expected_seconds=shortest,
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=facts.retries,
         ends=facts.bad_ends,
         failure=_failure(raw, manifest, place),
-        keeps_checkpoints="artifacts" in stage_facts if stage_facts is not None else NOT_ASKED,
-        python=manifest.get("python") or Absent("not recorded"),
-        onbox=onbox_call(manifest.get("python", ""), on_path=box.onbox_on_path),
+        keeps_checkpoints=stage_facts.has_artifacts if stage_facts is not None else NOT_ASKED,
+        python=manifest.python or Absent("not recorded"),
+        onbox=onbox_call(manifest.python, on_path=box.onbox_on_path),
         log=log,
         undelivered=raw.waiting_count,
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
     )
-    return look._replace(progress=_progress(look, fields, status, place)), place
+    return look._replace(progress=_progress(look, fields, status, place)), kept
 
 
 # -- what lies there
@@ -113,65 +116,13 @@ def _why(status: Maybe[dict[str, Any]]) -> Absent | Unseen:
     return status if isinstance(status, Absent | Unseen) else Unseen("status.json is of another run")
 
 
-def _manifest(raw: RawRun, known: object) -> dict[str, Any]:
-    """The facts of run.json that a look needs: kept, because the file is sent only when it has changed."""
-    stat = raw.stats.get("run.json")
+def _manifest(raw: RawRun, known: Manifest | None) -> Manifest:
+    """As this look brought it, or as it is known: the file is sent only when it has changed."""
     text = raw.files.get("run.json")
     if text is None:
-        return known if isinstance(known, dict) else {"why": "run.json could not be read"}
-    first, _, rest = text.partition(b"\n")
-    head = parse_object(first.rpartition(b', "stages": [')[0] + b"}")
-    if head is None or not isinstance(head.get("run_id"), str):
-        return {"why": "run.json is damaged or too long"}
-    settings = head.get("settings")
-    every = settings.get("sample_every_seconds") if isinstance(settings, dict) else None
-    stage_count = head.get("stage_count")
-    stages = {}
-    for line in rest.split(b"\n"):
-        stage = parse_object(line.strip().removesuffix(b","))
-        if stage is not None and isinstance(stage.get("name"), str):
-            kept = {key: value for key in _DECLARED if (value := as_number(stage.get(key))) is not None}
-            if stage.get("artifacts"):
-                kept["artifacts"] = 1.0
-            stages[stage["name"][:80]] = kept
-    return {
-        "id": stat.identity if stat is not None else "0",
-        "run_id": safe_line(head["run_id"], 80),
-        "python": _program(head.get("python")),
-        "host": str(head.get("host", ""))[:253],
-        "backend": _engine(head),
-        "engine": _engine_settings(head),
-        "targets": _targets(head),
-        "every": as_number(every) or 30.0,
-        "stage_count": stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
-        "stages": stages if len(stages) <= 200 else {name: kept for name, kept in stages.items() if kept},
-        "whole": stage_count == len(stages),
-    }
-
-
-def _engine(head: dict[str, Any]) -> str:
-    """The engine that the run was handed to; "" for none."""
-    backend = head.get("backend")
-    return safe_line(backend.get("name") or "", 40) if isinstance(backend, dict) else ""
-
-
-def _targets(head: dict[str, Any]) -> list[str]:
-    """Names of whom the run tells: what is relayed goes nowhere else."""
-    found = as_object(head.get("notify")).get("targets")
-    names = [as_object(one).get("name") for one in found[:TARGETS_LIMIT]] if isinstance(found, list) else []
-    return [name for name in names if isinstance(name, str) and name_problem(name) is None]
-
-
-def _engine_settings(head: dict[str, Any]) -> dict[str, str]:
-    """Where the engine answers and what the token is called, as the run's own records say; believed by nobody yet."""
-    backend = head.get("backend")
-    found = backend if isinstance(backend, dict) else {}
-    kept = {key: value for key in _ENGINE_KEYS if isinstance(value := found.get(key), str) and len(value) < 500}
-    return {**kept, "apart": "yes"} if found and is_apart(found) else kept
-
-
-_ENGINE_KEYS = ("address", "controller", "token")
-_DECLARED = ("stall_after_seconds", "min_duration_seconds")
+        return known or Manifest(why="run.json could not be read")
+    stat = raw.stats.get("run.json")
+    return parse(text, NOT_READ if stat is None else stat.identity)
 
 
 def _stage(name: object) -> Maybe[str]:
@@ -181,38 +132,21 @@ def _stage(name: object) -> Maybe[str]:
     return Unseen(f"not a stage's name: {safe_words(name, 40)!r}") if stage_name_problem(name) else name
 
 
-def _program(path: object) -> str:
-    """An absolute path that may stand in a command and be shown as it is; "" for anything else."""
-    if not isinstance(path, str) or not path.startswith("/") or len(path) > 1000:
-        return ""
-    return path if path == safe_line(path) else ""
-
-
-def _declared(facts: dict[str, float] | None, key: str, manifest: dict[str, Any]) -> Maybe[float]:
-    if facts is not None and key in facts:
-        return facts[key]
-    return (
-        Absent("not declared") if facts is not None or manifest.get("whole") else Unseen("run.json was not read whole")
-    )
-
-
-def _journal(raw: RawRun, known: object) -> JournalPlace:
+def _journal(raw: RawRun, place: JournalPlace | None) -> JournalPlace:
     inode, offset, _ = raw.journal
-    place = journal.place_of(known)
     if place is None or place.inode != inode or offset == 0:
         place = journal.nothing_read(inode)
     pieces, _, skipped = Span.of(raw.journal_blocks).behind(offset)
     return journal.take_in(place, offset, pieces, skipped)
 
 
-def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook], LogPlace]:
+def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook], LogPlace | None]:
     if not raw.log_path:
-        empty = LogPlace("", (0, 0, 0, ""), {})
-        return Absent("no log yet"), empty if place is None else place
+        return Absent("no log yet"), place
     known = place if place is not None and place.path == raw.log_path else None
-    news = parse_log(raw.log_blocks, raw.log_code, cursor_of(known))
+    news = parse_log(raw.log_blocks, raw.log_code, None if known is None else known.cursor)
     if isinstance(news, Absent | Unseen):
-        return news, place if place is not None else LogPlace("", (0, 0, 0, ""), {})
+        return news, place
     place = log_memory.follow(known, raw.log_path, news)
     look = log_memory.look(place, news, box.identity.clock_seconds)
     return look._replace(path=f"{box.state_dir.rstrip('/')}/{raw.name}/{raw.log_path}"), place
@@ -262,7 +196,7 @@ def _stage_alive(raw: RawRun, status: dict[str, Any], identity: Identity) -> May
 # -- how it ended
 
 
-def _end(raw: RawRun, facts: JournalFacts, manifest: dict[str, Any], clock: float) -> dict[str, Any]:
+def _end(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -> dict[str, Any]:
     end = facts.end
     fields: dict[str, Any] = {}
     if end is not None:
@@ -276,7 +210,7 @@ def _end(raw: RawRun, facts: JournalFacts, manifest: dict[str, Any], clock: floa
         fields["done"] = Absent("no CHAIN_DONE")
     elif not isinstance(marker, Marker):
         fields["done"] = Unseen(f"CHAIN_DONE is no proof: {marker.reason}")
-    elif marker.run_id != manifest.get("run_id"):
+    elif marker.run_id != manifest.run_id:
         fields["done"] = Absent("CHAIN_DONE is of another run")
     else:
         fields["done"] = f"CHAIN_DONE of {safe_line(marker.run_id)}"
@@ -285,14 +219,14 @@ def _end(raw: RawRun, facts: JournalFacts, manifest: dict[str, Any], clock: floa
     return fields
 
 
-def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Failure]:
+def _failure(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe[Failure]:
     names = [name for name in raw.files if name.endswith("_FAILED") and name != "markers/CHAIN_FAILED"]
     if not names:
         return Absent("no FAILED marker")
     marker = parse_marker(raw.files[names[0]])
     if not isinstance(marker, Marker):
         return Unseen(f"{safe_line(names[0])}: {marker.reason}")
-    if marker.run_id != manifest.get("run_id"):
+    if marker.run_id != manifest.run_id:
         return Absent("the FAILED marker is of another run")
     data = marker.data
 
@@ -315,22 +249,24 @@ def _failure(raw: RawRun, manifest: dict[str, Any], place: LogPlace) -> Maybe[Fa
     )
 
 
-def _is_log_of(place: LogPlace, marker: Marker) -> bool:
+def _is_log_of(place: LogPlace | None, marker: Marker) -> bool:
     """Whether the log that was read is that of the attempt that failed."""
-    return place.path == f"logs/{marker.stage}.{marker.attempt}.log"
+    return place is not None and place.path == f"logs/{marker.stage}.{marker.attempt}.log"
 
 
 # -- how far it is
 
 
-def _progress(look: RunLook, fields: dict[str, Any], status: Maybe[dict[str, Any]], place: LogPlace) -> Maybe[Progress]:
+def _progress(
+    look: RunLook, fields: dict[str, Any], status: Maybe[dict[str, Any]], place: LogPlace | None
+) -> Maybe[Progress]:
     """The runner's own reading; if it is gone, its heartbeat old, or no progress in it, what the log's end shows."""
     age = look.heartbeat_age_seconds
     told = _told_progress(fields.get("progress"))
     fresh = isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds
     if told is not None and fresh and look.runner_alive is not False:
         return told
-    shown = log_memory.progress(place) if place.path else Progress()
+    shown = log_memory.progress(place)
     if shown.current is not None or shown.percent is not None:
         if told is not None and shown.exact_max is None:
             shown = shown._replace(exact_max=told.exact_max)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.engines import ON_BOX
-from onbox.logs.cursor import Cursor
 from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
-from patrol.probe.journal import place_of
 from patrol.probe.script import Call
+from patrol.run_manifest import NOT_READ
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.boxes import BoxSettings, Watch
-    from patrol.before import LogPlace
+    from patrol.run_memory import LogPlace, Memories, RunMemory
 
-BOX = ""  # the key under which places hold what is known of the box itself
 RUN_LOG_BYTES = 2048  # of a log whose runner reads it itself
 NEW_BYTES = 49152  # of all watched logs together
 SAFE_PLACES = ("/", "/tmp", "/dev/shm")
@@ -33,27 +31,28 @@ class Ask(NamedTuple):
     engine: str = ""
 
 
-def plan(box: BoxSettings, state_dir: str, places: Mapping[str, LogPlace]) -> Ask:
+def plan(box: BoxSettings, state_dir: str, known: Memories) -> Ask:
     """The sections for a box. state_dir: as configured, below the project unless absolute."""
+    runs = known.runs
     state = below(box.project, state_dir)
-    engine = _engine_of(box, places)
+    engine = _engine_of(box, runs)
     calls = [Call("identity")]
     if box.project is not None:
         if engine:
             calls.append(Call("jobs", (box.project, state_dir, engine)))  # before the markers that it is weighed with
-        calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(places))))
+        calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(runs))))
     for at, watch in enumerate(box.watches):
-        calls += _watch_calls(box, watch, at, places)
+        calls += _watch_calls(box, watch, at, runs.get(watch.name))
     if box.backend in ON_BOX and box.watches:
         calls.append(Call("queue", (box.backend,)))
-    calls.append(Call("memory", (state, *_known_pids(places))))
+    calls.append(Call("memory", (state, *_known_pids(runs))))
     touched = dict.fromkeys(path for path in (box.project, *_folders(box)) if path)
     if touched:
         calls.append(Call("run_disk", (*touched, *SAFE_PLACES)))
     calls.append(Call("disk", SAFE_PLACES, spare=bool(touched)))
-    calls.append(Call("kernel", (str(int(_fact(places, "kernel_seconds"))),)))
+    calls.append(Call("kernel", (str(int(known.box.kernel_seconds or 0)),)))
     calls.append(Call("gpus"))
-    calls += trackers.calls(places)
+    calls += trackers.calls(runs)
     if box.results:
         calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
@@ -73,14 +72,14 @@ def _folders(box: BoxSettings) -> list[str]:
     return [log.rpartition("/")[0] or "/" for log in logs]
 
 
-def _watch_calls(box: BoxSettings, watch: Watch, at: int, places: Mapping[str, LogPlace]) -> list[Call]:
+def _watch_calls(box: BoxSettings, watch: Watch, at: int, known: RunMemory | None) -> list[Call]:
     calls = []
     if watch.log is not None:
         path = below(box.project, watch.log)
         share = max(1024, NEW_BYTES // max(1, sum(1 for other in box.watches if other.log)))
-        known = places.get(watch.name)
+        log = known.log if known is not None and known.log is not None and known.log.path == path else None
         cap = ATTACH_BYTES if known is None and share == NEW_BYTES else share
-        calls.append(Call(f"log.{at}", (path, *_log_values(known, path), str(cap))))
+        calls.append(Call(f"log.{at}", (path, *_log_values(log), str(cap))))
     if watch.process is not None:
         calls.append(Call(f"processes.{at}", (watch.process,)))
     if watch.session is not None:
@@ -92,45 +91,30 @@ def _watch_calls(box: BoxSettings, watch: Watch, at: int, places: Mapping[str, L
     return calls
 
 
-def _log_values(place: LogPlace | None, path: str) -> tuple[str, str, str, str]:
+def _log_values(log: LogPlace | None) -> tuple[str, str, str, str]:
     """INODE OFFSET CHECKSUM MTIME, as `p_log` takes them."""
-    if place is None or place.path != path:
+    if log is None:
         return ("0", "0", "0", "0")
-    _, inode, offset, _ = place.cursor
-    return (str(inode), str(offset), str(int(place.reader.get("checksum", 0))), str(int(place.reader.get("mtime", 0))))
+    return (str(log.cursor.inode), str(log.cursor.offset), str(log.checksum), str(log.mtime))
 
 
-def _known_runs(places: Mapping[str, LogPlace]) -> list[str]:
+def _known_runs(runs: Mapping[str, RunMemory]) -> list[str]:
     words: list[str] = []
-    for name, place in places.items():
-        journal = place.reader.get("journal")
-        if name and isinstance(journal, dict):
-            manifest = place.reader.get("manifest", {})
-            known = (manifest.get("id", "0"), journal.get("inode", 0), journal.get("offset", 0))
-            if place_of(journal) is None or "targets" not in manifest:  # of another version: all of it once more
-                known = ("0", 0, 0)
-            words += [name, *map(str, known), place.path or "-", *_log_values(place, place.path)]
+    for name, run in runs.items():
+        if run.manifest is not None and run.journal is not None:
+            is_read = run.manifest.id != NOT_READ
+            inode, offset = (run.journal.inode, run.journal.offset) if is_read else (0, 0)
+            words += [name, f"{run.manifest.id}:{run.marks}", str(inode), str(offset)]
+            words += [run.log.path if run.log is not None else "-", *_log_values(run.log)]
     return words
 
 
-def _engine_of(box: BoxSettings, places: Mapping[str, LogPlace]) -> str:
+def _engine_of(box: BoxSettings, runs: Mapping[str, RunMemory]) -> str:
     """The engine whose commands are asked on the box: as configured, or of a run that an earlier look saw there."""
     if box.backend in ON_BOX:
         return box.backend
-    seen = (place.reader.get("manifest", {}).get("backend") for place in places.values())
-    return next((name for name in seen if name in ON_BOX), "")
+    return next((run.engine for run in runs.values() if run.engine in ON_BOX), "")
 
 
-def _known_pids(places: Mapping[str, LogPlace]) -> list[str]:
-    pids = [pid for place in places.values() for pid in place.reader.get("pids", ())]
-    return [str(int(pid)) for pid in pids][:8]
-
-
-def _fact(places: Mapping[str, LogPlace], name: str) -> float:
-    place = places.get(BOX)
-    value = place.reader.get(name, 0) if place is not None else 0
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def cursor_of(place: LogPlace | None) -> Cursor | None:
-    return None if place is None else Cursor(*place.cursor)
+def _known_pids(runs: Mapping[str, RunMemory]) -> list[str]:
+    return [str(pid) for run in runs.values() for pid in run.pids][:8]

@@ -82,6 +82,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs, engine: str) -> Maybe[Schedul
         reason=safe_line(word.reason, 80),
         note=word.note,
         restarts=word.restarts,
+        held=word.held,
     )
 
 
@@ -98,4 +99,5 @@ def _disk(run: RunLook, stage: str, markers: frozenset[str]) -> StageState:
 
 def by_name(engine: str, job: Job) -> Scheduler:
     """The word on a job that is known by its name only."""
-    return Scheduler(engine, job.job_id, job.state.value, job.native_state, job.reason, job.note, says=words_of(job))
+    found = Scheduler(engine, job.job_id, job.state.value, job.native_state, job.reason, job.note)
+    return found._replace(says=words_of(job), held=job.held)

@@ -39,7 +39,7 @@ class Section(NamedTuple):
 SECTIONS: tuple[Section, ...] = (
     Section("identity", "p_identity", (box_identity.SHELL,), 3, "host name, boot id, uptime, clock, `onbox` on the path"),
     Section("jobs", "p_jobs", box_jobs.TEXTS, 8, "the runs' journals and markers; squeue, scontrol, sacct or the like about their jobs (runs with such an engine only)"),
-    Section("runs", "p_runs", (box_logs.SHELL, box_runs.SHELL), 4, "the state directory: run.json, status, markers, journal, log of each run; locks and processes", files=True),
+    Section("runs", "p_runs", (box_logs.SHELL, box_runs.SHELL), 4, "the state directory: run.json, status, markers, journal, log of each run; locks and processes; the run's records (at most 128 KiB) where its markers changed", files=True),
     Section("log", "p_log", (box_logs.SHELL,), 4, "a watched log: what is new since the last look", files=True),
     Section("processes", "p_processes", (box_watch.PROCESSES,), 4, "/proc: processes whose command line matches"),
     Section("session", "p_session", (box_watch.SESSION,), 4, "tmux and screen: the session of that name"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line
-from patrol.before import LogPlace
 from patrol.probe import (
     box_gpus,
     box_identity,
@@ -20,51 +19,51 @@ from patrol.probe import (
     trackers,
 )
 from patrol.probe.frames import CUT, LATE, end_mark, split
-from patrol.probe.journal import place_of
 from patrol.probe.local_files import count_files
-from patrol.probe.plan import BOX, plan
+from patrol.probe.plan import plan
 from patrol.probe.script import build
+from patrol.run_memory import BoxMemory, Memories, RunMemory
 from patrol.snapshot import NOT_ASKED, BoxLook, FileCount, Unreachable
 from patrol.ssh import Answer, script_with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from onbox.backends.base import Job
     from onbox.contract.boxes import BoxSettings
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Frames, Part
     from patrol.probe.plan import Ask
+    from patrol.records import RecordText
     from patrol.settings import Settings
     from patrol.snapshot import Disk, Identity, RunLook, Snapshot
     from patrol.ssh import NoAnswer
 
-Places = dict[str, LogPlace]
 BOX_SHARE = 0.6  # of the deadline: the rest is for login and link
 LEAST_SECONDS = 4
+_NOTHING = RunMemory()
 
 
 def take(
     box: BoxSettings,
     settings: Settings,
-    places: Mapping[str, LogPlace],
+    known: Memories,
     ask: Callable[[bytes, bytes, float], Answer | NoAnswer],
     now: float,
-) -> tuple[Snapshot, Places]:
-    """Look once. places: what earlier looks left, by run ("" is the box itself); the new ones replace them, also those
-    of runs that were not seen this time. ask: stdin, end mark and deadline in seconds to an answer. now: local time at
-    the start.
+) -> tuple[Snapshot, Memories]:
+    """Look once. known: what earlier looks left; the new memories replace them, also those of runs that were not seen
+    this time. ask: stdin, end mark and deadline in seconds to an answer. now: local time at the start.
     """
     deadline = box.deadline_seconds or settings.patrol.deadline_seconds
-    asked = plan(box, settings.state_dir_of(box), places)
+    asked = plan(box, settings.state_dir_of(box), known)
     nonce = os.urandom(5).hex()
     script, values = build(asked.calls, nonce, max(LEAST_SECONDS, int(deadline * BOX_SHARE)))
     answer = ask(script_with_values(script, values), end_mark(nonce), deadline)
     if not isinstance(answer, Answer):
-        return Unreachable(box.name, now, answer.reason, safe_line(answer.detail)), dict(places)
+        return Unreachable(box.name, now, answer.reason, safe_line(answer.detail)), known
     middle = now + (answer.login_seconds + answer.seconds) / 2
     frames = split(answer.output + b"\n" + end_mark(nonce) + b"\n", nonce)
-    look, fresh = read(box, asked, frames, places, middle)
+    look, fresh = read(box, asked, frames, known, middle)
     counts = _counts(box, settings, frames)
     runs = look.runs
     if not isinstance(runs, Absent | Unseen):
@@ -78,9 +77,7 @@ def take(
     return look._replace(at=now, taken_seconds=answer.seconds), fresh
 
 
-def read(
-    box: BoxSettings, asked: Ask, frames: Frames, places: Mapping[str, LogPlace], middle: float
-) -> tuple[BoxLook, Places]:
+def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: float) -> tuple[BoxLook, Memories]:
     """What the sections say. Pure. middle: local time in the middle of the look."""
     unseen = {
         call.label: part.why
@@ -97,33 +94,32 @@ def read(
 
     who = seen("identity", lambda part: box_identity.parse(part, middle))
     if isinstance(who, Unseen):
-        return BoxLook(box.name, middle, who, who, sections_unseen=tuple(unseen.items())), dict(places)
+        return BoxLook(box.name, middle, who, who, sections_unseen=tuple(unseen.items())), known
     identity: Identity = who.identity
-    fresh = dict(places)
-    about = _about_the_box(places, identity)
+    fresh = dict(known.runs)
+    about = _about_the_box(known.box, identity)
     queue: Any = NOT_ASKED
     if _was_asked(asked, frames, "queue"):
         queue = seen("queue", lambda part: box_watch.parse_queue(part, asked.engine))
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
-    runs, left_out = _runs(box, asked, frames, fresh, who, unseen)
+    records: dict[str, RecordText] = {}
+    runs, left_out = _runs(box, asked, frames, fresh, who, unseen, records)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(
             _with_engine(run, jobs, asked.engine, fresh) if run.managed else _with_queue(run, queue, asked.engine)
             for run in runs
         )
-        runs = _with_trackers(runs, trackers.wanted(places), frames, fresh)
+        runs = _with_trackers(runs, trackers.wanted(known.runs), frames, fresh)
     resources = _memory(frames)
     if isinstance(resources, Unseen):
         unseen["memory"] = resources.why
     faults = seen(
-        "kernel", lambda part: box_kernel.parse(part, about.get("kernel_seconds"), observed(identity.uptime_seconds))
+        "kernel", lambda part: box_kernel.parse(part, about.kernel_seconds, observed(identity.uptime_seconds))
     )
     if not isinstance(faults, Absent | Unseen):
         times = [at for fault in faults if isinstance(at := fault.uptime_seconds, float)]
-        about["kernel_seconds"] = max(
-            [about.get("kernel_seconds") or 0.0, observed(identity.uptime_seconds) or 0.0, *times]
-        )
-    fresh[BOX] = LogPlace("", (0, 0, 0, ""), about)
+        read_up_to = max([about.kernel_seconds or 0.0, observed(identity.uptime_seconds) or 0.0, *times])
+        about = about._replace(kernel_seconds=read_up_to)
     return BoxLook(
         box=box.name,
         at=middle,
@@ -143,7 +139,8 @@ def read(
         sections_unseen=tuple(unseen.items()),
         onbox_on_path=who.onbox_on_path,
         runs_left_out=left_out,
-    ), fresh
+        records=tuple(records.items()),
+    ), Memories(about, fresh)
 
 
 def _memory(frames: Frames) -> box_resources.Looked | Unseen:
@@ -158,18 +155,20 @@ def _was_asked(asked: Ask, frames: Frames, label: str) -> bool:
     return any(call.label == label and (not call.spare or label in frames.begun) for call in asked.calls)
 
 
-def _about_the_box(places: Mapping[str, LogPlace], identity: Identity) -> dict[str, Any]:
-    """What is kept of the box itself; after a reboot the kernel's log begins anew."""
-    known = places[BOX].reader if BOX in places else {}
+def _about_the_box(known: BoxMemory, identity: Identity) -> BoxMemory:
+    """After a reboot the kernel's log begins anew."""
     boot_id = observed(identity.boot_id)
-    return {
-        "boot_id": boot_id,
-        "kernel_seconds": known.get("kernel_seconds") if known.get("boot_id") == boot_id else None,
-    }
+    return known if known.boot_id == boot_id else BoxMemory(boot_id)
 
 
 def _runs(
-    box: BoxSettings, asked: Ask, frames: Frames, fresh: Places, who: box_identity.Seen, unseen: dict[str, str]
+    box: BoxSettings,
+    asked: Ask,
+    frames: Frames,
+    fresh: dict[str, RunMemory],
+    who: box_identity.Seen,
+    unseen: dict[str, str],
+    records: dict[str, RecordText],
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
     """Managed and watched runs, and how many more managed ones there are.
 
@@ -187,13 +186,14 @@ def _runs(
             where = managed.Box(who.identity, asked.state_dir, who.onbox_on_path)
             if raw.left_out:
                 unseen["runs"] = raw.left_out
+            records |= {one.name: one.record for one in raw.runs if one.record is not None}
             names = set()
             for one in raw.runs:
-                look, fresh[one.name] = managed.look_at(one, fresh.get(one.name), where)
-                names.add(one.name)
+                look, fresh[one.name] = managed.look_at(one, fresh.get(one.name, _NOTHING), where)
                 looks.append(look)
+                names.add(one.name)
             if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
-                for name in [name for name, place in fresh.items() if "journal" in place.reader and name not in names]:
+                for name in [name for name, kept in fresh.items() if kept.manifest is not None and name not in names]:
                     del fresh[name]
             else:
                 left_out = raw.there_are - len(raw.runs)
@@ -201,11 +201,11 @@ def _runs(
             why = raw if isinstance(raw, Unseen) else Unseen(raw.why)
             unseen["runs"] = why.why
     for at, watch in enumerate(box.watches):
-        look, place = watched.look_at(box, watch, at, frames, fresh.get(watch.name), who.identity.clock_seconds)
+        kept = fresh.pop(watch.name, _NOTHING)
+        look, kept = watched.look_at(box, watch, at, frames, kept, who.identity.clock_seconds)
         looks.append(look)
-        fresh.pop(watch.name, None)
-        if place is not None:
-            fresh[watch.name] = place
+        if kept != _NOTHING:
+            fresh[watch.name] = kept
         if watch.done_file is not None:
             _note(unseen, f"artifacts.{at}.done", frames.part(f"artifacts.{at}.done"))
         for label in ("log", "processes", "session", "artifacts"):
@@ -218,25 +218,24 @@ def _note(unseen: dict[str, str], label: str, value: object) -> None:
         unseen.setdefault(label, value.why)
 
 
-def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], engine: str, fresh: Places) -> RunLook:
+def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], engine: str, fresh: dict[str, RunMemory]) -> RunLook:
     from patrol.probe import scheduled  # noqa: PLC0415 - loaded while the box answers
 
-    place = fresh.get(run.run)
-    known = place.reader if place is not None else {}
-    read = place_of(known.get("journal"))
-    end = read.facts.end if read is not None else None
-    ended_at = str((end or {}).get("at", ""))
-    return scheduled.with_engine(run, jobs, engine, known.get("manifest", {}).get("backend", ""), ended_at)
+    kept = fresh.get(run.run, _NOTHING)
+    end = kept.journal.facts.end if kept.journal is not None else None
+    return scheduled.with_engine(run, jobs, engine, kept.engine, str((end or {}).get("at", "")))
 
 
 def _with_trackers(
-    runs: tuple[RunLook, ...], asked: tuple[trackers.Wanted, ...], frames: Frames, fresh: Places
+    runs: tuple[RunLook, ...], asked: tuple[trackers.Wanted, ...], frames: Frames, fresh: dict[str, RunMemory]
 ) -> tuple[RunLook, ...]:
     found = []
     for run in runs:
-        place = fresh.get(run.run)
-        looks = () if place is None else trackers.looks_at(run.run, place.reader, asked, frames.part)
-        found.append(run._replace(trackers=looks) if looks else run)
+        kept = fresh.get(run.run)
+        if kept is not None:
+            looks, kept = trackers.looks_at(run.run, kept, asked, frames.part)
+            fresh[run.run], run = kept, run._replace(trackers=looks)  # noqa: PLW2901 - the same run, with more of it
+        found.append(run)
     return tuple(found)
 
 

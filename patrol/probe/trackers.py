@@ -1,7 +1,7 @@
 """Which runs at experiment trackers are looked at, and what a look makes of them. Pure.
 
 A tracker is known from the run's journal, or from the log of a run that onbox did not start; then, and only then, the
-next look reads its files. What is kept between two looks lies in the place's `reader`, under `trackers`, by stage.
+next look reads its files. What is kept between two looks is a `TrackerMemory` for each stage.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from onbox.contract.tracker import Intent, TrackerIdentity, identity_from_record
 from onbox.outside import safe_line
 from onbox.runs.journal import trackers_by_stage
 from patrol.probe import box_tracker
-from patrol.probe.journal import place_of
 from patrol.probe.script import Call
+from patrol.run_memory import RunMemory, TrackerMemory
 from patrol.snapshot import NOT_ASKED, TrackerLook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from onbox.runs.journal import JournalFacts
     from onbox.trackers.reading import TrackerRun
-    from patrol.before import LogPlace
     from patrol.probe.box_tracker import RawWandb
     from patrol.probe.frames import Part
     from patrol.snapshot import BoxLook, RunLook
@@ -41,51 +39,48 @@ class Wanted(NamedTuple):
     identity: TrackerIdentity
 
 
-def wanted(places: Mapping[str, LogPlace]) -> tuple[Wanted, ...]:
+def wanted(runs: Mapping[str, RunMemory]) -> tuple[Wanted, ...]:
     """Those whose files are read at this look, by what earlier looks left."""
-    found = [one for name, place in places.items() if name for one in _wanted_of(name, place.reader)]
+    found = [one for name, run in runs.items() for one in _wanted_of(name, run)]
     return tuple(found[:LOOKS_LIMIT])
 
 
-def calls(places: Mapping[str, LogPlace]) -> list[Call]:
+def calls(runs: Mapping[str, RunMemory]) -> list[Call]:
     """The sections that read them."""
-    return [Call(f"tracker.{at}", _values(one, places)) for at, one in enumerate(wanted(places))]
+    return [Call(f"tracker.{at}", _values(one, runs[one.run])) for at, one in enumerate(wanted(runs))]
 
 
-def _values(one: Wanted, places: Mapping[str, LogPlace]) -> tuple[str, ...]:
-    reader = places[one.run].reader
+def _values(one: Wanted, run: RunMemory) -> tuple[str, ...]:
     place = one.identity.place or ""
     if one.identity.tracker == "trackio":
-        python = reader.get("manifest", {}).get("python")
-        return box_tracker.trackio_values(place, one.identity.name or "", python if isinstance(python, str) else "")
-    kept = _kept(reader, one.stage, one.identity)
-    return box_tracker.wandb_values(place, int(kept.get("start", 0)), str(kept.get("file", "0.0.0")))
+        python = run.manifest.python if run.manifest is not None else ""
+        return box_tracker.trackio_values(place, one.identity.name or "", python)
+    kept = _kept(run, one.stage, one.identity)
+    return box_tracker.wandb_values(place, kept.start, kept.file)
 
 
-def _wanted_of(run: str, reader: Mapping[str, Any]) -> Iterator[Wanted]:
-    for stage, identity in known(reader):
+def _wanted_of(name: str, run: RunMemory) -> Iterator[Wanted]:
+    for stage, identity in known(run):
         if identity.place is None or identity.tracker not in READ:
             continue
-        kept = _kept(reader, stage, identity)
-        if is_of_this_attempt(reader, stage, identity) if is_open(reader, stage) else _may_change(kept, identity):
-            yield Wanted(run, stage, identity)
+        kept = _kept(run, stage, identity)
+        if is_of_this_attempt(run, stage, identity) if is_open(run, stage) else _may_change(kept, identity):
+            yield Wanted(name, stage, identity)
 
 
-def _may_change(kept: Mapping[str, Any], identity: TrackerIdentity) -> bool:
+def _may_change(kept: TrackerMemory, identity: TrackerIdentity) -> bool:
     """Whether the files of an ended stage's run may tell more: soon after the end, or that an offline run was sent."""
-    if kept.get("synced") is False and "/offline-run-" in (identity.place or ""):
+    if kept.synced is False and "/offline-run-" in (identity.place or ""):
         return True
-    return not kept.get("state") and kept.get("after_end", 0) < LOOKS_AFTER_END
+    return not (kept.run is not None and kept.run.state) and kept.after_end < LOOKS_AFTER_END
 
 
-def known(reader: Mapping[str, Any]) -> list[tuple[str, TrackerIdentity]]:
+def known(run: RunMemory) -> list[tuple[str, TrackerIdentity]]:
     """Every run at a tracker that the journal, or a watched log, has told of, by stage."""
-    facts = _journal(reader)
-    if facts is not None:
-        records = trackers_by_stage(facts).items()
+    if run.journal is not None:
+        records = trackers_by_stage(run.journal.facts).items()
         return [(stage, found) for stage, record in records if (found := identity_from_record(record)) is not None]
-    progress = reader.get("progress")
-    links = progress.get("links") if isinstance(progress, dict) else None
+    links = run.log.progress.get("links") if run.log is not None and run.log.progress is not None else None
     if not isinstance(links, dict) or not links.get("tracker"):
         return []
     from onbox.trackers.identity import identity_of  # noqa: PLC0415 - only where a log tells of a tracker
@@ -94,30 +89,28 @@ def known(reader: Mapping[str, Any]) -> list[tuple[str, TrackerIdentity]]:
     return [] if found is None else [("", found)]
 
 
-def is_open(reader: Mapping[str, Any], stage: str) -> bool:
+def is_open(run: RunMemory, stage: str) -> bool:
     """Whether the stage is at work, as far as the journal tells; a watched run's end is not known here."""
-    facts = _journal(reader)
-    return facts is None or (facts.is_open and facts.stage == stage)
+    return run.journal is None or (run.journal.facts.is_open and run.journal.facts.stage == stage)
 
 
-def _journal(reader: Mapping[str, Any]) -> JournalFacts | None:
-    """What the run's journal has told; None for a run that onbox did not start."""
-    read = place_of(reader.get("journal"))
-    return None if read is None else read.facts
+def may_tell_more(run: RunMemory, stage: str) -> bool:
+    """Whether the tracker's server can say something new: while the stage is at work, and a few looks longer."""
+    kept = run.trackers.get(stage)
+    return is_open(run, stage) or kept is None or kept.after_end < LOOKS_AFTER_END
 
 
-def is_of_this_attempt(reader: Mapping[str, Any], stage: str, identity: TrackerIdentity) -> bool:
-    facts = _journal(reader)
-    if facts is None or facts.stage != stage:
+def is_of_this_attempt(run: RunMemory, stage: str, identity: TrackerIdentity) -> bool:
+    if run.journal is None or run.journal.facts.stage != stage:
         return True
-    return identity.attempt in (None, facts.attempt)
+    return identity.attempt in (None, run.journal.facts.attempt)
 
 
-def _kept(reader: Mapping[str, Any], stage: str, identity: TrackerIdentity) -> dict[str, Any]:
-    """What was kept of this very run of the tracker; {} for another one."""
-    kept = reader.get("trackers")
-    one = kept.get(stage) if isinstance(kept, dict) else None
-    return dict(one) if isinstance(one, dict) and one.get("key") == _key(identity) else {}
+def _kept(run: RunMemory, stage: str, identity: TrackerIdentity) -> TrackerMemory:
+    """What was kept of this very run of the tracker; nothing of another one."""
+    key = _key(identity)
+    kept = run.trackers.get(stage)
+    return kept if kept is not None and kept.key == key else TrackerMemory(key)
 
 
 def _key(identity: TrackerIdentity) -> str:
@@ -125,72 +118,62 @@ def _key(identity: TrackerIdentity) -> str:
 
 
 def looks_at(
-    run: str, reader: dict[str, Any], asked: tuple[Wanted, ...], part_of: Callable[[str], Part | Unseen]
-) -> tuple[TrackerLook, ...]:
-    """The run's runs at trackers. reader: of its place, as this look has made it; what is kept goes into it."""
+    name: str, run: RunMemory, asked: tuple[Wanted, ...], part_of: Callable[[str], Part | Unseen]
+) -> tuple[tuple[TrackerLook, ...], RunMemory]:
+    """The run's runs at trackers. run: what this look has made of the run's memory so far; it comes back with more."""
     labels = {(one.run, one.stage, one.identity.key): f"tracker.{at}" for at, one in enumerate(asked)}
     looks, kept_all = [], {}
-    for stage, identity in known(reader)[-STAGES_LIMIT:]:
-        kept = {**_kept(reader, stage, identity), "key": _key(identity)}
-        label = labels.get((run, stage, identity.key))
-        look = TrackerLook(stage, identity, _drift(reader, stage), disk_before=_run_of(kept.get("run")))
-        if not is_open(reader, stage):
-            kept["after_end"] = int(kept.get("after_end", 0)) + 1
-            look = look._replace(server=_run_of(kept.get("server")) or NOT_ASKED)
+    for stage, identity in known(run)[-STAGES_LIMIT:]:
+        kept = _kept(run, stage, identity)
+        label = labels.get((name, stage, identity.key))
+        look = TrackerLook(stage, identity, _drift(run, stage), disk_before=kept.run)
+        if not is_open(run, stage):
+            kept = kept._replace(after_end=kept.after_end + 1)
+            look = look._replace(server=kept.server or NOT_ASKED)
         if label is not None:
             part = part_of(label)
             answer = part if isinstance(part, Unseen) else box_tracker.parse(part)
-            disk, alerts = _take_in(answer, identity, kept, look.disk_before)
+            disk, alerts, kept = _take_in(answer, identity, kept)
             look = look._replace(disk=disk, alerts=alerts)
         elif look.disk_before is not None:
             look = look._replace(disk=look.disk_before)
-        own = is_of_this_attempt(reader, stage, identity)
-        looks.append(look._replace(synced=kept.get("synced"), of_this_attempt=own))
+        own = is_of_this_attempt(run, stage, identity)
+        looks.append(look._replace(synced=kept.synced, of_this_attempt=own))
         kept_all[stage] = kept
-    if kept_all:
-        reader["trackers"] = kept_all
-    return tuple(looks)
+    return tuple(looks), run._replace(trackers=kept_all) if kept_all else run
 
 
-def keep_server(reader: dict[str, Any], stage: str, run: TrackerRun) -> None:
+def with_server(run: RunMemory, stage: str, told: TrackerRun) -> RunMemory:
     """Keep what the server told, for the looks after the end at which it is not asked any more."""
-    from onbox.trackers.reading import run_to_list  # noqa: PLC0415 - only where a server was asked
-
-    kept = reader.get("trackers")
-    if isinstance(kept, dict) and isinstance(kept.get(stage), dict):
-        kept[stage]["server"] = run_to_list(run)
-
-
-def _run_of(kept: object) -> TrackerRun | None:
-    if kept is None:
-        return None
-    from onbox.trackers.reading import run_from_list  # noqa: PLC0415 - only where a tracker is known
-
-    return run_from_list(kept)
+    kept = run.trackers.get(stage)
+    return run if kept is None else run._replace(trackers={**run.trackers, stage: kept._replace(server=told)})
 
 
 def _take_in(
-    answer: Maybe[RawWandb | str], identity: TrackerIdentity, kept: dict[str, Any], before: TrackerRun | None
-) -> tuple[Maybe[TrackerRun], tuple[Any, ...]]:
-    from onbox.trackers import trackio_db  # noqa: PLC0415 - as above
-    from onbox.trackers.reading import run_to_list  # noqa: PLC0415
+    answer: Maybe[RawWandb | str], identity: TrackerIdentity, kept: TrackerMemory
+) -> tuple[Maybe[TrackerRun], tuple[Any, ...], TrackerMemory]:
+    from onbox.trackers import trackio_db  # noqa: PLC0415 - only where a tracker is known
 
     if isinstance(answer, Absent | Unseen):
-        return answer, ()
+        return answer, (), kept
     alerts: tuple[trackio_db.Alert, ...] = ()
     if isinstance(answer, str):
         told = trackio_db.parse_answer(answer, identity.project)
         run, alerts = told.run, tuple(map(_safe_alert, told.alerts))
     else:
-        run = _grown(answer, kept, before)
+        from onbox.trackers.wandb_file import block_before  # noqa: PLC0415 - as above
+
+        run = _grown(answer, kept.run)
+        if not isinstance(run, Unseen):
+            kept = kept._replace(file=answer.identity, start=block_before(answer.size), synced=answer.synced)
     if not isinstance(run, Absent | Unseen):
         run = run._replace(run_id=_safe(run.run_id), name=_safe(run.name), project=_safe(run.project))
-        kept.update(run=run_to_list(run), state=run.state)
-    return run, alerts
+        kept = kept._replace(run=run)
+    return run, alerts, kept
 
 
-def _grown(raw: RawWandb, kept: dict[str, Any], before: TrackerRun | None) -> Maybe[TrackerRun]:
-    from onbox.trackers.wandb_file import block_before, fold_wandb  # noqa: PLC0415 - as above
+def _grown(raw: RawWandb, before: TrackerRun | None) -> Maybe[TrackerRun]:
+    from onbox.trackers.wandb_file import fold_wandb  # noqa: PLC0415 - as above
 
     run: Maybe[TrackerRun] = before if before is not None else Absent("nothing of it was written to the disk yet")
     if raw.start is not None:
@@ -204,7 +187,6 @@ def _grown(raw: RawWandb, kept: dict[str, Any], before: TrackerRun | None) -> Ma
             if isinstance(run, Unseen):
                 return run
             known_run = None if isinstance(run, Absent) else run
-    kept.update(file=raw.identity, start=block_before(raw.size), synced=raw.synced)
     return run
 
 
@@ -232,10 +214,9 @@ def _run_with_intent(run: RunLook, intent: Intent) -> RunLook:
     return run._replace(trackers=tuple(looks))
 
 
-def _drift(reader: Mapping[str, Any], stage: str) -> tuple[str, ...]:
+def _drift(run: RunMemory, stage: str) -> tuple[str, ...]:
     """As the box recorded it."""
-    facts = _journal(reader)
-    record = trackers_by_stage(facts).get(stage) if facts is not None else None
+    record = trackers_by_stage(run.journal.facts).get(stage) if run.journal is not None else None
     return tuple(record["drift"]) if record is not None else ()
 
 

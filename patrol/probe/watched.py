@@ -10,13 +10,13 @@ from onbox.contract.boxes import USUAL_DONE_REGEX
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
 from onbox.triage.evidence import Evidence
-from patrol.before import LogPlace
 from patrol.probe import log_memory
 from patrol.probe.box_logs import parse_log
 from patrol.probe.box_watch import parse_artifacts, parse_processes, parse_session
 from patrol.probe.excerpt import last_traceback
 from patrol.probe.log_fault import fault_of
-from patrol.probe.plan import below, cursor_of
+from patrol.probe.plan import below
+from patrol.run_memory import JudgedText, LogPlace, RunMemory, Watched
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
 if TYPE_CHECKING:
@@ -33,25 +33,28 @@ DONE_LINE_LIMIT = 2000
 LAST_LINES = 12
 DONE_FILE_SLACK_SECONDS = 60.0  # a program may say its last words after it has made the file
 QUIET_SECONDS = 120.0
-FAILURE_SHAPE = ",".join(Failure._fields)  # what was kept in another shape is judged anew
 
 
 def look_at(
-    box: BoxSettings, watch: Watch, at: int, frames: Frames, place: LogPlace | None, clock: float
-) -> tuple[RunLook, LogPlace | None]:
-    """The run of the box's watch number `at`, and its place for the next look (None: there is nothing to keep)."""
+    box: BoxSettings, watch: Watch, at: int, frames: Frames, known: RunMemory, clock: float
+) -> tuple[RunLook, RunMemory]:
+    """The run of the box's watch number `at`, and what to remember of it."""
+    kept = RunMemory(log=known.log, watched=known.watched, pids=known.pids, trackers=known.trackers)
     path = below(box.project, watch.log) if watch.log is not None else ""
-    news = _news(frames, at, place, path) if watch.log is not None else NOT_ASKED
+    news = _news(frames, at, kept.log, path) if watch.log is not None else NOT_ASKED
     project = box.project or ""
-    alive, found = _alive(watch, at, frames, lambda all_: _own(all_, project, place, quiet=_is_quiet(news, clock)))
-    processes = [f"{process.pid}:{process.start_ticks}" for process in found]
+    others_elsewhere = kept.watched.at_home and _is_quiet(news, clock)
+    alive, found = _alive(watch, at, frames, lambda all_: _own(all_, project, only_inside=others_elsewhere))
     log: Maybe[LogLook]
     if isinstance(news, Absent | Unseen):
-        log, place = news, place if isinstance(news, Unseen) or not path else None
+        log, kept = news, kept if isinstance(news, Unseen) or not path else RunMemory()
     else:
-        place = log_memory.follow(place, path, news, new_attempt=_is_new_attempt(place, processes))
-        log = log_memory.look(place, news, clock)
-    place = _remember(place, processes, at_home=any(works_in(process, project) for process in found))
+        new_attempt = _is_new_attempt(kept.watched.processes, _words(found))
+        if new_attempt or log_memory.is_another(kept.log, path, news):
+            kept = kept._replace(watched=kept.watched._replace(done=None))
+        place = log_memory.follow(kept.log, path, news, new_attempt=new_attempt)
+        kept, log = kept._replace(log=place), log_memory.look(place, news, clock)
+    kept = _with_processes(kept, found, at_home=any(works_in(process, project) for process in found))
     look = RunLook(
         run=watch.name,
         managed=False,
@@ -68,21 +71,28 @@ def look_at(
         proofs.append(_done_file(watch.done_file, at, frames, log, clock))
     if watch.done_count is not None:
         proofs.append(_done_count(watch.done_count, look.artifacts))
-    if place is None or isinstance(log, Absent | Unseen):
+    if kept.log is None or isinstance(log, Absent | Unseen):
         unseen = log if isinstance(log, Unseen) else Absent("no log to read it from")
         proofs += [unseen] if watch.done_regex is not None else []
-        return look._replace(progress=unseen, failure=unseen, done=_best(proofs)), place
+        return look._replace(progress=unseen, failure=unseen, done=_best(proofs)), kept
+    watched, age = kept.watched, log.written_age_seconds
     if watch.done_regex is not None:
-        proofs.append(_done_line(watch.done_regex, place, alive))
+        proof = _done_line(watch.done_regex, watched.done, kept.log, alive)
+        watched = watched._replace(done=proof if isinstance(proof, str) else None)
+        proofs.append(proof)
     elif not proofs:
-        proofs.append(_usual_last_words(place, alive, log.written_age_seconds))
+        proof, watched = _usual_last_words(watched, kept.log, alive, age)
+        proofs.append(proof)
     done = _best(proofs)
-    shown = log_memory.progress(place)
+    failure: Maybe[Failure] = Absent("it said that it is done")
+    if not isinstance(done, str):
+        failure, watched = _failure(watched, kept.log, alive, age)
+    shown = log_memory.progress(kept.log)
     return look._replace(
         progress=Absent("no progress shown") if shown.current is None and shown.percent is None else shown,
         done=done,
-        failure=_failure(place, alive, log.written_age_seconds, done),
-    ), place
+        failure=failure,
+    ), kept._replace(watched=watched)
 
 
 def _given(value: float | None) -> Maybe[float]:
@@ -93,7 +103,7 @@ def _news(frames: Frames, at: int, place: LogPlace | None, path: str) -> Maybe[N
     part = frames.part(f"log.{at}")
     if isinstance(part, Unseen):
         return part
-    known = cursor_of(place) if place is not None and place.path == path and place.cursor[1] else None
+    known = place.cursor if place is not None and place.path == path else None
     return parse_log(part.blocks, part.code, known)
 
 
@@ -134,14 +144,14 @@ def works_in(process: Found, project: str) -> bool:
     return inside in process.words or (inside in folder if at_home else folder.startswith(inside))
 
 
-def _own(found: tuple[Found, ...], project: str, place: LogPlace | None, *, quiet: bool) -> tuple[Found, ...]:
+def _own(found: tuple[Found, ...], project: str, *, only_inside: bool) -> tuple[Found, ...]:
     """Those of this run, where another project's run has the same command line.
 
     Those in the project's directory, if there are any. One that works elsewhere counts until one was seen in the
     project; from then on it is another run's, unless the log shows that somebody writes.
     """
     inside = tuple(process for process in found if works_in(process, project))
-    if inside or place is None or not place.reader.get("at_home") or not quiet:
+    if inside or not only_inside:
         return inside or found
     return tuple(process for process in found if not process.folder)
 
@@ -151,22 +161,21 @@ def _is_quiet(news: Maybe[News], clock: float) -> bool:
     return isinstance(news, Absent | Unseen) or clock - news.mtime > QUIET_SECONDS
 
 
-def _is_new_attempt(place: LogPlace | None, processes: list[str]) -> bool:
+def _is_new_attempt(known: tuple[str, ...], processes: tuple[str, ...]) -> bool:
     """Whether none of the run's processes is one of those that were seen last. Not known while there are none."""
-    known = place.reader.get("processes") if place is not None else None
-    return bool(processes) and bool(known) and not set(processes) & set(map(str, known or ()))
+    return bool(processes) and bool(known) and not set(processes) & set(known)
 
 
-def _remember(place: LogPlace | None, processes: list[str], *, at_home: bool) -> LogPlace | None:
+def _with_processes(kept: RunMemory, found: tuple[Found, ...], *, at_home: bool) -> RunMemory:
     """Keep who the run's processes are: to see a new attempt, and to look at their control group next time."""
-    if not processes:
-        return place
-    if place is None:
-        place = LogPlace("", (0, 0, 0, ""), {})
-    if at_home:
-        place.reader["at_home"] = True
-    place.reader.update(processes=processes, pids=[int(word.partition(":")[0]) for word in processes[:2]])
-    return place
+    if not found:
+        return kept
+    watched = kept.watched._replace(processes=_words(found), at_home=kept.watched.at_home or at_home)
+    return kept._replace(watched=watched, pids=tuple(process.pid for process in found[:2]))
+
+
+def _words(found: tuple[Found, ...]) -> tuple[str, ...]:
+    return tuple(f"{process.pid}:{process.start_ticks}" for process in found)
 
 
 def _artifacts(watch: Watch, at: int, frames: Frames, clock: float) -> Maybe[Artifacts]:
@@ -176,40 +185,38 @@ def _artifacts(watch: Watch, at: int, frames: Frames, clock: float) -> Maybe[Art
     return part if isinstance(part, Unseen) else parse_artifacts(part, clock)
 
 
-def _done_line(regex: str, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
+def _done_line(regex: str, known: str | None, place: LogPlace, alive: Maybe[bool]) -> Maybe[str]:
     """The line that proves success; once seen it is kept as long as the attempt is the same. A line that still grows
     counts only when nobody is there to go on with it.
     """
-    known = place.reader.get("done")
-    if isinstance(known, str):
+    if known is not None:
         return known
-    text = log_memory.text_of(place.reader) + (place.held if alive is not True else b"")
+    text = place.window + (place.held if alive is not True else b"")
     pattern = re.compile(regex)
     for raw in reversed(re.split(rb"[\r\n]+", text)):
         line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
         if line and pattern.search(line):
-            place.reader["done"] = safe_line(line.strip(), 300)
-            return str(place.reader["done"])
+            return safe_line(line.strip(), 300)
     return Absent("no line matches done_regex")
 
 
-def _usual_last_words(place: LogPlace, alive: Maybe[bool], age: float) -> Maybe[str]:
+def _usual_last_words(watched: Watched, place: LogPlace, alive: Maybe[bool], age: float) -> tuple[Maybe[str], Watched]:
     """What a log ends with where nothing is declared: proof only if no process is left and nothing went wrong after it.
 
     A tracker says goodbye in a few lines after the job's own last words.
     """
     nothing = Absent("nothing is declared that would prove success")
     if alive is True or isinstance(alive, Unseen):
-        return nothing
-    lines = [line for line in re.split(rb"[\r\n]+", log_memory.text_of(place.reader) + place.held) if line.strip()]
+        return nothing, watched
+    lines = [line for line in re.split(rb"[\r\n]+", log_memory.whole_text(place)) if line.strip()]
     for raw in reversed(lines[-LAST_LINES:]):
         if raw.startswith(b"Traceback "):
-            return nothing
+            return nothing, watched
         line = raw.decode("utf-8", "replace")[:DONE_LINE_LIMIT]
         if re.search(USUAL_DONE_REGEX, line):
-            failure = _failure(place, alive, age, nothing)
-            return nothing if isinstance(failure, Failure) else safe_line(line.strip(), 300)
-    return nothing
+            failure, watched = _failure(watched, place, alive, age)
+            return nothing if isinstance(failure, Failure) else safe_line(line.strip(), 300), watched
+    return nothing, watched
 
 
 def _done_file(path: str, at: int, frames: Frames, log: Maybe[LogLook], clock: float) -> Maybe[str]:
@@ -243,22 +250,17 @@ def _best(proofs: Sequence[Maybe[str]]) -> Maybe[str]:
     return Absent("nothing is declared that would prove success")
 
 
-def _failure(place: LogPlace, alive: Maybe[bool], age: float, done: Maybe[str]) -> Maybe[Failure]:
+def _failure(watched: Watched, place: LogPlace, alive: Maybe[bool], age: float) -> tuple[Maybe[Failure], Watched]:
     """What triage reads in the current attempt's lines. A survived exception is none. Lines that were judged before are
     not judged again: it takes 20 ms, and most looks bring nothing new.
     """
-    if isinstance(done, str):
-        return Absent("it said that it is done")
     text = log_memory.whole_text(place)
-    of = [FAILURE_SHAPE, crc32(text), len(text), alive if isinstance(alive, bool) else None]
-    kept = place.reader.get("judged")
-    if not (isinstance(kept, list) and len(kept) == 2 and kept[0] == of):
-        found = _judge(text, alive, age)
-        kept = place.reader["judged"] = [of, None if found is None else found._asdict()]
-    found_before = kept[1]
-    if isinstance(found_before, dict):
-        return Failure(**{**found_before, "traceback": tuple(found_before["traceback"])})
-    return Absent("no failure in the log")
+    of = (crc32(text), len(text), alive if isinstance(alive, bool) else None)
+    judged = watched.judged
+    if judged is None or (judged.crc, judged.length, judged.alive) != of:
+        judged = JudgedText(*of, _judge(text, alive, age))
+    found = Absent("no failure in the log") if judged.failure is None else judged.failure
+    return found, watched._replace(judged=judged)
 
 
 def _judge(text: bytes, alive: Maybe[bool], age: float) -> Failure | None:

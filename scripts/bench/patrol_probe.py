@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from onbox.contract.boxes import BoxSettings, Watch
 from patrol.probe.plan import plan
 from patrol.probe.script import build
+from patrol.run_memory import nothing_remembered
 from patrol.ssh import script_with_values
 from tests.patrol.probe.local_sh import SHELLS, LocalBox
 
@@ -86,7 +87,7 @@ def quiet(folder: Path, project: Path, shells: dict[str, tuple[str, ...]], round
         for name, box in boxes.items():
             box.look(settings)
             rows[name].append((*box.traffic, len(zlib.compress(box.answer))))
-    script, values = build(plan(settings, ".onbox", {}).calls, "0" * 10, 18)
+    script, values = build(plan(settings, ".onbox", nothing_remembered()).calls, "0" * 10, 18)
     packed = len(zlib.compress(script_with_values(script, values)))
     print(f"quiet look, one run of onbox (a compressed link would carry {packed} bytes up)")
     print(f"{'shell':10}{'up':>8}{'down':>8}{'packed':>8}{'CPU ms':>8}{'wall ms':>9}{'first look down':>17}")

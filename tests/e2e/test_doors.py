@@ -20,6 +20,7 @@ from tests.handbooked import Handbooked, handbooked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.box import Box
 
@@ -44,6 +45,8 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[s
         failed, mixed = place.add_box("fails"), place.add_box("mixed")
         fail_in_every_way(failed)
         end_in_every_way(mixed)
+        place.head = '[patrol]\ntextfile = "runs.prom"\n'
+        place.write()
         yield look_through_all(place)
 
 
@@ -112,9 +115,40 @@ def look_through_all(place: Handbooked) -> dict[str, dict[str, Door]]:
             shown = re.search(r"^- \*\*next\*\* (`+) ?(.*?) ?\1", part, re.M)
             assert shown, part
             told["HANDBOOK.md"] = Door(state, shown[2])
+    read_handoff(place.handbook("handoff").stdout, found)
+    read_text(place.patrol("tick").stdout, found)
+    read_metrics(place.local / "runs.prom", found)
     nagios = place.patrol("tick", "--nagios")
     found[""] = {"exit": Door("", "", str(ticked.returncode)), "nagios": Door("", "", nagios.stdout)}
     return found
+
+
+def read_text(text: str, found: dict[str, dict[str, Door]]) -> None:
+    """One line a run, and below what is wrong the next command."""
+    for name, told in found.items():
+        part = re.search(rf"^\d\d:\d\d {re.escape(name)} ([A-Z]+)\b.*\n((?: .*\n)*)", text, re.M)
+        assert part, (name, text)
+        command = re.search(r"^    next    (.*)$", part[2], re.M)
+        quiet = told["patrol --json"].severity == "ok"
+        assert quiet or command, (name, part[0])
+        told["patrol tick"] = Door(part[1].lower(), command[1] if command else told["patrol --json"].next_command)
+
+
+def read_metrics(path: Path, found: dict[str, dict[str, Door]]) -> None:
+    for box, run, state, number in re.findall(
+        r'^patrol_run_severity\{box="(\w+)",run="(\w+)",state="(\w+)".*\} (\d)', path.read_text(), re.M
+    ):
+        known = found[f"{box}/{run}"]["patrol --json"]
+        found[f"{box}/{run}"]["metrics"] = Door(state, known.next_command, Severity(int(number)).name.lower())
+
+
+def read_handoff(text: str, found: dict[str, dict[str, Door]]) -> None:
+    for name, told in found.items():
+        part = text.partition(f"\n- {name}: ")[2].partition("\n- ")[0]
+        if part:  # the block names those that need somebody most
+            command = re.search(r"next: (`+) ?(.*?) ?\1", part)
+            assert command, part
+            told["handbook handoff"] = Door(part.split(",")[0].split()[0].lower(), command[2])
 
 
 def plain(command: str) -> str:
@@ -129,7 +163,8 @@ def test_every_door_says_the_same(doors: dict[str, dict[str, Door]]) -> None:
     assert names == set(doors) - {""}
     for name in names:
         told = doors[name]
-        assert len(told) >= 3, told
+        assert len(told) >= 5, told
+        assert len({door.severity for door in told.values()} - {None}) == 1, (name, told)
         assert len({door.state for door in told.values()}) == 1, (name, told)
         assert len({plain(door.next_command) for door in told.values()}) == 1, (name, told)
         from_here = {door.next_command for way, door in told.items() if way != "onbox status --json"}
@@ -148,7 +183,7 @@ def test_a_resume_is_next_only_where_the_same_may_help(doors: dict[str, dict[str
     for key in FAILURES:
         command = plain(doors[f"fails/{key}"]["patrol --json"].next_command)
         assert " resume -d " not in command, key  # a failure is read before anything is typed
-        assert may_repeat(key) or re.search(r"^(?:df|onbox logs|onbox status) ", command), key
+        assert may_repeat(key) or re.search(r"^(?:df|onbox logs|onbox status|onbox resume --dry-run) ", command), key
     assert " resume -d " in doors["mixed/interrupted"]["patrol --json"].next_command
     assert " resume -d " in doors["mixed/orphan"]["patrol --json"].next_command
     assert "--dry-run" in doors["mixed/stopped"]["patrol --json"].next_command

@@ -258,6 +258,34 @@ def test_where_page_and_world_differ_the_world_wins(place: Handbooked) -> None:
     assert json.loads(place.handbook("resume", "--json").stdout)["differs"] == []
 
 
+def test_a_page_built_after_a_tick_is_complete_over_that_one_connection(place: Handbooked) -> None:
+    """Whoever takes over after the first look finds chain, markers, launches and identity, also at the next stage."""
+    box = place.add_box("gpu1")
+    waits = "train=until test -e go; do sleep 0.1; done"
+    begun = box.onbox("chain", "-d", "--launch-check", "0.1", waits, "eval=until test -e stop; do sleep 0.1; done")
+    assert begun.returncode == 0, begun.stderr
+
+    def page() -> str:
+        (place.local / "HANDBOOK.md").unlink(missing_ok=True)  # where one lies a tick renews it, and asks once more
+        before = place.sshd.logins()
+        place.patrol("tick")
+        assert place.handbook("build").returncode == 0
+        assert place.sshd.logins() == before + 1
+        return (place.local / "HANDBOOK.md").read_text()
+
+    first = page()
+    assert "not read yet" not in first
+    assert "  1. train [running]" in first
+    assert "train_DONE (no)" in first
+    assert "notifications: nobody is told by the run itself" in first
+    (box.project / "go").touch()
+    wait_until(lambda: "train_DONE" in box.markers, "the first stage to be done")
+    second = page()
+    assert "  1. train [done]" in second
+    assert "train_DONE (there)" in second
+    (box.project / "stop").touch()
+
+
 def test_what_a_person_writes_stands_in_the_record(place: Handbooked) -> None:
     done_box(place)
     place.build()

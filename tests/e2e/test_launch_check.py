@@ -37,3 +37,11 @@ def test_a_later_stage_that_cannot_start_is_told_before_the_first_one(box: Box) 
     before, _, _ = said.stdout.partition("started")
     assert "stage eval: no program 'pyhton' on PATH" in before
     assert "stage report: no file 'report.py'" in before
+
+
+def test_a_first_stage_that_is_soon_done_is_enough(box: Box) -> None:
+    began = time.monotonic()
+    said = box.onbox("chain", "-d", "prep=sleep 0.3; echo prepared", "train=sleep 300")
+    assert said.returncode == 0
+    assert time.monotonic() - began < 50
+    assert "said    prepared" in said.stdout

@@ -135,7 +135,7 @@ def test_what_was_known_is_told_while_it_cannot_be_seen(here: Here) -> None:
     head.hangs.set()
     said = here.tick()["a"]
     assert (said["rule"], said["state"]) == ("unreachable", "unknown")
-    assert "running" in said["say"]
+    assert "running" in said["last_known"]
 
 
 def test_a_head_that_lost_the_job(here: Here) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,7 +70,11 @@ def test_a_result_that_is_gone_is_not_skipped_in_silence(done: Box, damage: str)
 
 def test_results_that_were_pruned_hold_as_long_as_enough_are_left(done: Box) -> None:
     (done.project / "epoch_1.pt").unlink()
-    assert done.onbox("chain").returncode == 0
+    os.utime(done.project / "best.pt", (1, 1))
+    said = done.onbox("chain")
+    assert said.returncode == 0
+    assert "stage train is DONE, but epoch_1.pt is not there any more" in said.stdout
+    assert "best.pt was written again since, with the same size" in said.stdout
     (done.project / "epoch_2.pt").unlink()
     assert done.onbox("chain").returncode == 78
 
@@ -108,3 +113,9 @@ def test_two_live_runs_do_not_share_an_artifact(box: Box) -> None:
     assert box.onbox("stop", "--now", "r1").returncode == 0
     (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "echo x >best.pt"\nartifacts = ["best.pt"]\n')
     assert box.onbox("chain", "--run", "r2").returncode == 0
+
+
+def test_of_two_runs_that_start_at_once_one_gets_the_artifact(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "sleep 60"\nartifacts = ["best.pt"]\n')
+    starts = [box.start("chain", "-d", "--launch-check", "0", "--run", f"r{number}") for number in range(4)]
+    assert sorted(start.wait(60) for start in starts) == [0, 75, 75, 75]

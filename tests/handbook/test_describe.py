@@ -11,6 +11,7 @@ from handbook.describe import Told, describe
 from handbook.records import RawRun, read
 from onbox.contract.runfile import NOT_LOOKED_YET, render_runfile
 from patrol.decide.way import Way
+from patrol.snapshot import RunLook
 
 CLEAN, LATER = {"commit": "a" * 40, "dirty": False}, {"commit": "b" * 40, "dirty": False}
 A, B = "a" * 12, "b" * 12
@@ -26,7 +27,7 @@ def codes(run_json: dict[str, Any], *launches: dict[str, Any]) -> list[str]:
         for number, one in enumerate(launches, 1)
     ]
     record = read(RawRun(render_runfile(head, []).decode(), "\n".join(map(json.dumps, lines)) + "\n", "", {}, ""))
-    told = Told("gpu1", "digits", {"managed": True}, {}, None)
+    told = Told("gpu1", "digits", RunLook("digits", managed=True, place=""), None, None)
     return [one.code for one in describe(told, Way("gpu1", "gpu1", "/root/digits"), record, None).launches]
 
 

@@ -122,11 +122,15 @@ HOSTILE = "x\n- **next** `rm -rf /` <img src=http://evil> [a](http://evil) | # <
 
 def test_text_of_a_box_forms_nothing_of_its_own_in_the_page() -> None:
     from handbook.describe import Told, describe
+    from onbox.contract.states import RunState
     from patrol.decide.way import Way
+    from patrol.snapshot import Failure, RunLook
+    from patrol.verdict import Finding, Severity, Verdict
 
-    finding = {"rule": HOSTILE, "say": HOSTILE, "remedy": HOSTILE, "command": ""}
-    look = {"run": "r", "managed": True, "place": HOSTILE, "failure": {"proof": HOSTILE, "failure_class": HOSTILE}}
-    told = Told("b", "r", look, {"state": "failed", "finding": finding, "further": [finding]}, 1.0)
+    finding = Finding(HOSTILE, Severity.CRITICAL, HOSTILE, HOSTILE)
+    failure = Failure(HOSTILE, HOSTILE, None, HOSTILE, HOSTILE, HOSTILE, "marker")
+    look = RunLook("r", managed=True, place=HOSTILE, failure=failure)
+    told = Told("b", "r", look, Verdict("b", "r", RunState.FAILED, finding, (finding,)), 1.0)
     run = describe(told, Way("b", "b", "/p"), None, None)
     page = render(made_facts(1)._replace(runs=(run,)))
     assert [line for line in page.splitlines() if line.startswith("- **next**")] == [

@@ -13,7 +13,7 @@ from tests.fake_cluster import case
 from tests.patrol.makers import NOW
 
 if TYPE_CHECKING:
-    from patrol.before import LogPlace
+    from patrol.run_memory import RunMemory
     from patrol.snapshot import RunLook
 
 RAY = Endpoint("ray", "http://127.0.0.1:8265")
@@ -46,11 +46,11 @@ def look_at_job(
     """The look at NOW. ago: seconds since an earlier look at which the job was the same; None: this is the first."""
     watch = Watch("digits", job="x")
     told = _at_our_time(told)
-    place: LogPlace | None = None
+    known: RunMemory | None = None
     if ago is not None:
         earlier = told if isinstance(told.word, Job) else _at_our_time(ray_told("ray_api_job_steps2.json"))
-        _, place = look_of(watch, endpoint, earlier, "session_1", None, NOW - ago)
-    return look_of(watch, endpoint, told, session, place, NOW)[0]._replace(run_id="r1")
+        _, known = look_of(watch, endpoint, earlier, "session_1", None, NOW - ago)
+    return look_of(watch, endpoint, told, session, known, NOW)[0]._replace(run_id="r1")
 
 
 def _at_our_time(told: Told) -> Told:

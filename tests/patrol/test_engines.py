@@ -11,10 +11,11 @@ from onbox.backends.table import cluster_of
 from onbox.contract.boxes import BoxSettings
 from onbox.contract.config import Config
 from onbox.contract.readings import Absent, Unseen
-from patrol.before import LogPlace
+from patrol import run_journal as journal
 from patrol.engines import endpoint as places_of
-from patrol.engines.handed import end_on_record, keep_end, known_job, with_told
-from patrol.probe import journal
+from patrol.engines.handed import end_on_record, known_job, with_end, with_told
+from patrol.run_manifest import Manifest
+from patrol.run_memory import RunMemory
 from patrol.settings import Settings
 from patrol.snapshot import RunLook, Scheduler
 from tests.patrol.makers import NOW, dead, done
@@ -51,20 +52,19 @@ SUBMITTED = (
 )
 
 
-def place(*events: tuple[str, dict[str, Any]], apart: bool = False) -> LogPlace:
+def place(*events: tuple[str, dict[str, Any]], apart: bool = False) -> RunMemory:
     read = journal.take_in(journal.nothing_read(1), 0, (records(*(events or SUBMITTED)),), 0)
-    manifest = {"backend": "ray", "engine": {"apart": "yes"} if apart else {}}
-    return LogPlace("", (0, 0, 0, ""), {"journal": journal.plain_of(read), "manifest": manifest})
+    return RunMemory(journal=read, manifest=Manifest(engine="ray", is_apart=apart))
 
 
 def word(state: JobState, native: str, **changes: Any) -> Told:
     return Told(Job("digits-1", state, native, **changes))
 
 
-def weighed(told: Told | None, where: LogPlace, look: RunLook | None = None) -> RunLook:
+def weighed(told: Told | None, where: RunMemory, look: RunLook | None = None) -> RunLook:
     known = known_job(where)
     assert not isinstance(known, Unseen)
-    return with_told(look or dead(), known, told, RAY, where, NOW)
+    return with_told(look or dead(), known, told, RAY, where, NOW)[0]
 
 
 def scheduler(look: RunLook) -> Scheduler:
@@ -76,7 +76,7 @@ def test_the_journal_names_the_job() -> None:
     known = known_job(place())
     assert not isinstance(known, Unseen)
     assert (known.job_id, known.session) == ("digits-1", "s1")
-    assert isinstance(known_job(LogPlace("", (0, 0, 0, ""), {})), Unseen)
+    assert isinstance(known_job(RunMemory()), Unseen)
 
 
 def test_a_marker_and_succeeded_are_success_and_one_alone_is_none() -> None:
@@ -108,12 +108,12 @@ def test_an_end_that_was_heard_is_kept() -> None:
     where = place()
     known = known_job(where)
     assert not isinstance(known, Unseen)
-    keep_end(where, known, Job("digits-1", JobState.STOPPED, "STOPPED"))
+    where = with_end(where, known, Job("digits-1", JobState.STOPPED, "STOPPED"))
     kept = end_on_record(where, known)
     assert kept.ended is not None
     assert (
         scheduler(
-            weighed(None, where, None) if kept is known else with_told(dead(), kept, None, RAY, where, NOW)
+            weighed(None, where, None) if kept is known else with_told(dead(), kept, None, RAY, where, NOW)[0]
         ).native_state
         == "STOPPED"
     )

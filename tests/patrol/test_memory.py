@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.logs.cursor import Cursor
 from onbox.logs.progress import ProgressReader
 from onbox.system.files import StateNotWritten
 from patrol import memory_schema
-from patrol.before import Before, BoxBefore, LogPlace
-from patrol.codec import place_from_text, place_to_text
+from patrol.before import Before, BoxBefore
 from patrol.kept import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
 from patrol.memory import KEPT_ASIDE, Memory
+from patrol.run_codec import memories_of, run_to_text
+from patrol.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 
 NOW = 1_790_000_000.0
 DAY = 86400.0
-PLACE = LogPlace("/root/digits/a b\n.log", (7, 8, 9, "ab"), {"held": [1, 2], "on": None}, b"half \xff line")
+LOG = LogPlace("/root/digits/a b\n.log", Cursor(7, 8, 9, "ab"), b"step \xff 1\n", b"half \xff line")
+RUN = RunMemory(log=LOG, watched=Watched(("1:2",), at_home=True), pids=(1,))
+MEMORIES = Memories(BoxMemory("b1", 5.5), {"digits": RUN})
 BEFORE = Before(
     last_seen_at=NOW,
     run_id="r1",
@@ -59,7 +63,7 @@ def run_note(rule: str = "healthy", *, before: str | None = None, at: float = NO
 
 
 def tick_note(*runs: RunNote, at: float = NOW, look: str = '{"box": "gpu1"}') -> TickNote:
-    box = BoxNote("gpu1", at, BoxBefore(failures=2, disks=((NOW, "/", 5, None),)), look, {"digits": PLACE})
+    box = BoxNote("gpu1", at, BoxBefore(failures=2, disks=((NOW, "/", 5, None),)), look, MEMORIES)
     return TickNote(at - 1, at, 0, (box,), runs)
 
 
@@ -73,21 +77,20 @@ def test_what_was_remembered_is_recalled(memory: Memory) -> None:
     past = Memory(os.path.dirname(memory.path)).recall()
     assert past.runs == {("gpu1", "digits"): BEFORE}
     assert past.boxes == {"gpu1": BoxBefore(failures=2, disks=((NOW, "/", 5, None),))}
-    assert past.places == {"gpu1": {"digits": PLACE}}
+    assert memories_of(past.memories["gpu1"]) == MEMORIES
     assert memory.notes == []
 
 
 def test_no_colour_hides_a_secret_from_what_is_kept() -> None:
     secret = "0a1b2c3d4e" * 4
     line = f"\x1b[36mapi_key\x1b[0m=\x1b[35m{secret}\x1b[0m \xff"
-    place = LogPlace("log", (1, 2, 3, ""), {"window": line, "progress": {"last": line}}, line.encode())
-    again = place_from_text(place_to_text(place))
-    for text in (again.reader["window"], again.reader["progress"]["last"], again.held.decode()):
+    again = kept_of(LogPlace("log", Cursor(1, 2, 3, ""), line.encode("latin-1"), line.encode(), {"last": line}))
+    assert again.progress is not None
+    for text in (again.window.decode("latin-1"), again.progress["last"], again.held.decode()):
         assert "api_key=***" in text
         assert secret not in text
-    plain = LogPlace("log", (1, 2, 3, ""), {"window": "\x1b[36mstep\x1b[0m 5"}, b"\x1b[36mhalf a\xff")
-    kept = place_from_text(place_to_text(plain))
-    assert (kept.reader, kept.held) == (plain.reader, plain.held)
+    plain = LogPlace("log", Cursor(1, 2, 3, ""), b"\x1b[36mstep\x1b[0m 5", b"\x1b[36mhalf a\xff")
+    assert kept_of(plain) == plain
 
 
 def test_no_secret_of_a_log_is_kept(memory: Memory) -> None:
@@ -95,20 +98,33 @@ def test_no_secret_of_a_log_is_kept(memory: Memory) -> None:
     line = "HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz01234567\n"
     progress = ProgressReader()
     progress.feed(f"step 1\n{line}".encode())
-    reader = {"window": f"step 1\n{line}", "progress": progress.state()}
-    place = PLACE._replace(reader=reader, held=b"https://me:hunter22@host/")
-    note = tick_note(run_note())
-    memory.remember(note._replace(boxes=(note.boxes[0]._replace(places={"digits": place}),)))
-    kept = memory.recall().places["gpu1"]["digits"]
-    assert "step 1" in kept.reader["window"]
-    assert "abcdefghij" not in str(kept.reader)
+    window = f"step 1\n{line}".encode()
+    log = LOG._replace(window=window, progress=progress.state(), held=b"https://me:hunter22@host/")
+    kept = remembered(memory, log)
+    assert b"step 1" in kept.window
+    assert "abcdefghij" not in str(kept)
     assert b"hunter22" not in kept.held
-    more = kept._replace(reader={"window": kept.reader["window"] + "HF_TOKEN=hf_zyxwvutsrqponmlkjihgfedcba01234567\n"})
-    for place in (kept, more, more):  # nothing new; a new line; the same line once more, as the log told it
-        memory.remember(note._replace(boxes=(note.boxes[0]._replace(places={"digits": place}),)))
-    again = memory.recall().places["gpu1"]["digits"]
-    assert again.reader["window"].count("HF_TOKEN=") == 2
-    assert "zyxwvutsrq" not in again.reader["window"]
+    more = kept._replace(window=kept.window + b"HF_TOKEN=hf_zyxwvutsrqponmlkjihgfedcba01234567\n")
+    for log in (kept, more, more):  # nothing new; a new line; the same line once more, as the log told it
+        again = remembered(memory, log)
+    assert again.window.count(b"HF_TOKEN=") == 2
+    assert b"zyxwvutsrq" not in again.window
+
+
+def remembered(memory: Memory, log: LogPlace) -> LogPlace:
+    """As the store gives it back."""
+    note = tick_note(run_note())
+    memories = Memories(BoxMemory(), {"digits": RunMemory(log=log)})
+    memory.remember(note._replace(boxes=(note.boxes[0]._replace(memories=memories),)))
+    found = memories_of(memory.recall().memories["gpu1"]).runs["digits"].log
+    assert found is not None
+    return found
+
+
+def kept_of(log: LogPlace) -> LogPlace:
+    found = memories_of({"digits": run_to_text(RunMemory(log=log))}).runs["digits"].log
+    assert found is not None
+    return found
 
 
 def test_nothing_is_readable_for_others(memory: Memory) -> None:
@@ -143,7 +159,7 @@ def test_places_of_a_box_that_was_not_reached_stay(memory: Memory) -> None:
     memory.remember(tick_note(run_note()))
     unreached = BoxNote("gpu1", NOW + 1, BoxBefore(failures=1), "{}", None)
     memory.remember(TickNote(NOW, NOW + 1, 3, (unreached,), ()))
-    assert memory.recall().places == {"gpu1": {"digits": PLACE}}
+    assert memories_of(memory.recall().memories["gpu1"]) == MEMORIES
 
 
 def test_what_was_said_of_a_box_is_over_when_it_answers(memory: Memory) -> None:
@@ -232,7 +248,7 @@ def test_a_row_that_nobody_understands_is_left_out(memory: Memory) -> None:
         db.execute("""UPDATE places SET place = '{"cursor": 5}'""")
     db.close()
     assert memory.recall().runs.keys() == {("gpu1", "digits")}
-    assert memory.recall().places == {}
+    assert memories_of(memory.recall().memories["gpu1"]) == nothing_remembered()
 
 
 def test_it_stays_bounded(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

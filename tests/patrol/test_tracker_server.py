@@ -11,8 +11,8 @@ from onbox.contract.events import Event, Record, render_event
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.tracker import Intent, TrackerIdentity
 from onbox.trackers.reading import TrackerRun
-from patrol.before import LogPlace
-from patrol.probe import journal
+from patrol import run_journal as journal
+from patrol.run_memory import BoxMemory, Memories, RunMemory
 from patrol.snapshot import NOT_ASKED, TrackerLook
 from patrol.tracker_server import ALL_SECONDS, Server, is_same_server
 from tests.patrol.makers import box, run
@@ -35,7 +35,7 @@ def identity(url: str | None) -> TrackerIdentity:
     return TrackerIdentity("wandb", "abc12345", "try-7", "lab", "digits", url, "/p", "train", 1)
 
 
-def place(known: TrackerIdentity) -> LogPlace:
+def memory(known: TrackerIdentity) -> RunMemory:
     told = {key: value for key, value in known._asdict().items() if value is not None}
     lines: tuple[Record, ...] = (
         {"event": Event.CHAIN_STARTED},
@@ -43,7 +43,7 @@ def place(known: TrackerIdentity) -> LogPlace:
         {**told, "event": Event.TRACKER_RUN},
     )
     read = journal.take_in(journal.nothing_read(1), 0, (b"".join(map(render_event, lines)),), 0)
-    return LogPlace("", (0, 0, 0, ""), {"journal": journal.plain_of(read)})
+    return RunMemory(journal=read)
 
 
 def asked(
@@ -51,10 +51,10 @@ def asked(
 ) -> Maybe[TrackerRun]:
     """What is in the look after the server was asked."""
     server = Server(intent, str(folder), {"WANDB_API_KEY": KEY} if environ is None else environ)
-    places = {"digits": place(known), "": LogPlace("", (0, 0, 0, ""), {})}
-    server.ask(places)
+    memories = Memories(BoxMemory(), {"digits": memory(known)})
+    server.ask(memories.runs)
     look = box(runs=(run(trackers=(TrackerLook("train", known),)), run(run="other")))
-    runs = server.add_to(look, places).runs
+    runs = server.add_to(look, memories)[0].runs
     assert not isinstance(runs, Absent | Unseen)
     assert runs[1] == run(run="other")
     return runs[0].trackers[0].server

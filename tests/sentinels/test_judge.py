@@ -171,6 +171,16 @@ def test_a_run_has_gone_since_it_was_first_seen_so() -> None:
     assert (found.outcome, found.since) == (Outcome.GONE, 1002.0)
 
 
+def test_a_run_that_is_silent_without_a_limit_is_told_as_that() -> None:
+    """What a wait that ran out of its time has to say of a run that hangs."""
+    condition = one("gpu1:digits")
+    head = b'{"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": "c", "stage_count": 1, "stages": ['
+    parts = {"head": head, "runner": b"alive", "stage": b"-", "now": b"1001", "boot": b"B"}
+    for seconds, told in ((60.0, False), (2400.0, True)):
+        assert hear(condition, RunSeen("0", parts), Quiet("0", seconds)) is None
+        assert ("nothing was written for 40m00s" in condition.note) is told
+
+
 def test_a_log_is_quiet_only_when_asked_for() -> None:
     target = next(iter(parse_logs(["log"], ["DONE"], [])))
     patient, watchful = (make_conditions(target, "log", Arming(stall_after_seconds=limit))[0] for limit in (None, 60.0))
@@ -212,3 +222,12 @@ def test_a_stages_marker_brings_its_run_along() -> None:
     ]
     assert kinds == ["file", "run"]
     assert len(make_conditions(parse_target("gpu1:/r/DONE"), "/r/DONE", Arming())) == 1
+
+
+def test_what_a_person_must_see_at_once_is_no_matter_of_its_wording() -> None:
+    target = next(iter(parse_logs(["log"], ["DONE"], [])))
+    condition = make_conditions(target, "log", Arming())[0]
+    condition.tell("in words that nobody has used before", warn=True)
+    assert warnings([condition]) == ["log: in words that nobody has used before"]
+    condition.tell("cannot be looked at: only an example")
+    assert warnings([condition]) == []

@@ -141,3 +141,35 @@ def test_weights_in_the_folder_of_a_number_are_no_step(tmp_path: Path) -> None:
     safetensors(tmp_path / "best.safetensors")
     stage = Stage("train", "true", artifacts=(Artifact("*.safetensors", is_glob=True),))
     assert look_at_checkpoints(stage, str(tmp_path)).chosen is None
+
+
+def head(text: bytes) -> bytes:
+    return len(text).to_bytes(8, "little") + text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        head(b'{"a": {"data_offsets": [0, "x"]}}'),
+        head(b'{"a": {"data_offsets": [0, null]}}'),
+        head(b'{"a": {"data_offsets": [0, [1]]}}'),
+        head(b'{"a": {"data_offsets": [0, 1e999]}}'),
+        head(b'{"a": {"data_offsets": [0, -5]}}'),
+        head(b'{"a": {"data_offsets": [0, ' + b"9" * 4000 + b"]}}"),
+        head(b"[" * 200_000),
+        head(b'{"a":' * 200_000),
+        b"\xff" * 16,
+    ],
+    ids=["word", "null", "list", "infinity", "negative", "huge", "deep list", "deep table", "longer than the file"],
+)
+def test_a_head_that_no_program_writes_is_damage_and_no_defect(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "model.safetensors").write_bytes(text)
+    assert examine(str(tmp_path / "model.safetensors")) == (False, "its head is damaged or cut off")
+
+
+def test_a_head_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
+    length = 17 << 20
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.write(length.to_bytes(8, "little"))
+        file.truncate(8 + length)
+    assert examine(str(tmp_path / "model.safetensors")) == (None, "its head is too long to be read")

@@ -296,3 +296,18 @@ def test_a_run_name_is_made_of_a_directory_name(folder: str, name: str) -> None:
     assert run_name_from(folder) == name
     assert run_name_from(name) == name
     assert read(f"[run]\nname = '{name}'").run_name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ('checkpoints = { kind = "hf", path = "out" }', "out/checkpoint-*"),
+        ('checkpoints = { kind = "lightning", path = "logs/*/checkpoints" }', "logs/*/checkpoints/*.ckpt"),
+        ('checkpoints = "orbax"\ngates = { checkpoints = { path = "ckpt", size = 1, keep = 1 } }', "ckpt/*[0-9]"),
+        ('checkpoints = "torch"\nartifacts = [{ glob = "w/epoch_*.pt" }]', "w/epoch_*.pt"),
+    ],
+)
+def test_a_preset_says_what_a_checkpoint_is_called(text: str, pattern: str) -> None:
+    (stage,) = read(f'[stages.train]\ncmd = "x"\n{text}').stages
+    assert [(one.pattern, one.is_glob, one.min_count) for one in stage.artifacts] == [(pattern, True, 1)]
+    assert stage.checkpoints in text

@@ -17,6 +17,7 @@ from standardwebhooks import Webhook
 from onbox.contract.targets import FORMATS as FORMAT_NAMES
 from onbox.notify.table import BY_NAME, FORMATS, format_of
 from onbox.notify.wire import Answer, Outcome, Outgoing, Unusable
+from onbox.notify.words import lines, title
 from tests.onbox.notify.samples import DONE, EVIL, FAILED, HOSTILE, NOW, ask
 
 URLS = {
@@ -291,3 +292,11 @@ def test_channels_say_when_to_come_back() -> None:
 def test_apprise_is_refused_where_it_is_known_to_be_wrong() -> None:
     with pytest.raises(Unusable, match="dingtalk"):
         BY_NAME["apprise"].build(ask(url="apprise+dingtalk://x"))
+
+
+def test_a_success_with_a_warning_does_not_look_like_any_other() -> None:
+    notice = DONE._replace(warning="train: the last loss in its log is nan")
+    assert title(notice).startswith("! ")
+    assert "done, with a warning" in title(notice)
+    assert "WARNING: train: the last loss in its log is nan" in lines(notice)
+    assert title(DONE).startswith("✓ ")

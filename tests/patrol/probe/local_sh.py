@@ -15,6 +15,7 @@ import pytest
 from onbox.contract.boxes import BoxSettings, PatrolSettings
 from onbox.contract.config import Config
 from patrol.probe.take import take
+from patrol.run_memory import nothing_remembered
 from patrol.settings import Settings
 from patrol.snapshot import BoxLook
 from patrol.ssh import Answer, NoAnswer
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from patrol.before import LogPlace
 
 F_SETPIPE_SZ = 1031  # fcntl(2); not every build of Python names it
 SHELLS = {"dash": ("dash",), "bash": ("bash", "--posix"), "busybox": ("busybox", "ash")}
@@ -46,13 +46,13 @@ class Traffic(NamedTuple):
 
 
 class LocalBox:
-    """Asks a shell; remembers what places and traffic there were. env: of the login, added to a bare one."""
+    """Asks a shell; remembers what was seen and what traffic there was. env: of the login, added to a bare one."""
 
     def __init__(self, folder: Path, shell: tuple[str, ...] = ("sh",), env: Mapping[str, str] | None = None) -> None:
         self.shell = shell
         self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), **(env or {})}
         self.folder = folder
-        self.places: dict[str, LogPlace] = {}
+        self.memories = nothing_remembered()
         self.traffic = Traffic(0, 0, 0.0, 0.0)
         self.last_pid = 0
         self.slow_seconds = 0.0  # how long nobody reads the answer
@@ -97,10 +97,14 @@ class LocalBox:
         self.traffic = Traffic(len(stdin), len(self.answer) + len(end_mark), cpu, seconds)
         return Answer(self.answer, code, seconds, 0.0)
 
+    def forget(self) -> None:
+        """As if no look had been taken before."""
+        self.memories = nothing_remembered()
+
     def look(self, box: BoxSettings, deadline_seconds: float = 30.0) -> BoxLook:
-        """One look, with the places of the look before it."""
+        """One look, with what is remembered of the look before it."""
         settings = settings_for(self.folder, deadline_seconds)
-        look, self.places = take(box, settings, self.places, self.ask, time.time())
+        look, self.memories = take(box, settings, self.memories, self.ask, time.time())
         assert isinstance(look, BoxLook), look
         return look
 

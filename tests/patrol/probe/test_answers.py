@@ -15,6 +15,7 @@ from patrol.probe.frames import end_mark, split
 from patrol.probe.plan import below, plan
 from patrol.probe.script import build, minify
 from patrol.probe.take import read, take
+from patrol.run_memory import nothing_remembered
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import Answer, NoAnswer
 from tests.box import Box
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from patrol.before import LogPlace
 
 NUMBERS = re.compile(rb"\d+")
 ODD = (b"", b"-1", b"999999999999999999999999999999", b"\xff\xfe", b"NaN", b'"', b"{", b"\x1b[2J", b"<<<", b"\r", b"0")
@@ -71,21 +71,23 @@ def spoilt(answer: bytes, seed: int) -> bytes:
 def test_a_spoilt_answer_never_raises(real: tuple[bytes, BoxSettings], seed: int) -> None:
     answer, settings = real
     nonce = answer.partition(b"<<<")[2].partition(b" ")[0].decode()
-    asked = plan(settings, ".onbox", {})
-    places: dict[str, LogPlace] = {}
+    asked = plan(settings, ".onbox", nothing_remembered())
+    known = nothing_remembered()
     for _ in range(2):
-        look, places = read(settings, asked, split(spoilt(answer, seed), nonce), places, 1e9)
+        look, known = read(settings, asked, split(spoilt(answer, seed), nonce), known, 1e9)
         assert isinstance(look, BoxLook)
         plain(look)
-        build(plan(settings, ".onbox", places).calls, nonce, 18)
+        build(plan(settings, ".onbox", known).calls, nonce, 18)
 
 
 def test_nothing_at_all_is_unseen(real: tuple[bytes, BoxSettings]) -> None:
     _, settings = real
-    look, places = read(settings, plan(settings, ".onbox", {}), split(b"", "x"), {}, 0.0)
+    look, known = read(
+        settings, plan(settings, ".onbox", nothing_remembered()), split(b"", "x"), nothing_remembered(), 0.0
+    )
     assert isinstance(look.identity, Unseen)
     assert isinstance(look.runs, Unseen)
-    assert places == {}
+    assert known == nothing_remembered()
 
 
 def test_no_answer_is_unreachable_and_forgets_nothing(tmp_path: Path) -> None:
@@ -93,9 +95,9 @@ def test_no_answer_is_unreachable_and_forgets_nothing(tmp_path: Path) -> None:
     settings = BoxSettings("b", "b", project=str(tmp_path))
     box.look(settings)
     refused = NoAnswer("refused", "ssh: connect: \x1b[31mrefused\ntoken=abcdef", b"", 0.1)
-    look, places = take(settings, settings_for(tmp_path), box.places, lambda *_: refused, 5.0)
+    look, known = take(settings, settings_for(tmp_path), box.memories, lambda *_: refused, 5.0)
     assert look == Unreachable("b", 5.0, "refused", "ssh: connect: refused⏎token=***")
-    assert places == box.places
+    assert known == box.memories
 
 
 def test_clock_skew_is_against_the_middle_of_the_look(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_clock_skew_is_against_the_middle_of_the_look(tmp_path: Path) -> None:
         assert deadline == 30.0
         return Answer(text.encode(), 0, 4.0, 2.0)
 
-    look, _ = take(BoxSettings("b", "b"), settings_for(tmp_path), {}, ask, 900.0)
+    look, _ = take(BoxSettings("b", "b"), settings_for(tmp_path), nothing_remembered(), ask, 900.0)
     assert isinstance(look, BoxLook)
     assert not isinstance(look.identity, Unseen)
     assert look.identity.clock_skew_seconds == 97.0  # type: ignore[union-attr]
@@ -126,7 +128,7 @@ def test_values_never_stand_in_the_script() -> None:
     hostile = "$(touch PWNED)'\"\n`id`"
     watch = Watch("w", log=hostile, process=hostile, session=hostile, artifacts=(hostile,))
     box = BoxSettings("b", "b", project=hostile, watches=(watch,))
-    script, values = build(plan(box, hostile, {}).calls, "abc", 18)
+    script, values = build(plan(box, hostile, nothing_remembered()).calls, "abc", 18)
     assert "PWNED" not in script
     assert hostile in values
 
@@ -135,7 +137,7 @@ def test_the_sent_script_has_no_comment_and_no_long_name() -> None:
     small = minify(("# why\n  p_long_name=1 # kept\n", "\n  echo $p_long_name ${p_other}x\n"), "p_long_name")
     assert (small.head, small.tail) == ("A=1 # kept\necho $A ${B}x", "A")
     assert small.shorten("p_other 5") == "B 5"
-    script, _ = build(plan(BoxSettings("b", "b", project="/p"), ".onbox", {}).calls, "abc", 18)
+    script, _ = build(plan(BoxSettings("b", "b", project="/p"), ".onbox", nothing_remembered()).calls, "abc", 18)
     assert "p_" not in script
     assert not any(line.startswith((" ", "#")) for line in script.split("\n"))
 

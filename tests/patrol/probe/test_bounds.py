@@ -14,6 +14,7 @@ from onbox.contract.readings import Absent, Unseen
 from patrol.probe.frames import end_mark, split
 from patrol.probe.plan import plan
 from patrol.probe.script import build
+from patrol.run_memory import nothing_remembered
 from patrol.ssh import script_with_values
 from tests.box import wait_until
 from tests.hung_mount import hung_mount
@@ -81,7 +82,7 @@ def test_a_hung_nvidia_smi_is_late_and_is_ended(box: LocalBox, tmp_path: Path) -
 @pytest.mark.parametrize("shell", shell_params())
 def test_nothing_lives_on_after_a_cut_link(shell: tuple[str, ...], tmp_path: Path) -> None:
     fake(tmp_path, "nvidia-smi", "sleep 1000 & wait\n")
-    script, values = build(plan(BoxSettings("b", "b"), ".onbox", {}).calls, NONCE, 4)
+    script, values = build(plan(BoxSettings("b", "b"), ".onbox", nothing_remembered()).calls, NONCE, 4)
     started = subprocess.Popen(
         [*shell, "-s"],
         stdin=subprocess.PIPE,
@@ -119,7 +120,7 @@ def test_a_look_leaves_no_process_and_no_file(box: LocalBox, tmp_path: Path) -> 
 
 
 def test_half_a_script_runs_nothing(box: LocalBox, tmp_path: Path) -> None:
-    script, values = build(plan(BoxSettings("b", "b"), ".onbox", {}).calls, NONCE, 4)
+    script, values = build(plan(BoxSettings("b", "b"), ".onbox", nothing_remembered()).calls, NONCE, 4)
     stdin = script_with_values(script, values)
     for cut in (len(stdin) // 3, len(stdin) - 40):
         done = subprocess.run([*box.shell, "-s"], input=stdin[:cut], capture_output=True, check=False, timeout=20)

@@ -10,10 +10,10 @@ import pytest
 
 from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
-from onbox.logs.cursor import look_on
-from patrol.before import LogPlace
+from onbox.logs.cursor import Cursor, look_on
 from patrol.probe import log_memory
 from patrol.probe.box_logs import checksum, digest
+from patrol.run_memory import LogPlace, RunMemory
 from patrol.snapshot import Failure, LogLook, RunLook
 from tests.box import wait_until
 
@@ -260,7 +260,7 @@ def test_the_proof_of_success_is_a_whole_line_of_this_attempt(one_box: LocalBox,
     regex = r"epoch 1/1$"
     assert isinstance(look(one_box, log, done_regex=regex, process=f"cat {tmp_path}/x")[0].done, str)
     log.write_bytes(b"epoch 1/10\n")
-    one_box.places.clear()
+    one_box.forget()
     assert isinstance(look(one_box, log, done_regex=regex)[0].done, Absent)
     log.write_bytes(b"epoch 1/10\nepoch 10/10\nall done\n")
     assert look(one_box, log, done_regex="^all done$")[0].done == "all done"
@@ -273,7 +273,7 @@ def test_usual_last_words_prove_success_where_nothing_else_is_declared(one_box: 
     farewell = b"wandb: Run history:\nwandb: Find logs at: wandb/offline-run-1/logs\n"
     log.write_bytes(STEPS + b"Training completed\n" + farewell)
     assert look(one_box, log, **nobody)[0].done == "Training completed"
-    one_box.places.clear()
+    one_box.forget()
     job = subprocess.Popen(["sh", "-c", "read -r _", "train-of", log], stdin=subprocess.PIPE)
     try:
         wait_until(lambda: look(one_box, log, process=f"train-of {log}")[0].stage_alive is True, "its process")
@@ -281,10 +281,10 @@ def test_usual_last_words_prove_success_where_nothing_else_is_declared(one_box: 
     finally:
         job.communicate()
     for text in (b"Training completed\n" + STEPS, b"Training completed\n" + CRASH, STEPS):
-        one_box.places.clear()
+        one_box.forget()
         log.write_bytes(text)
         assert isinstance(look(one_box, log, **nobody)[0].done, Absent), text[-80:]
-    one_box.places.clear()
+    one_box.forget()
     log.write_bytes(STEPS + b"Training completed\n")
     assert isinstance(look(one_box, log, done_regex="^finished", **nobody)[0].done, Absent)
 
@@ -292,12 +292,12 @@ def test_usual_last_words_prove_success_where_nothing_else_is_declared(one_box: 
 def test_a_place_of_another_version_is_begun_anew(one_box: LocalBox, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_bytes(STEPS)
-    place = LogPlace(str(log), (1, 2, 3, "x"), {"progress": {"odd": 1}, "window": 7})
-    one_box.places["w"] = place
+    place = LogPlace(str(log), Cursor(1, 2, 3, "x"), progress={"odd": 1})
+    one_box.memories.runs["w"] = RunMemory(log=place)
     run, seen = look(one_box, log)
     assert seen.event == "rotated"
     assert run.progress.current == 119  # type: ignore[union-attr]
-    assert log_memory.text_of(one_box.places["w"].reader).startswith(b"step 1/1000")
+    assert log_memory.whole_text(one_box.memories.runs["w"].log).startswith(b"step 1/1000")
 
 
 def test_the_checksum_is_that_of_cksum() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
 from patrol.probe.take import take
+from patrol.run_memory import nothing_remembered
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import Answer, NoAnswer, Target, ask
 from tests.box import wait_until
@@ -19,7 +20,6 @@ from tests.patrol.probe.local_sh import settings_for
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from patrol.before import LogPlace
     from tests.sshd import Sshd
 
 
@@ -31,10 +31,10 @@ def test_two_looks_are_two_logins_and_leave_nothing(sshd: Sshd, tmp_path: Path) 
     log = tmp_path / "nohup.out"
     log.write_bytes(b"step 3/4 loss 0.5\n")
     box = BoxSettings("gpu1", "gpu1", project=str(tmp_path), watches=(Watch("w", log=str(log)),))
-    places: dict[str, LogPlace] = {}
+    known = nothing_remembered()
     for event in ("first", "same"):
         asked = partial(question, sshd.target())
-        look, places = take(box, settings_for(tmp_path), places, asked, time.time())
+        look, known = take(box, settings_for(tmp_path), known, asked, time.time())
         assert isinstance(look, BoxLook), look
         assert not isinstance(look.runs, Absent | Unseen)
         assert look.runs[0].log.event == event  # type: ignore[union-attr]
@@ -48,7 +48,9 @@ def test_a_hung_disk_ends_within_the_deadline_and_does_not_hold_the_link(sshd: S
     with hung_mount(tmp_path / "hung") as hung:
         box = BoxSettings("gpu1", "gpu1", project=str(hung / "p"))
         began = time.monotonic()
-        look, _ = take(box, settings_for(tmp_path, 25.0), {}, partial(question, sshd.target()), time.time())
+        look, _ = take(
+            box, settings_for(tmp_path, 25.0), nothing_remembered(), partial(question, sshd.target()), time.time()
+        )
         assert time.monotonic() - began < 16
         assert isinstance(look, BoxLook), look
         assert isinstance(look.runs, Unseen)
@@ -58,7 +60,13 @@ def test_a_hung_disk_ends_within_the_deadline_and_does_not_hold_the_link(sshd: S
 def test_a_box_that_is_not_there_is_unreachable(sshd: Sshd, tmp_path: Path) -> None:
     target = sshd.target()
     sshd.stop()
-    look, _ = take(BoxSettings("gpu1", "gpu1"), settings_for(tmp_path), {}, partial(question, target), time.time())
+    look, _ = take(
+        BoxSettings("gpu1", "gpu1"),
+        settings_for(tmp_path),
+        nothing_remembered(),
+        partial(question, target),
+        time.time(),
+    )
     assert isinstance(look, Unreachable)
     assert look.reason == "refused"
     assert os.listdir(tmp_path) == ["ssh"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -43,7 +44,8 @@ def look(box: LocalBox, project: Box) -> RunLook:
 
 
 def test_a_running_run_is_seen_alive_and_its_quiet_look_is_small(box: LocalBox, project: Box) -> None:
-    project.onbox("chain", "-d", "--launch-check", "0", "prep=echo hi", f"train={GO_ON}")
+    project.onbox("chain", "-d", "prep=echo hi", f"train={GO_ON}")
+    wait_until(lambda: "step" in project.log("train"), "the second stage to speak")
     wait_until((project.state / "status.json").exists, "a heartbeat")
     first = look(box, project)
     assert (first.run, first.managed, first.stage, first.attempt) == ("my-project", True, "train", 1)
@@ -75,7 +77,7 @@ def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
 
 
 def test_a_killed_runner_leaves_a_live_stage_and_then_nothing(box: LocalBox, project: Box) -> None:
-    project.onbox("chain", "-d", "--launch-check", "0", f"train={GO_ON}")
+    project.onbox("chain", "-d", f"train={GO_ON}")
     status = project.state / "status.json"
     wait_until(lambda: status.exists() and json.loads(status.read_text()).get("keeper"), "a heartbeat with the keeper")
     keeper = json.loads((project.state / "status.json").read_text())["keeper"]["pid"]
@@ -106,7 +108,7 @@ def test_declared_limits_and_retries_are_told(box: LocalBox, project: Box) -> No
     (project.project / "onbox.toml").write_text(
         f'[stages.train]\ncmd = "{GO_ON}"\nstall_after = "7m"\nmin_duration = "5s"\n'
     )
-    project.onbox("chain", "-d", "--launch-check", "0")
+    project.onbox("chain", "-d")
     seen = look(box, project)
     assert (seen.stall_after_seconds, seen.min_duration_seconds, seen.retries) == (420.0, 5.0, 0)
     assert look(box, project).stall_after_seconds == 420.0  # run.json was not sent again
@@ -123,7 +125,7 @@ def test_a_spoilt_file_is_unseen_and_never_a_crash(one_box: LocalBox, project: B
         path = project.state / name
         whole = path.read_bytes()
         path.write_text(spoil, encoding="latin-1")
-        one_box.places.clear()
+        one_box.forget()
         seen = look(one_box, project)
         assert seen.run == "my-project"
         if name == "markers/train_FAILED":
@@ -147,7 +149,7 @@ def test_a_huge_status_does_not_come(one_box: LocalBox, project: Box) -> None:
 
 
 def test_another_boot_or_host_is_no_proof_of_life_or_death(one_box: LocalBox, project: Box) -> None:
-    project.onbox("chain", "-d", "--launch-check", "0", f"train={GO_ON}")
+    project.onbox("chain", "-d", f"train={GO_ON}")
     pid = project.kill_runner()
     lock = project.state / "lock"
     holder = json.loads(lock.read_text())
@@ -169,6 +171,13 @@ def test_a_lock_on_the_same_inode_of_another_disk_is_not_ours() -> None:
         None,
     ]
     assert [held(0xFE00, "flock1"), held(0xFE00, "flock0"), held(0xFE00, "flock127")] == [True, False, None]
+
+
+def test_another_look_at_the_same_moment_is_not_taken_for_a_runner(box: LocalBox, project: Box) -> None:
+    assert project.onbox("chain", "a=true").returncode == 0
+    with (project.state / "lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        assert look(box, project).runner_alive is False
 
 
 def test_of_many_runs_the_newest_are_looked_at(box: LocalBox, tmp_path: Path) -> None:

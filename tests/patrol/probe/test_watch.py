@@ -57,7 +57,7 @@ def test_a_process_is_found_by_its_pattern_and_seen_to_end(
     started, word = job
     pattern = rf"python[0-9.]* .*{word} --lr [0-9.]+$|never (this"[: -len("|never (this")]
     assert run_of(box, Watch("w", process=pattern)).stage_alive is True
-    assert box.places["w"].reader["pids"] == [started.pid]
+    assert box.memories.runs["w"].pids == (started.pid,)
     started.kill()
     wait_until(lambda: not is_running(started.pid), "it to be a zombie")
     assert run_of(box, Watch("w", process=pattern)).stage_alive is False
@@ -96,13 +96,13 @@ def test_another_projects_run_of_the_same_script_is_no_life_of_this_one(box: Loc
     log.write_text("step 1/9\n")
     try:
         wait_until(lambda: run_of(box, watch, project=str(folders[0])).stage_alive is True, "it to be seen")
-        assert box.places["w"].reader["pids"] == [jobs[0].pid]
+        assert box.memories.runs["w"].pids == (jobs[0].pid,)
         jobs[0].kill()
         jobs[0].wait()
         assert run_of(box, watch, project=str(folders[0])).stage_alive is True, "its log was written just now"
         os.utime(log, (log.stat().st_mtime - 600,) * 2)
         assert run_of(box, watch, project=str(folders[0])).stage_alive is False
-        box.places.clear()
+        box.forget()
         assert run_of(box, watch, project=str(folders[0])).stage_alive is True, "it may have been started elsewhere"
     finally:
         for job in jobs:

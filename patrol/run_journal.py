@@ -23,8 +23,9 @@ def nothing_read(inode: int) -> JournalPlace:
 
 def take_in(place: JournalPlace, start: int, pieces: tuple[bytes, ...], skipped_bytes: int) -> JournalPlace:
     """The place behind the journal's bytes from `start` on. After a gap, the torn line that a piece begins with is left
-    out. The facts are those of `place`, grown.
+    out.
     """
+    facts = from_plain(to_plain(place.facts)) if pieces else place.facts  # those of `place` stay as they were
     end = start + skipped_bytes + sum(len(piece) for piece in pieces)
     gap = place.gap or len(pieces) > 1
     for at, piece in enumerate(pieces):
@@ -33,9 +34,9 @@ def take_in(place: JournalPlace, start: int, pieces: tuple[bytes, ...], skipped_
             text = text[: text.rfind(b"\n") + 1]
         for record in parse_events(text.splitlines(keepends=True)):
             if not isinstance(record, Unreadable):
-                place.facts.apply(record)
+                facts.apply(record)
     torn = len(pieces[-1]) - (pieces[-1].rfind(b"\n") + 1) if pieces else 0
-    return JournalPlace(place.inode, end - torn, gap, place.facts)
+    return JournalPlace(place.inode, end - torn, gap, facts)
 
 
 def plain_of(place: JournalPlace) -> dict[str, Any]:
