@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
-from onbox.contract.boxes import CLUSTERS
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import Damaged, is_apart, parse_head

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.engines import ON_BOX
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.units import format_duration, format_size
@@ -339,7 +340,7 @@ class RunCondition(Condition):
         self.lived = False  # seen alive by this very wait
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
-        return (self.kind, self.path, ASK)
+        return (self.kind, self.path, ASK, ",".join(ON_BOX))
 
     def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
         if isinstance(message, Quiet):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.engines import ON_BOX
 from onbox.contract.events import Event, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
@@ -20,7 +21,6 @@ from onbox.runs.next_step import Act, Standing, next_step
 from onbox.runs.state import state_after
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
-from sentinels.engine_look import ASKED
 from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _running(facts: RunFacts) -> Judged:
 def _is_asked(facts: RunFacts) -> bool:
     """Whether the engine's word is to be had for this run: it has jobs, and the engine's commands are there."""
     word = facts.word
-    return facts.engine in ASKED and (word is None or not (word.no_jobs or word.no_commands))
+    return facts.engine in ON_BOX and (word is None or not (word.no_jobs or word.no_commands))
 
 
 def _says(facts: RunFacts) -> EngineWord | None:

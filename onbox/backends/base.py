@@ -105,13 +105,14 @@ class Backend(Protocol):
     """One engine. Every method asks at most for a bounded time and never raises for what the engine says or does not
     say: `Unseen` is the answer then. Of `launch` it means that the job may or may not exist: `find` tells.
 
-    name: its name in the table. per_stage: whether each stage is a job of its own, joined by the engine; else the
-    whole chain is one job. forgets: whether it drops ended jobs after a while as a matter of course; one that does not
-    has *lost* a job that it does not know, and the job's processes may live on. To *resume* is to `launch` again under
-    a new name what `look` has shown to be over.
+    name: its name in the table. files: what it needs in its folder before a submission, text by name. per_stage:
+    whether each stage is a job of its own, joined by the engine; else the whole chain is one job. forgets: whether it
+    drops ended jobs after a while as a matter of course; one that does not has *lost* a job that it does not know, and
+    the job's processes may live on. To *resume* is to `launch` again under a new name what `look` has shown to be over.
     """
 
     name: str
+    files: Mapping[str, str]
     per_stage: bool
     forgets: bool
 
