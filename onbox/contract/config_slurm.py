@@ -93,8 +93,8 @@ PART = Part(
     keys=("sbatch", "lead"),
     read=_read,
     template="""\
-# Slurm. Options of every stage's sbatch. lead: how long before the time limit a
-# job is told (default: grace and a minute; "0s": never); with requeue = true it then goes back into the queue.
+# Slurm. Options of every stage's sbatch. lead: how long before the time limit a job is told (default: grace and a
+# minute; "0s": never); with requeue = true it then goes back into the queue.
 #[slurm]
 #sbatch = { account = "lab", time = "12:00:00" }
 #lead = "2m"
