@@ -232,9 +232,9 @@ def notice_of(news: News, id_: str, *, folder: str, host: str, now: float) -> No
         project=folder,
         host=host,
         reason=_text(_reason(news, first)),
-        proof=_text(_proof(first)) if alone else _text(_names(news)),
+        proof=_text(_proof(first)) if alone else None,
         remedy=_text(worst.remedy) if news.kind == PATROL_TROUBLE else None,
-        progress=_text(_progress(first)) if alone else None,
+        progress=_text(_progress(first) if alone else _names(news)),
         next_command=_command(news, first),
     )
 

@@ -158,6 +158,15 @@ def test_the_message_says_what_the_proof_and_what_to_type() -> None:
     assert "the patrol on laptop" in text
 
 
+def test_a_message_of_several_runs_names_them() -> None:
+    watch = Watch()
+    watch.tick(gpu1=runs("a", "b"))
+    (news,) = watch.tick(gpu1=runs("a", "b", maker=failed))
+    text = words.text(notice_of(news, "msg_1", folder="/home/me/digits", host="laptop", now=watch.now), 4000)
+    assert text.startswith("! gpu1 (2 runs) FAILED: ")
+    assert "\ngpu1/a, gpu1/b\n" in text
+
+
 # -- on its way
 
 
