@@ -13,7 +13,7 @@ from handbook.markdown import prose
 from handbook.records import read
 from handbook.store import load
 from handbook.words import safe
-from onbox.chain.narrate import narrate
+from onbox.chain.narrate import tell
 from onbox.contract.config_record import Contract
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
@@ -146,7 +146,7 @@ def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> 
     number = record.get("launch") if launched else record.get("attempt")
     changed = record.get("changed")
     lines = [difference_line(*map(str, one)) for one in changed or () if isinstance(one, list) and len(one) == 3]
-    said = (narrate(dict(record)) or "")[9:]
+    said = tell(dict(record)) or ""
     source = f"journal {run_id} {record.get('at')} {record['event']} {record.get('stage') or ''}"
     code = next((one.code for one in run.launches if launched and one.number == number), "")
     return make_entry(

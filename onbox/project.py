@@ -86,7 +86,7 @@ def _goes_on(folder: str, parent: str) -> bool:
         return False  # what cannot be looked at is not believed
     if why is not None:
         shown = safe_line(shlex.quote(path), PATH_LIMIT)
-        print(f"note: {shown} is not used here: its folder {why}; to use it: -c {shown}", file=sys.stderr)
+        print(f"note: {shown} is not used here: its folder {why.says}; to use it: -c {shown}", file=sys.stderr)
     return why is None
 
 
@@ -98,10 +98,10 @@ def _refuse_foreign(path: str) -> None:
     if why is None or _came_with_a_copy(path):
         return
     quoted = safe_line(shlex.quote(path), PATH_LIMIT)
-    cure = f"chmod go-w {quoted}" if why.startswith("can be") else f"chown {os.geteuid()} {quoted}"
+    cure = f"chmod go-w {quoted}" if why.by_mode else f"chown {os.geteuid()} {quoted}"
     raise Trouble(
         Exit.CONFIG,
-        f"{quoted} {why}: it says what is run here, so it is not used; if it is yours: {cure};"
+        f"{quoted} {why.says}: it says what is run here, so it is not used; if it is yours: {cure};"
         f" to use it as it is: -c {quoted}; else move it away",
     )
 

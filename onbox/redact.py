@@ -186,8 +186,23 @@ ROWS: tuple[Row, ...] = (
     # --name value, -e NAME value, setenv NAME value, -u user:password, -p password
     Row(
         ("--",),
-        rf"(?i)(?<![\w.-])(--(?:{_NAME}|(?:[a-z]{{1,20}}-)?pass))(\s{{1,40}})(?!-)(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)",
+        rf"(?i)(?<![\w.-])(--(?:{_NAME}|(?:[a-z]{{1,20}}-)?pass))(\s{{1,40}}(?:\\\s{{1,40}})?)(?![-<\\])(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)",
         rf"\1\2{MASK}",
+    ),
+    Row(  # of these options most values are words (`--auth basic`) or files
+        ("--auth", "--bearer", "cookie", "--pw"),
+        rf"(?i)(?<![\w.-])(--(?:auth(?:orization)?|bearer|(?:[a-z]{{1,20}}-)?cookie|pw)[ \t=]{{1,8}}[\"']?(?:(?:{_SCHEMES})[ :])?)"
+        rf"(?![./~]){_LONG}{{12,}}",
+        rf"\1{MASK}",
+    ),
+    Row(("--with-token",), rf"(--with-token[ \t]{{0,8}}<<<[ \t]{{0,8}})({_VALUE})", rf"\1{MASK}"),
+    Row(("redis-cli",), r"(\bredis-cli\b[^\n]{0,80}?\s-a\s)[^\s\"'`-]\S*", rf"\1{MASK}"),
+    Row(("vault login",), r"(\bvault login[ \t]{1,8})[^\s\"'`=-][^\s=]{7,}(?=\s|$)", rf"\1{MASK}"),
+    Row(("configure set",), rf"(?i)(\bconfigure set[ \t]{{1,8}}{_NAME}[ \t]{{1,8}})({_VALUE})", rf"\1{MASK}"),
+    Row(
+        ("http ", "https "),
+        r"(\bhttps?[ \t][^\n]{0,80}?(?<=\s)(?:-a|--auth)[ =][^\s:\"']{1,80}:)[^\s\"'`]+",
+        rf"\1{MASK}",
     ),
     Row(
         ("-e ", "--env", "setenv", "set -"),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.boxes import CLUSTERS
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.exits import Exit
 from onbox.contract.tracker import Intent
 from onbox.errors import Trouble

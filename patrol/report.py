@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.progress import NOTHING, render_progress
+from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.outside import safe_line, safe_text
@@ -116,13 +116,10 @@ def _progress(reading: Maybe[Progress], before: Before | None) -> str:
     if progress is None:
         return f"~{_sign(reading)}"
     progress = sound(progress)
-    words = render_progress(progress._replace(loss=None))
-    if words == NOTHING:
+    words = words_of_progress(progress)
+    if not words.counter:
         return f"~{_NO_VALUE}"
-    counter, *rest = words.split(" ", 1)
-    percent, _, eta = (rest[0] if rest else "").partition("eta ")
-    percent = percent.strip() if percent.startswith("(") else ""
-    return " ".join(filter(None, [counter, percent, *_difference(progress, before), eta and f"eta {eta}"]))
+    return " ".join(filter(None, [words.counter, words.share, *_difference(progress, before), words.eta]))
 
 
 def _difference(progress: Progress, before: Before | None) -> list[str]:

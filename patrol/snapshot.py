@@ -167,7 +167,7 @@ class Scheduler(NamedTuple):
     native_state, reason: the engine's own words. rule, run_state: what `onbox.runs.engine_word` makes of it and of the
     stages' markers, a word of `RunState`; "" for a job of which only the name is known. failure_class: where the
     engine's word proves one. says: all of it in words. troubles: what speaks against a job that it runs (a dead node, a
-    demand that cannot be met), in its own words.
+    demand that cannot be met), in its own words. held: it waits until a person releases it.
     """
 
     engine: str
@@ -183,6 +183,7 @@ class Scheduler(NamedTuple):
     restarts: int = 0
     says: str = ""
     troubles: tuple[str, ...] = ()
+    held: bool = False
 
 
 class TrackerLook(NamedTuple):

@@ -15,6 +15,7 @@ sys.path.insert(0, ROOT)
 
 from scripts.docs import (  # noqa: E402 - found by the line above
     commands,
+    next_steps,
     patrol_rules,
     patrol_ssh,
     patrol_truth,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PAGES: tuple[tuple[str, Callable[[], str]], ...] = (
     ("docs/commands.md", commands.render_page),
+    ("docs/next-steps.md", next_steps.render_page),
     ("docs/triage.md", triage.render_page),
     ("docs/progress.md", progress.render_page),
     ("docs/patrol-rules.md", patrol_rules.render_page),

@@ -9,7 +9,8 @@ import re
 from typing import NamedTuple
 
 from onbox.backends.base import Job
-from onbox.backends.probe_slurm import parse_probe, parse_sections
+from onbox.backends.table import probe_of
+from onbox.contract.engines import ON_BOX
 from onbox.contract.events import parse_events
 from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState
@@ -18,9 +19,7 @@ from onbox.runs.engine_word import FORGOTTEN, judge_jobs, state_on_disk, weigh
 from onbox.runs.engine_word import word_of as job_word
 from onbox.runs.jobs import replay_jobs
 
-ASKED = frozenset({"slurm"})  # the engines that are asked on the box; of a run with another one its records speak
 SAYS_LIMIT = 300
-NO_COMMAND = 127
 
 
 class EngineWord(NamedTuple):
@@ -53,7 +52,9 @@ def word_of(answer: str, at: float) -> EngineWord:
     jobs = replay_jobs(parse_events(_block(answer, "journal").encode("utf-8", "replace").splitlines(keepends=True)))
     if not jobs.of:
         return EngineWord(RunState.UNKNOWN, "no-jobs", at=at, no_jobs=True)
-    answers = parse_probe(answer, [job.job_id for job in jobs.open if job.job_id is not None])
+    engines = [name for name in ON_BOX if any(job.backend == name for job in jobs.of.values())]
+    ids = [job.job_id for job in jobs.open if job.job_id is not None]
+    answers = {job_id: word for name in engines for job_id, word in probe_of(name).parse_probe(answer, ids).items()}
     markers = frozenset(_block(answer, "markers").splitlines())
     whole = "</markers>" in answer
     verdicts = {}
@@ -68,7 +69,6 @@ def word_of(answer: str, at: float) -> EngineWord:
     state, stage, verdict = judge_jobs(verdicts, RunState.RUNNING)
     if state is RunState.PENDING and not live:
         state = RunState.INTERRUPTED  # all that is left can never run
-    queue = parse_sections(answer).get("squeue")
     return EngineWord(
         state,
         verdict.rule,
@@ -77,7 +77,7 @@ def word_of(answer: str, at: float) -> EngineWord:
         verdict.failure_class,
         at,
         live=live,
-        no_commands=queue is not None and queue.code == NO_COMMAND,
+        no_commands=any(probe_of(name).has_no_commands(answer) for name in engines),
     )
 
 

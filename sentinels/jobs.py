@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
-from onbox.contract.boxes import CLUSTERS
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import Damaged, is_apart, parse_head
@@ -21,6 +21,7 @@ from onbox.runs.engine_word import state_on_disk, weigh, word_of, words_of
 from onbox.runs.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.triage.classes import REMEDIES
 from patrol.engines.evidence import read_evidence
+from sentinels.note import Noted
 from sentinels.outcome import Finding, Outcome
 from sentinels.run_look import facts_of
 
@@ -42,16 +43,16 @@ class Asked(NamedTuple):
     job_id: str
 
 
-class JobCondition:
-    """A job on a cluster, by its id: its engine's word ends the wait. note: what is known meanwhile. seen_in: the life
-    of the engine in which somebody saw it before this wait; None: nobody did.
+class JobCondition(Noted):
+    """A job on a cluster, by its id: its engine's word ends the wait. seen_in: the life of the engine in which somebody
+    saw it before this wait; None: nobody did.
     """
 
     kind = "job"
 
     def __init__(self, target: Target, asked: Asked, arming: Arming, *, seen_in: str | None = None) -> None:
         self.target, self.asked, self.arming = target, asked, arming
-        self.note, self.session, self.lost_looks = "", seen_in or "", 0
+        self.session, self.lost_looks = seen_in or "", 0
         self.seen = seen_in is not None
         self._log_before: LogChange | None = None
 
@@ -66,17 +67,17 @@ class JobCondition:
     def hear(self, found: ClusterLook | NoLook, now: float) -> Finding | None:
         """One look at the engine. now: local time, seconds since the epoch."""
         if isinstance(found, NoLook):
-            self.note = could_not_look(self.asked.endpoint.engine, found)
+            self.tell(could_not_look(self.asked.endpoint.engine, found), warn=True)
             return None
         told = found.jobs[self.asked.job_id]
         word = told.word
         if isinstance(word, Unseen):
-            self.note = f"cannot be looked at: {safe_line(word.why, 200)}"
+            self.tell(f"cannot be looked at: {safe_line(word.why, 200)}", warn=True)
             return None
         if isinstance(word, Absent):
             return self._not_known(word, found.session, now)
         self.seen, self.session, self.lost_looks = True, found.session, 0
-        self.note = safe_line(words_of(word), 200)
+        self.tell(safe_line(words_of(word), 200))
         return self._ended(word, told) or self._stalled(word, told, now)
 
     def _ended(self, word: Job, told: Told) -> Finding | None:
@@ -108,13 +109,13 @@ class JobCondition:
     def _not_known(self, word: Absent, session: str, now: float) -> Finding | None:
         """Not known (yet) is no end. One that was known and is so no more can never be told of again."""
         if not self.seen:
-            self.note = f"there is no such job yet: {word.why}"
+            self.tell(f"there is no such job yet: {word.why}", warn=True)
             return None
         self.lost_looks += 1
         how = "its head was restarted" if session != self.session else "somebody removed it there"
         lost = f"the engine knows {self.asked.job_id} no more ({how})"
         say = f"{lost}; whether it lives is not known: look at its processes"
-        self.note = say
+        self.tell(say)
         if self.lost_looks < LOOKS_TO_BELIEVE:
             return None
         return self._found(Outcome.UNREACHABLE, say, now, job_id=self.asked.job_id, reason="lost_by_engine")
@@ -207,13 +208,13 @@ class HandedCondition(JobCondition):
 
     def hear(self, found: ClusterLook | NoLook, now: float) -> Finding | None:  # noqa: ARG002 - asked as any other
         if isinstance(found, NoLook):
-            self.note = could_not_look(self.asked.endpoint.engine, found)
+            self.tell(could_not_look(self.asked.endpoint.engine, found), warn=True)
             return None
         told = found.jobs.get(self.asked.job_id)
         if told is None or self._job is None or self.run.parts is None:
             return None
         verdict = weigh(self._job, word_of(self._job, {self.asked.job_id: told.word}), self._disk(), apart=self._apart)
-        self.note = safe_line(verdict.text, 200)
+        self.tell(safe_line(verdict.text, 200))
         outcome = _OF_VERDICT.get(verdict.state)
         if outcome is None or (outcome is Outcome.LANDED and verdict.rule != "done-elsewhere"):
             self._against = ("", 0)

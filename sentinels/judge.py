@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.engines import ON_BOX
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.units import format_duration, format_size
@@ -16,6 +17,7 @@ from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
 from sentinels.engine_look import EngineWord, word_of
 from sentinels.engine_sh import ASK
+from sentinels.note import Noted
 from sentinels.outcome import Finding, Outcome
 from sentinels.run_look import PROOF_SECONDS, Judged, Terms, facts_of, judge_run, why_failed
 from sentinels.targets import Kind, Target, ere_of
@@ -50,9 +52,9 @@ class Arming(NamedTuple):
     stall_after_seconds: float | None = None
 
 
-class Condition(ABC):
-    """One target. note: what is known of it meanwhile, one line; "" for nothing worth telling. beside: the processes
-    on the same box that belong to it: what is older than one that lives is of an older run.
+class Condition(Noted, ABC):
+    """One target. beside: the processes on the same box that belong to it: what is older than one that lives is of an
+    older run.
     """
 
     kind = ""
@@ -60,7 +62,6 @@ class Condition(ABC):
 
     def __init__(self, target: Target, path: str, arming: Arming) -> None:
         self.target, self.path, self.arming = target, path, arming
-        self.note = ""
         self.quiet_seconds: float | None = None
 
     @abstractmethod
@@ -74,7 +75,7 @@ class Condition(ABC):
     def memory(self) -> dict[str, Any]:
         return {}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:  # noqa: B027 - what remembers nothing has nothing to go on from
+    def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on from what an earlier slice of the same wait remembered."""
 
     def _older_than_process(self, changed_at: float | None) -> str:
@@ -90,7 +91,7 @@ class Condition(ABC):
         return Finding(outcome, self.target.text, safe_line(say, 1000), since, kept)
 
     def _cannot_look(self, message: CouldNotLook) -> None:
-        self.note = f"cannot be looked at: {safe_line(message.why, 200)}"
+        self.tell(f"cannot be looked at: {safe_line(message.why, 200)}", warn=True)
 
 
 class MarkerCondition(Condition):
@@ -110,7 +111,8 @@ class MarkerCondition(Condition):
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, NotThere):
-            self.known_absent, self.old, self.note = True, "", "not there yet"
+            self.known_absent, self.old = True, ""
+            self.tell("not there yet")
         elif isinstance(message, FileSeen):
             return self._judge(message, clock, armed_clock)
         return None
@@ -121,7 +123,8 @@ class MarkerCondition(Condition):
         marker = parse_marker(seen.content)
         why_old = self._why_old(seen, marker, clock, armed_clock)
         if why_old:
-            self.old, self.note = seen.stamp, why_old
+            self.old = seen.stamp
+            self.tell(why_old, warn=True)
             return None
         data: Mapping[str, Any] = marker.data if isinstance(marker, Marker) else {}
         since = parse_utc(str(data.get("ended_at", ""))) or seen.changed_at
@@ -205,17 +208,15 @@ class LogCondition(Condition):
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, NotThere):
-            self.note, self.looked_before = "no log there yet", True
+            self.looked_before = True
+            self.tell("no log there yet")
         elif isinstance(message, Remember):
             self.cursor = message.known
         elif isinstance(message, LineSeen):
             return self._judge(message, clock)
         elif isinstance(message, Quiet):
-            self.note = (
-                self.older
-                or self._blind(clock - armed_clock, message.seconds)
-                or (f"log written {format_duration(message.seconds)} ago")
-            )
+            doubt = self.older or self._blind(clock - armed_clock, message.seconds)
+            self.tell(doubt or f"log written {format_duration(message.seconds)} ago", warn=bool(doubt))
             self.looked_before = True
             limit = self.arming.stall_after_seconds
             if limit is not None and message.seconds >= limit:
@@ -227,7 +228,8 @@ class LogCondition(Condition):
         line, word = safe_line(seen.line, 400), "fail line" if seen.failed else "line"
         older = self._older_than_process(seen.written_at)
         if older:
-            self.older = self.note = f"the {word} there {older}"
+            self.older = f"the {word} there {older}"
+            self.tell(self.older, warn=True)
             return None
         outcome = Outcome.FAILED if seen.failed else Outcome.LANDED
         since = min(seen.written_at, clock) or clock
@@ -273,7 +275,7 @@ class ArtifactCondition(Condition):
         elif isinstance(message, ArtifactSeen) and message.ready:
             older = self._older_than_process(message.changed_at)
             if older:
-                self.note = f"the newest file there {older}"
+                self.tell(f"the newest file there {older}", warn=True)
                 return None
             path = safe_line(message.path)
             stable = format_duration(self.target.stable_seconds)
@@ -281,7 +283,7 @@ class ArtifactCondition(Condition):
             since = min(message.changed_at, clock) or clock
             return self._found(Outcome.LANDED, say, since, artifact=path, bytes=message.size)
         elif isinstance(message, ArtifactSeen):
-            self.note = f"{message.files} file(s) match, {message.growing} not finished"
+            self.tell(f"{message.files} file(s) match, {message.growing} not finished")
         return None
 
 
@@ -304,7 +306,8 @@ class ProcessCondition(Condition):
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, PidSeen) and message.stamp is not None:
-            self.stamp, self.gone_at, self.note = message.stamp, None, "lives"
+            self.stamp, self.gone_at = message.stamp, None
+            self.tell("lives")
             self.began_at = None if message.age_seconds is None else clock - message.age_seconds
         elif isinstance(message, PidSeen):
             self.gone_at = clock if self.gone_at is None or self.gone_at > clock else self.gone_at
@@ -337,7 +340,7 @@ class RunCondition(Condition):
         self.lived = False  # seen alive by this very wait
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
-        return (self.kind, self.path, ASK)
+        return (self.kind, self.path, ASK, ",".join(ON_BOX))
 
     def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
         if isinstance(message, Quiet):
@@ -357,11 +360,10 @@ class RunCondition(Condition):
         judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         alive = "alive" in (facts.runner, facts.stage)
-        self.note = "" if self.companion and facts.run_id is None else judged.say
+        note = "" if self.companion and facts.run_id is None else judged.say
         if alive and judged.outcome is None and (self.quiet or 0.0) >= WORTH_TELLING_SECONDS:
-            self.note += (
-                f"; nothing was written for {format_duration(self.quiet or 0.0)} (--stall-after would end this)"
-            )
+            note += f"; nothing was written for {format_duration(self.quiet or 0.0)} (--stall-after would end this)"
+        self.tell(note, warn=judged.warn and bool(note))
         self.lived = self.lived or alive
         if judged.outcome is None or (self.companion and judged.outcome is Outcome.LANDED):
             self.suspect = None

@@ -35,7 +35,7 @@ def make_item(kind, ident, a, b, c, d, _e, _f):
         return ArtifactItem(ident, a, b, c, since, known)
     if kind == "pid":
         return PidItem(ident, a, b)
-    return RunItem(ident, a, b)
+    return RunItem(ident, a, b, c)
 
 
 def make_items(words):

@@ -93,10 +93,11 @@ class RunItem:
     UNSEEN = "run %s unseen=%s"
     FAST = ("markers/CHAIN_DONE", "markers/CHAIN_FAILED", "events.jsonl", "run.json")
 
-    def __init__(self, ident, root, ask):
+    def __init__(self, ident, root, ask, engines):
         self.ident, self.root = ident, full_path(root)
         self.asker = Asker(ident, self.root, ask)
-        self.engine = False  # whether the run was handed to one that is asked here
+        self.engines = engines.encode().split(b",")  # names of those that are asked here
+        self.engine = False  # whether the run was handed to one of them
         self.fast = [os.path.join(self.root, name) for name in self.FAST]
         self.folder, self.quick = os.path.join(self.root, "markers"), None
         self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[str | None, ...], tuple[str, str], float, tuple[str, str]
@@ -150,7 +151,7 @@ class RunItem:
         if trouble:
             parts.append(("unseen", trouble[0]))
         head = (read_part(self.fast[3], HEAD_LIMIT) or b"").partition(b"\n")[0]
-        self.engine = b'"slurm"' in head
+        self.engine = any(b'"%s"' % name in head for name in self.engines)
         parts += [("head", head), ("journal", read_part(self.fast[2], JOURNAL_LIMIT, tail=True) or b"")]
         parts += [
             ("done", read_part(self.fast[0], PART_LIMIT) or b""),

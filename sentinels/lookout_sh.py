@@ -15,6 +15,7 @@ import shlex
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.contract.engines import ON_BOX
 from sentinels.engine_sh import ASK
 
 if TYPE_CHECKING:
@@ -334,7 +335,7 @@ look_run() { # NUMBER ID ROOT
   unseen=; if [ -e "$3" ] && [ ! -x "$3" ]; then unseen='Permission denied'; fi
   head=$( (head -n 1 "$7") 2>/dev/null | hex)
   journal=$( (tail -c 65536 "$6") 2>/dev/null | hex)
-  case $head in *22736c75726d22*) # "slurm"
+  case $head in HANDED_OVER)
     [ "$is" = "$was" ] || eval "ask$1=0 pause$1=1"
     eval "engine$1=1" ;;
   esac
@@ -446,6 +447,10 @@ done
 """
 
 
+# In a definition's head, in hex: `"NAME"` of an engine that is asked there.
+_HANDED_OVER = "|".join(f"*{json.dumps(name).encode().hex()}*" for name in ON_BOX)
+
+
 @cache
 def program_text() -> str:
     """The program for a python on the box: its modules as one text, without their imports of each other."""
@@ -466,4 +471,11 @@ def values_of(items: Sequence[tuple[str, ...]], pace: Pace, *, engine: str = "an
     """The values of `script`. items: (KIND, ID, words...), filled up to eight words each."""
     flat = [word for item in items for word in (*item, *("",) * (ITEM_WORDS - len(item)))]
     words = [f"{pace.hold:.0f}", f"{pace.beat:.0f}", f"{pace.deaf:.0f}", f"{LOOK_SECONDS:g}", *flat]
-    return [engine, python, program_text(), json.dumps(words), ASK + LOOK, shlex.join(words)]
+    return [
+        engine,
+        python,
+        program_text(),
+        json.dumps(words),
+        ASK + LOOK.replace("HANDED_OVER", _HANDED_OVER),
+        shlex.join(words),
+    ]

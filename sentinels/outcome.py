@@ -51,7 +51,7 @@ TABLE: tuple[Row, ...] = (
     Row(Outcome.LANDED, Exit.LANDED, "what was waited for is there"),
     Row(Outcome.FAILED, Exit.FAILED, "a fail marker landed, a fail line came, or the run failed (class and remedy are told)"),
     Row(Outcome.GONE, Exit.GONE, "no process lives and no marker landed: killed, or the box was rebooted"),
-    Row(Outcome.STOPPED, Exit.GONE, "the run was stopped or interrupted, so no marker will land; `onbox resume` continues it"),
+    Row(Outcome.STOPPED, Exit.GONE, "the run was stopped or interrupted, so no marker will land (what is next is said)"),
     Row(Outcome.STALLED, Exit.STALLED, "it lives, and has shown no sign of life for --stall-after (or its own stall_after)"),
     Row(Outcome.UNREACHABLE, Exit.UNREACHABLE, "the box could not be reached at the end, or at the one try of --once; of the run nothing is inferred"),
     Row(Outcome.SUPERSEDED, Exit.SUPERSEDED, "a newer wait for the same target took over, or another run took the run's place"),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.boxes import BoxSettings
-from onbox.contract.config_clusters import iris_id, ray_id
+from onbox.contract.config_backends import job_id as read_id
 from onbox.contract.config_fields import Unwanted
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
@@ -100,7 +100,7 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
     kept = _kept(watch, box, settings) if watch is not None else None
     job_id = current_job(watch, kept).job_id if watch is not None else target.path
     try:
-        job_id = iris_id(job_id) if box.backend == "iris" else ray_id(job_id)
+        job_id = read_id(box.backend, job_id)
     except Unwanted as problem:
         known = ", ".join(one.name for one in box.watches) or "none"
         raise BadTarget(

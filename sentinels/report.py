@@ -13,6 +13,7 @@ from sentinels.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sentinels.note import Noted
     from sentinels.outcome import Finding
     from sentinels.source import Source
     from sentinels.wait import Wait
@@ -87,17 +88,6 @@ def progress_line(wait: Wait, now: float) -> str:
     return f"waiting {format_duration(now - wait.began_at)} (limit in {left}) · {text}"[:PROGRESS_LIMIT]
 
 
-def warnings(conditions: Sequence[Any]) -> list[str]:
+def warnings(conditions: Sequence[Noted]) -> list[str]:
     """Notes that a person must see at once, though it is no terminal: why the wait may last longer than expected."""
-    shown = (
-        "there was one before",
-        "the marker there is",
-        "the line there is",
-        "the fail line there is",
-        "the newest file there is",
-        "there is no such run",
-        "cannot be looked at",
-        "lines of the first",
-        "the run cannot",
-    )
-    return [f"{safe_line(c.target.text)}: {c.note}" for c in conditions if c.note.startswith(shown)]
+    return [f"{safe_line(one.target.text)}: {one.note}" for one in conditions if one.warns]

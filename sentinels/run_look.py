@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.engines import ON_BOX
 from onbox.contract.events import Event, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
@@ -16,9 +17,10 @@ from onbox.contract.states import RunState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import is_overtaken
 from onbox.runs.journal import fold
+from onbox.runs.next_step import Act, Standing, next_step
+from onbox.runs.state import state_after
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
-from sentinels.engine_look import ASKED
 from sentinels.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -124,7 +126,7 @@ class Judged(NamedTuple):
     None: at once. seen_at: when what proves it was seen, by the box's clock; None: now.
 
     say: what is told (or shown meanwhile). at: when it happened, UTC text; "" when not known. failure_class: where the
-    engine's word proves one.
+    engine's word proves one. warn: a person must see it at once.
     """
 
     outcome: Outcome | None
@@ -134,6 +136,7 @@ class Judged(NamedTuple):
     seen_at: float | None = None
     failure_class: str | None = None
     row: str = ""
+    warn: bool = False
 
 
 class Row(NamedTuple):
@@ -195,7 +198,9 @@ def _stopped(facts: RunFacts) -> Judged:
     last = facts.last or {}
     word = "was interrupted" if last.get("event") == Event.CHAIN_INTERRUPTED else "was stopped"
     why = f" ({safe_line(last['reason'], 200)})" if last.get("reason") else ""
-    return Judged(Outcome.STOPPED, f"the run {word}{why}; `onbox resume` continues it", _since(last))
+    step = next_step(Standing(state_after(last.get("event"))))
+    then = "`onbox resume` continues it" if step.act is Act.RESUME else step.then
+    return Judged(Outcome.STOPPED, f"the run {word}{why}; {then}", _since(last))
 
 
 def _gone(facts: RunFacts) -> Judged:
@@ -227,7 +232,7 @@ def _running(facts: RunFacts) -> Judged:
 def _is_asked(facts: RunFacts) -> bool:
     """Whether the engine's word is to be had for this run: it has jobs, and the engine's commands are there."""
     word = facts.word
-    return facts.engine in ASKED and (word is None or not (word.no_jobs or word.no_commands))
+    return facts.engine in ON_BOX and (word is None or not (word.no_jobs or word.no_commands))
 
 
 def _says(facts: RunFacts) -> EngineWord | None:
@@ -310,12 +315,12 @@ def _no_run_words(facts: RunFacts) -> str:
 
 ROWS: tuple[Row, ...] = (
     Row("unseen", lambda f, t: bool(f.trouble),
-        lambda f, t: Judged(None, f"the run cannot be looked at: {safe_line(f.trouble)}"),
+        lambda f, t: Judged(None, f"the run cannot be looked at: {safe_line(f.trouble)}", warn=True),
         "what could not be looked at proves nothing"),
     Row("vanished", lambda f, t: f.run_id is None and t.bound is not None,
-        lambda f, t: Judged(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away"),
+        lambda f, t: Judged(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away", warn=True),
         "a folder that is not there is no proof: it may be a mount"),
-    Row("no_run", lambda f, t: f.run_id is None, lambda f, t: Judged(None, _no_run_words(f)),
+    Row("no_run", lambda f, t: f.run_id is None, lambda f, t: Judged(None, _no_run_words(f), warn=True),
         "a run may be waited for before it begins"),
     Row("replaced", lambda f, t: t.bound is not None and f.run_id != t.bound,
         lambda f, t: Judged(Outcome.SUPERSEDED, f"run {t.bound} was replaced by run {f.run_id}"),

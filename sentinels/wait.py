@@ -171,7 +171,7 @@ class Wait:
         for number, condition in channel.items.values():
             if number not in channel.finished:
                 self.findings.setdefault(number, unreachable._replace(target=condition.target.text))
-                condition.note = f"cannot be looked at: {channel.why_unreachable()}"
+                condition.tell(f"cannot be looked at: {channel.why_unreachable()}", warn=True)
         channel.finished.update(self._numbers(channel))
 
     def _sleep(self, deadline: float) -> None:

@@ -47,7 +47,7 @@ class Job(NamedTuple):
     native_state, reason: the engine's own words. note: what they mean, for people; "" where they speak for
     themselves. failure_class: of `triage/classes.py`, where the engine's word proves one, else None. exit_code: the
     shell's (128 + n for signal n); None while it runs or where the engine does not tell. restarts: how often the
-    engine started it again under the same id.
+    engine started it again under the same id. held: it waits until a person releases it.
     """
 
     job_id: str
@@ -58,6 +58,7 @@ class Job(NamedTuple):
     failure_class: str | None = None
     exit_code: int | None = None
     restarts: int = 0
+    held: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -104,13 +105,14 @@ class Backend(Protocol):
     """One engine. Every method asks at most for a bounded time and never raises for what the engine says or does not
     say: `Unseen` is the answer then. Of `launch` it means that the job may or may not exist: `find` tells.
 
-    name: its name in the table. per_stage: whether each stage is a job of its own, joined by the engine; else the
-    whole chain is one job. forgets: whether it drops ended jobs after a while as a matter of course; one that does not
-    has *lost* a job that it does not know, and the job's processes may live on. To *resume* is to `launch` again under
-    a new name what `look` has shown to be over.
+    name: its name in the table. files: what it needs in its folder before a submission, text by name. per_stage:
+    whether each stage is a job of its own, joined by the engine; else the whole chain is one job. forgets: whether it
+    drops ended jobs after a while as a matter of course; one that does not has *lost* a job that it does not know, and
+    the job's processes may live on. To *resume* is to `launch` again under a new name what `look` has shown to be over.
     """
 
     name: str
+    files: Mapping[str, str]
     per_stage: bool
     forgets: bool
 

@@ -1,17 +1,18 @@
 """A look at jobs of an engine that is asked over HTTP, whoever submitted them: its word, and what it shows beside it.
 
-`look` asks; `ray_cluster.py` and `iris_cluster.py` know what. A look at a cluster brings every job, or says why nothing
+`look` asks; the `look` module of each engine knows what. A look at a cluster brings every job, or says why nothing
 could be seen of any (`NoLook`): a controller that is down says nothing about a job.
 """
 
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from onbox.backends.secrets import NoToken, bearer, find_token
+from onbox.backends.table import cluster_of
+from onbox.contract.engines import BY_NAME
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
 from onbox.system import http
@@ -30,12 +31,6 @@ QUESTION_SECONDS = 4.0  # one question: a dashboard answers within milliseconds,
 LEAST_SECONDS = 0.2  # with less left a question is not asked
 DETAIL_LIMIT = 300
 NOT_TOLD = Absent("the engine does not tell")
-
-# Engine: the module that looks at it, and where it is unless somebody says otherwise ("": somebody must).
-ENGINES: Mapping[str, tuple[str, str]] = {
-    "ray": ("onbox.backends.ray_cluster", "http://127.0.0.1:8265"),
-    "iris": ("onbox.backends.iris_cluster", ""),
-}
 
 
 class Endpoint(NamedTuple):
@@ -112,10 +107,9 @@ _REASON_OF = {"name": "engine_name", "tls": "engine_tls", "proxy": "engine_tls",
 
 def endpoint_of(engine: str, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Endpoint | None:
     """From the engine's table of a configuration, or as frozen in a run; None where no address is known."""
-    key = "controller" if engine == "iris" else "address"
     known = os.environ if environ is None else environ
-    named = known.get("RAY_API_SERVER_ADDRESS") if engine == "ray" else None
-    address = str(settings.get(key) or named or ENGINES[engine][1]).rstrip("/")
+    given = settings.get(BY_NAME[engine].address_key)
+    address = str(given or cluster_of(engine).default_address(known)).rstrip("/")
     token = settings.get("token")
     return Endpoint(engine, address, None if token is None else str(token)) if address else None
 
@@ -186,11 +180,10 @@ def look(
     environ: Mapping[str, str] | None = None,
 ) -> ClusterLook | NoLook:
     """Ask about each job by its id. Takes little more than `seconds`. brief: the engine's word only, no logs."""
-    module = import_module(ENGINES[endpoint.engine][0])
+    module = cluster_of(endpoint.engine)
     known = os.environ if environ is None else environ
     try:
         token = find_token(endpoint.token, known) or module.default_token(known)
     except NoToken as error:
         return NoLook("engine_token", str(error))
-    found: ClusterLook | NoLook = module.look(Questions(endpoint, seconds, token, ask), job_ids, brief=brief)
-    return found
+    return module.look(Questions(endpoint, seconds, token, ask), job_ids, brief=brief)

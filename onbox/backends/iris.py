@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends import iris_text as text
@@ -27,6 +28,7 @@ class Iris:
     """The Iris cluster whose controller answers at `controller`."""
 
     name = "iris"
+    files: Mapping[str, str] = MappingProxyType({})
     per_stage = False
     forgets = False
 

@@ -5,12 +5,13 @@ Source: marin-iris 0.2.20 and 0.2.227, `controller.proto`, `logging.proto`. The 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends import iris_text as text
-from onbox.backends.base import Job, JobState
+from onbox.backends.base import Job, JobState, Submitted
 from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
-from onbox.backends.log_signs import signs_in
+from onbox.backends.log_signs import WORDS, signs_in
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 LOGS = "/finelog.logging.LogService/FetchLogs"
 LOG_LINES = 200
 SINCE_SECONDS = 900.0  # signs in lines that are older than that are of an earlier trouble
+
+
+WORTH_READING = re.compile(
+    f"{WORDS}|exception|oom|ownerdiederror|dead node|node death|autoscaler unsatisfied resources|"
+    "no accelerator found|failed_precondition|device or resource busy",
+    re.IGNORECASE,
+)
+
+
+def default_address(_: Mapping[str, str]) -> str:
+    """Iris has none: its controller is behind a tunnel of one's own."""
+    return ""
 
 
 def default_token(_: Mapping[str, str]) -> str | None:
@@ -147,3 +160,14 @@ def _task_of(entry: Mapping[str, Any]) -> tuple[str, int]:
     own = entry.get("attemptId")
     number = own if isinstance(own, int) else int(attempt) if attempt.isdigit() else 0
     return task, number
+
+
+def log_argv(address: str, job_id: str) -> tuple[str, ...]:
+    """The command that shows the job's log."""
+    return ("iris", "--controller-url", address, "job", "logs", job_id)
+
+
+def read_new_id(code: int, out: str, err: str) -> str | None:
+    """The id that a submission printed; None where it printed none. Pure."""
+    found = text.read_submission(code, out, err)
+    return found.job_id if isinstance(found, Submitted) else None

@@ -1,6 +1,6 @@
 """Words in the log of a job that an engine runs, which say that the engine cannot give it what it needs. Pure.
 
-WORTH_READING: which lines a person should see first. SIGNS: those that speak against a job which still runs; a bare
+WORDS: which lines a person should see first. SIGNS: those that speak against a job which still runs; a bare
 "error" is none of them, as a job prints that word for many reasons and lives.
 """
 
@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from onbox.backends.table import cluster_of
 from onbox.outside import safe_line
 
-RAY_WORDS = (
+# Lines that say how a training does, or why it broke, whatever engine runs it.
+WORDS = (
     "loss|error|Error|Traceback|RESOURCE_EXHAUSTED|compiler_base.cc:2587|Program hbm requirement|"
     "Largest program allocations"
 )
-IRIS_WORDS = (
-    f"{RAY_WORDS}|exception|oom|ownerdiederror|dead node|node death|autoscaler unsatisfied resources|"
-    "no accelerator found|failed_precondition|device or resource busy"
-)
-WORTH_READING = {"ray": re.compile(RAY_WORDS), "iris": re.compile(IRIS_WORDS, re.IGNORECASE)}
 LINES = 200
 SAYS_LIMIT = 160
 
@@ -57,6 +54,6 @@ def signs_in(text: str) -> tuple[str, ...]:
 
 def line_worth_reading(engine: str, text: str) -> str:
     """The newest of the last lines that a person should see first; "" for none."""
-    regex = WORTH_READING[engine]
+    regex = cluster_of(engine).WORTH_READING
     lines = [line for line in text.splitlines()[-LINES:] if regex.search(line[:2000])]
     return safe_line(lines[-1].strip(), 300) if lines else ""

@@ -11,13 +11,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.backends import slurm_text as text
+from onbox.backends.slurm_states import job_from
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onbox.backends.base import Job
 
+NO_COMMAND, NO_QUEUE = 127, 20
 BOUND_SECONDS = 10  # for each of the commands, if ONBOX_BOUND of the caller's shell does not say otherwise
 
 # Section by section: a header line, the command's own output, a footer with its exit code. 127: there is no such
@@ -67,6 +70,21 @@ onbox_ask() {{
   printf '%s\\n</slurm %s>\\n' "$onbox_said" "$onbox_code"
 }}
 """
+# What a shell without a login lacks to reach Slurm: `onbox_frozen NAME` says what a variable was where the run was
+# submitted.
+REACH = r"""
+onbox_reach_slurm() {
+  command -v squeue >/dev/null 2>&1 || PATH=$PATH:$(onbox_frozen PATH)
+  [ -n "${SLURM_CONF-}" ] || SLURM_CONF=$(onbox_frozen SLURM_CONF)
+  if [ -n "$SLURM_CONF" ]; then export SLURM_CONF; else unset SLURM_CONF; fi
+}
+"""
+QUEUE = r"""
+onbox_queue_slurm() {
+  command -v squeue >/dev/null || return 20
+  squeue -h -u "$(id -un)" -o '%i|%T|%r|%M|%j' 2>&1
+}
+"""
 SNIPPET = FUNCTIONS + 'onbox_slurm "$@"\n'
 
 
@@ -106,6 +124,22 @@ def parse_probe(output: str, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]
     return {job_id: text.weigh(job_id, word, history) for job_id, word in words.items()}
 
 
+def has_no_commands(output: str) -> bool:
+    """Whether Slurm's commands are not there at all, so that nobody there can ever ask it."""
+    queue = parse_sections(output).get("squeue")
+    return queue is not None and queue.code == NO_COMMAND
+
+
+def read_names(code: int | None, output: str) -> Maybe[dict[str, Job]]:
+    """The account's own jobs by name. code, output: of `onbox_queue_slurm`; None: it is cut off."""
+    if code == NO_QUEUE:
+        return Absent("no squeue on the box's path")
+    if code != 0:
+        return Unseen(f"squeue: {safe_line(output.strip(), 120)}")
+    rows = [line.split("|", 4) for line in output.split("\n")]
+    return {row[4]: job_from(row[0], safe_line(row[1]), safe_line(row[2]), None, 0) for row in rows if len(row) == 5}
+
+
 def _queue(section: Section | None) -> Maybe[Mapping[str, Job]]:
     trouble = _trouble("squeue", section)
     if trouble is not None or section is None:
@@ -123,7 +157,7 @@ def _controller(job_id: str, queue: Maybe[Mapping[str, Job]], section: Section |
 
 
 def _history(section: Section | None) -> Maybe[Mapping[str, Job]]:
-    if section is not None and section.code == 127:
+    if section is not None and section.code == NO_COMMAND:
         return Absent("there is no sacct")
     trouble = _trouble("sacct", section)
     if trouble is not None or section is None:
@@ -135,6 +169,6 @@ def _trouble(name: str, section: Section | None) -> Unseen | None:
     """Why a section says nothing at all; None if it does."""
     if section is None or section.code is None:
         return Unseen(f"the answer of {name} is cut off" if section else f"there is no answer of {name}")
-    if section.code == 127:
+    if section.code == NO_COMMAND:
         return Unseen(f"there is no {name} where it was asked")
     return Unseen(f"{name} did not answer in time") if section.code == 124 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends import ray_text as text
@@ -24,6 +25,7 @@ class Ray:
     """The Ray head whose dashboard is at `address`."""
 
     name = "ray"
+    files: Mapping[str, str] = MappingProxyType({})
     per_stage = False
     forgets = False
 
@@ -32,8 +34,7 @@ class Ray:
     ) -> None:
         self._settings, self._ask = settings, ask
         self._environ = os.environ if environ is None else environ
-        default = self._environ.get("RAY_API_SERVER_ADDRESS") or DEFAULT_ADDRESS
-        self.address = str(settings.get("address") or default).rstrip("/")
+        self.address = str(settings.get("address") or default_address(self._environ)).rstrip("/")
         self._token = find_token(settings.get("token"), self._environ) or default_token(self._environ)
 
     def launch(self, order: Order) -> Submitted | Refused | Unseen:
@@ -89,6 +90,11 @@ class Ray:
         """Ray ends a stopped job by SIGTERM and, three seconds later, by force: give onbox its grace."""
         grace = float(self._settings.get("grace_seconds") or 0.0) + STOP_MARGIN_SECONDS
         return {"RAY_JOB_STOP_WAIT_TIME_S": str(round(grace))}
+
+
+def default_address(environ: Mapping[str, str]) -> str:
+    """Where Ray's own tools look for the dashboard."""
+    return environ.get("RAY_API_SERVER_ADDRESS") or DEFAULT_ADDRESS
 
 
 def default_token(environ: Mapping[str, str]) -> str | None:

@@ -6,22 +6,27 @@ pending one is the head's own word.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends import ray_text as text
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
-from onbox.backends.log_signs import signs_in
-from onbox.backends.ray import default_token
+from onbox.backends.log_signs import WORDS, signs_in
+from onbox.backends.ray import default_address as default_address  # noqa: PLC0414 - part of this module, see `table.Look`
+from onbox.backends.ray import default_token as default_token  # noqa: PLC0414
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
-from onbox.outside import safe_line
+from onbox.outside import printable, safe_line
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onbox.contract.readings import Maybe
 
+WORTH_READING = re.compile(WORDS)
+_NEW_IDS = (lazy(r"Job '([^'\s]+)' submitted successfully"), lazy(r"\b(raysubmit_[A-Za-z0-9]{1,64})\b"))
 TAIL_LINES = 200
 TAIL_CHARS = 1 << 15
 
@@ -115,3 +120,15 @@ def with_nodes(told: Told, dead: Sequence[tuple[str, float]]) -> Told:
 
 
 __all__ = ["default_token", "look", "read_dead_nodes", "read_log", "read_told", "with_log", "with_nodes"]
+
+
+def log_argv(address: str, job_id: str) -> tuple[str, ...]:
+    """The command that shows the job's log."""
+    return ("ray", "job", "logs", "--address", address, job_id)
+
+
+def read_new_id(code: int, out: str, err: str) -> str | None:
+    """The id that a submission printed; None where it printed none. Pure."""
+    said = printable(f"{out}\n{err}")
+    ids: list[str] = [match for regex in _NEW_IDS for match in regex.findall(said)]
+    return ids[0] if code == 0 and ids else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from onbox.backends import slurm_text as text
@@ -36,6 +37,7 @@ class Slurm:
     """The Slurm that the commands on PATH talk to. script: path of a file that holds JOB_SCRIPT."""
 
     name = "slurm"
+    files: Mapping[str, str] = MappingProxyType({SCRIPT_NAME: JOB_SCRIPT})
     per_stage = True
     forgets = True
 

@@ -1,12 +1,15 @@
-"""The options of a stage's sbatch that follow from others. Pure."""
+"""A stage as a Slurm job: the options of its sbatch that follow from others, its output, its requeue. Pure."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
+
+    from onbox.backends.base import Order
+    from onbox.contract.manifest import Stage
 
 Options = tuple[tuple[str, str | None], ...]
 
@@ -48,11 +51,19 @@ def with_warning(options: Options, *, lead_seconds: float | None, grace_seconds:
     return options if not lead else (*options, ("signal", f"B:USR1@{max(1, round(lead))}"))
 
 
-def may_requeue(options: Sequence[tuple[str, str | None]]) -> bool:
-    """Whether the user wants a stage that ran into its time limit back in the queue."""
-    return ("requeue", None) in options
+def fit(order: Order, stage: Stage, jobs: str, settings: Mapping[str, Any], grace_seconds: float) -> Order:
+    """The order for a stage, with what only sbatch knows. jobs: the run's folder for jobs."""
+    options = with_warning(stage.sbatch, lead_seconds=settings.get("lead"), grace_seconds=grace_seconds)
+    return order._replace(output=f"{_literal(jobs)}/{_literal(stage.name)}-%j.out", options=options)
 
 
-def requeue_argv(job_id: str) -> list[str]:
-    """Put a job back into the queue under the same id: what depends on it goes on waiting."""
-    return ["scontrol", "requeue", job_id]
+def _literal(path: str) -> str:
+    """A path as part of a file name pattern of sbatch."""
+    return path.replace("%", "%%")
+
+
+def requeue_argv(job_id: str, stage: Stage) -> list[str] | None:
+    """Put a job back into the queue under the same id: what depends on it goes on waiting. None: the user does not want
+    that of a stage which ran into its time limit.
+    """
+    return ["scontrol", "requeue", job_id] if ("requeue", None) in stage.sbatch else None

@@ -14,19 +14,27 @@ NEVER = "DependencyNeverSatisfied"
 
 
 class Row(NamedTuple):
-    """A state, with the beginning of a reason (None: any). First match wins."""
+    """A state, with the beginning of a reason (None: any). First match wins. held: until a person releases it."""
 
     native_state: str
     reason: str | None
     state: JobState
     failure_class: str | None = None
     note: str = ""
+    held: bool = False
 
 
 STATES: tuple[Row, ...] = (
     Row("PENDING", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it will never run"),
-    Row("PENDING", "JobHeld", JobState.PENDING, None, "held: it waits until somebody releases it"),
-    Row("PENDING", "job requeued in held", JobState.PENDING, None, "held after a requeue: somebody must release it"),
+    Row("PENDING", "JobHeld", JobState.PENDING, None, "held: it waits until somebody releases it", held=True),
+    Row(
+        "PENDING",
+        "job requeued in held",
+        JobState.PENDING,
+        None,
+        "held after a requeue: somebody must release it",
+        held=True,
+    ),
     Row("PENDING", "Resources", JobState.PENDING, None, "waits for free nodes"),
     Row("PENDING", "Priority", JobState.PENDING, None, "waits: other jobs come first"),
     Row("PENDING", "Dependency", JobState.PENDING, None, "waits for the job before it"),
@@ -40,9 +48,9 @@ STATES: tuple[Row, ...] = (
     Row("CONFIGURING", None, JobState.PENDING, None, "its nodes are being made ready"),
     Row("REQUEUED", None, JobState.PENDING, None, "is put back into the queue"),
     Row("REQUEUE_FED", None, JobState.PENDING),
-    Row("REQUEUE_HOLD", None, JobState.PENDING, None, "held after a requeue: somebody must release it"),
-    Row("RESV_DEL_HOLD", None, JobState.PENDING, None, "held: its reservation was deleted"),
-    Row("SPECIAL_EXIT", None, JobState.PENDING, None, "held after a special exit: somebody must release it"),
+    Row("REQUEUE_HOLD", None, JobState.PENDING, None, "held after a requeue: somebody must release it", held=True),
+    Row("RESV_DEL_HOLD", None, JobState.PENDING, None, "held: its reservation was deleted", held=True),
+    Row("SPECIAL_EXIT", None, JobState.PENDING, None, "held after a special exit: somebody must release it", held=True),
     Row("RUNNING", None, JobState.RUNNING),
     Row("RESIZING", None, JobState.RUNNING),
     Row("SUSPENDED", None, JobState.RUNNING, None, "suspended by Slurm"),
@@ -99,7 +107,8 @@ def job_from(job_id: str, words: str, reason: str, exit_code: int | None, restar
     if row is None:
         return Job(job_id, JobState.UNKNOWN, words, reason, "a state that this version does not know", None)
     over = row.state not in (JobState.PENDING, JobState.RUNNING, JobState.ENDING)
-    return Job(job_id, row.state, state, reason, row.note, row.failure_class, exit_code if over else None, restarts)
+    code = exit_code if over else None
+    return Job(job_id, row.state, state, reason, row.note, row.failure_class, code, restarts, row.held)
 
 
 OOM_CODE = 125  # what Slurm reports as the "signal" of a job with an OOM kill

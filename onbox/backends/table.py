@@ -1,30 +1,20 @@
-"""Which back ends there are: name to the module that makes one. Loaded on use."""
+"""What does the work of an engine, by the table of engines (onbox/contract/engines.py). Loaded on use."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from onbox.contract.engines import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import re
+    from collections.abc import Mapping, Sequence
 
-    from onbox.backends.base import Backend
-
-
-class Row(NamedTuple):
-    """module: has `make(settings, folder)`, which gives a `Backend`. what: for people."""
-
-    name: str
-    module: str
-    what: str
-
-
-BACKENDS: tuple[Row, ...] = (
-    Row("slurm", "onbox.backends.slurm", "Slurm: each stage a batch job, joined by afterok"),
-    Row("ray", "onbox.backends.ray", "Ray Jobs, by the REST interface of its dashboard: the chain is one job"),
-    Row("iris", "onbox.backends.iris", "Iris, by its controller's RPC and the `iris` command: the chain is one job"),
-)
-NAMES = tuple(row.name for row in BACKENDS)
+    from onbox.backends.base import Backend, Job, Order
+    from onbox.backends.cluster import ClusterLook, NoLook, Questions
+    from onbox.contract.manifest import Stage
+    from onbox.contract.readings import Maybe
 
 
 def make_backend(name: str, settings: Mapping[str, Any], folder: str) -> Backend:
@@ -32,8 +22,75 @@ def make_backend(name: str, settings: Mapping[str, Any], folder: str) -> Backend
 
     Raises KeyError for an unknown name, ValueError for settings that do not suffice.
     """
-    row = next((row for row in BACKENDS if row.name == name), None)
-    if row is None:
-        raise KeyError(name)
-    backend: Backend = import_module(row.module).make(settings, folder)
+    backend: Backend = import_module(BY_NAME[name].backend).make(settings, folder)
     return backend
+
+
+class Stages(Protocol):
+    """The module `stages` of an engine where each stage is a job of its own."""
+
+    def fit(self, order: Order, stage: Stage, jobs: str, settings: Mapping[str, Any], grace_seconds: float) -> Order:
+        """The order with what only this engine knows: its output, its options. jobs: the run's folder for jobs."""
+        ...
+
+    def requeue_argv(self, job_id: str, stage: Stage) -> list[str] | None:
+        """What puts a job back into the queue; None: the user does not want that."""
+        ...
+
+
+class Look(Protocol):
+    """The module `look` of an engine that is asked over HTTP. WORTH_READING: which lines of a job's log a person should
+    see first.
+    """
+
+    WORTH_READING: re.Pattern[str]
+
+    def default_address(self, environ: Mapping[str, str]) -> str:
+        """Where it is unless the configuration says otherwise; "": the configuration must say it."""
+        ...
+
+    def default_token(self, environ: Mapping[str, str]) -> str | None: ...
+
+    def look(self, questions: Questions, job_ids: Sequence[str], *, brief: bool) -> ClusterLook | NoLook: ...
+
+    def log_argv(self, address: str, job_id: str) -> tuple[str, ...]:
+        """The command that shows the job's log."""
+        ...
+
+    def read_new_id(self, code: int, out: str, err: str) -> str | None:
+        """The id that a submission printed; None where it printed none."""
+        ...
+
+
+class Probe(Protocol):
+    """The module `probe` of an engine whose commands are asked on the box. Three texts of POSIX sh: FUNCTIONS with
+    `onbox_NAME IDS…`, which prints what the engine says of these jobs; REACH with `onbox_reach_NAME`, which finds the
+    engine's commands as the shell had them that submitted the run; QUEUE with `onbox_queue_NAME`, which lists the
+    account's own jobs.
+    """
+
+    FUNCTIONS: str
+    REACH: str
+    QUEUE: str
+
+    def parse_probe(self, output: str, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]: ...
+
+    def has_no_commands(self, output: str) -> bool:
+        """Whether its commands are not there at all, so that nobody there can ever ask it."""
+        ...
+
+    def read_names(self, code: int | None, output: str) -> Maybe[dict[str, Job]]:
+        """The account's own jobs by name. code, output: of `onbox_queue_NAME`; None: cut off."""
+        ...
+
+
+def stages_of(name: str) -> Stages:
+    return cast("Stages", import_module(BY_NAME[name].stages))
+
+
+def cluster_of(name: str) -> Look:
+    return cast("Look", import_module(BY_NAME[name].look))
+
+
+def probe_of(name: str) -> Probe:
+    return cast("Probe", import_module(BY_NAME[name].probe))

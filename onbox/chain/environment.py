@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.engines import VARIABLES
 from onbox.system.files import read_file
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ FROZEN_VARIABLES = (
     "CUDA_VISIBLE_DEVICES",
     "HF_HOME",
     "HOME",
-    "SLURM_CONF",
     "LANG",
     "LC_ALL",
     "TZ",
+    *VARIABLES,
 )
 
 

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 def narrate(record: Record) -> str | None:
     """One line, e.g. `05:11:20 train       done     56.2s · exit 0 · 4 artifacts, 45.1 kB`; None: not worth a line."""
+    told = tell(record)
+    return None if told is None else f"{safe_line(str(record.get('at', ''))[11:19])} {told}"
+
+
+def tell(record: Record) -> str | None:
+    """The line without its time."""
     teller = _TELLERS.get(record["event"])
     if teller is None:
         return None
     state, text = teller(record)
     name = record.get("stage") or "chain"
     name = "chain" if name == "CHAIN" else name
-    return safe_line(f"{str(record.get('at', ''))[11:19]} {name:<12} {state:<12} {text}".rstrip())
+    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
 
 
 def _number(record: Record, field: str) -> float:

@@ -6,9 +6,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import Order
-from onbox.backends.slurm_options import with_warning
+from onbox.backends.table import stages_of
 from onbox.chain.environment import frozen_environment
 from onbox.chain.submit import Planned
+from onbox.contract.engines import BY_NAME
 from onbox.contract.runfile import is_apart
 from onbox.runs.jobs import WHOLE
 
@@ -33,25 +34,14 @@ def frozen_words(python: str, run_dir: str, stage: str | None) -> tuple[str, ...
 
 def stage_orders(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python: str) -> list[Planned]:
     """For an engine that joins jobs: one order for each stage, in their order."""
-    lead = (head.data.get("backend") or {}).get("lead")
-    return [
-        Planned(
-            stage.name,
-            Order(
-                name="",
-                argv=frozen_words(python, paths.root, stage.name),
-                folder=paths.root,  # not the project: python -m would find a module there that is called onbox
-                output=f"{_literal(paths.jobs)}/{_literal(stage.name)}-%j.out",
-                options=with_warning(stage.sbatch, lead_seconds=lead, grace_seconds=head.settings.grace_seconds),
-            ),
-        )
-        for stage in stages
-    ]
-
-
-def _literal(path: str) -> str:
-    """A path as part of a file name pattern of sbatch."""
-    return path.replace("%", "%%")
+    settings = head.data["backend"]
+    engine = stages_of(settings["name"])
+    found = []
+    for stage in stages:
+        # Not in the project: python -m would find a module there that is called onbox.
+        order = Order("", frozen_words(python, paths.root, stage.name), paths.root)
+        found.append(Planned(stage.name, engine.fit(order, stage, paths.jobs, settings, head.settings.grace_seconds)))
+    return found
 
 
 def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python: str) -> Planned:
@@ -65,8 +55,8 @@ def chain_order(paths: RunPaths, head: RunHead, stages: Sequence[Stage], python:
         return Planned(WHOLE, Order("", frozen_words(python, paths.root, None), paths.root, env=env))
     words = (*shlex.split(str(settings.get("onbox") or "onbox")), "chain", "--inline", "--run", head.run)
     names = [_stage_word(stage, configured=head.data.get("config") is not None) for stage in stages]
-    # Iris packs the project as its workspace where the job is submitted; Ray is told where it lies there.
-    folder = head.project if settings.get("name") == "iris" else str(settings["project"])
+    # An engine that takes the project along packs it where the job is submitted; another is told where it lies there.
+    folder = head.project if BY_NAME[settings["name"]].takes_project else str(settings["project"])
     return Planned(WHOLE, Order("", (*words, *names), folder))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import safe_line
-from onbox.system.ownership import why_not_ours
+from onbox.system.ownership import WhyNotOurs, why_not_ours
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
@@ -32,10 +32,10 @@ def refuse_foreign_run(paths: RunPaths) -> None:
             raise Trouble(Exit.CONFIG, _refusal(path, state_dir, why))
 
 
-def _refusal(path: str, state_dir: str, why: str) -> str:
+def _refusal(path: str, state_dir: str, why: WhyNotOurs) -> str:
     shown, folder = safe_line(shlex.quote(path), PATH_LIMIT), safe_line(shlex.quote(state_dir), PATH_LIMIT)
-    cure = f"chmod -R go-w {folder}" if why.startswith("can be") else f"chown -hR {os.geteuid()} {folder}"
+    cure = f"chmod -R go-w {folder}" if why.by_mode else f"chown -hR {os.geteuid()} {folder}"
     return (
-        f"{shown} {why}: it says what would be run, so nothing was started or ended; if you know what is in it: {cure};"
-        " else work as its owner, or set another state_dir"
+        f"{shown} {why.says}: it says what would be run, so nothing was started or ended; if you know what is in it:"
+        f" {cure}; else work as its owner, or set another state_dir"
     )

@@ -18,7 +18,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from onbox.backends.base import Backend
     from onbox.contract.paths import RunPaths
@@ -169,13 +169,12 @@ def job_name(run: str, stage: str, run_id: str, number: int) -> str:
     return f"{words[:NAME_LIMIT]}-{run_id.rpartition('-')[2]}-{number}"
 
 
-def make_job_folder(paths: RunPaths, name: str, text: str) -> str:
-    """The folder for what belongs to jobs, with the script that is handed to the engine; the script's path."""
+def make_job_folder(paths: RunPaths, files: Mapping[str, str]) -> None:
+    """The folder for what belongs to jobs, with what the engine needs in it: text by name."""
     from onbox.chain.folders import keep_out_of_git  # noqa: PLC0415 - only where jobs are submitted
     from onbox.system.files import make_folders, replace_file  # noqa: PLC0415
 
     make_folders(paths.jobs)
     keep_out_of_git(os.path.dirname(paths.root))
-    path = os.path.join(paths.jobs, name)
-    replace_file(path, text.encode("ascii"))
-    return path
+    for name, text in files.items():
+        replace_file(os.path.join(paths.jobs, name), text.encode("ascii"))

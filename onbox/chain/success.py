@@ -116,9 +116,9 @@ def _bad_loss(log: str, progress: ProgressWatch) -> str:
         return ""
     if not _NOT_FINITE.search(tail):  # nearly always; a stage of a moment is not made longer by reading its log
         return ""
-    loss = (progress.look() or {}).get("loss")
-    if loss == 0 and _gradient_is_lost(tail):
+    if _gradient_is_lost(tail):
         return "0 beside a gradient norm that is not finite"
+    loss = (progress.look() or {}).get("loss")
     finite = loss is None or (isinstance(loss, int | float) and math.isfinite(loss))
     return "" if finite else str(loss)
 

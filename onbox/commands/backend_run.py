@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.slurm import JOB_SCRIPT, SCRIPT_NAME
 from onbox.chain.earlier import Wishes
 from onbox.chain.holder import Holder
 from onbox.chain.identity import freeze_git
@@ -198,7 +197,7 @@ def _plan(definition: Definition, backend: Backend) -> list[Planned]:
 
 def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after: str | None = None) -> list[KnownJob]:
     paths = definition.paths
-    make_job_folder(paths, SCRIPT_NAME, JOB_SCRIPT)
+    make_job_folder(paths, desk.backend.files)
     try:
         return desk.submit(planned, str(definition.head["run"]), str(definition.head["run_id"]), after=after)
     except NotTaken as refusal:

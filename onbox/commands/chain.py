@@ -25,10 +25,10 @@ from onbox.commands.project import (
 from onbox.commands.start import start
 from onbox.commands.whole_run import with_the_others
 from onbox.contract import config_values as values
-from onbox.contract.config_backends import ENGINES
 from onbox.contract.config_fields import Unwanted
 from onbox.contract.config_trust import CHAIN, ENGINE, TELL
 from onbox.contract.config_wait import WAIT_TIMEOUT_SECONDS
+from onbox.contract.engines import CHOICES, CLUSTERS
 from onbox.contract.exits import Exit
 from onbox.contract.manifest import WaitFor
 from onbox.contract.selection import UsageProblem, stages_from_words
@@ -87,7 +87,7 @@ def add(subparsers: Any) -> None:
     )
     chain.add_argument("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
     _add_launch_options(chain)
-    chain.add_argument("--backend", choices=ENGINES, help="what runs the stages (default: [run] backend, or local)")
+    chain.add_argument("--backend", choices=CHOICES, help="what runs the stages (default: [run] backend, or local)")
     chain.add_argument(
         "--frozen", metavar="RUN_DIR", help="with --inline: STAGE (or all) of the run frozen there, as a job does"
     )
@@ -195,7 +195,7 @@ def _load_to_start(args: argparse.Namespace) -> Project:
     """
     given = frozenset() if any("=" in word for word in args.stages) else frozenset({TELL, CHAIN})
     found = load_project(args.config, given=given)
-    engine = not args.inline and (args.backend or found.config.backend) in ("ray", "iris")
+    engine = not args.inline and (args.backend or found.config.backend) in CLUSTERS
     uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
     if any(one.use in uses for one in found.withheld):
         from onbox.trust import require  # noqa: PLC0415 - only then

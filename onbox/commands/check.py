@@ -14,8 +14,8 @@ from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.project import add_config_option, load_project, load_project_to_read
-from onbox.contract.config_backends import ENGINES
 from onbox.contract.config_trust import CHAIN, ENGINE, TELL
+from onbox.contract.engines import CHOICES
 from onbox.contract.exits import Exit
 from onbox.contract.units import counted
 from onbox.errors import Trouble
@@ -45,7 +45,7 @@ _COLOURS = {Verdict.PASS: "32", Verdict.WARN: "33", Verdict.FAIL: "31"}
 def add(subparsers: Any) -> None:
     parser = subparsers.add_parser("check", help="what would go wrong here, before you start", epilog=EXAMPLES)
     add_config_option(parser)
-    parser.add_argument("--backend", choices=ENGINES, help="check for this engine (default: [run] backend)")
+    parser.add_argument("--backend", choices=CHOICES, help="check for this engine (default: [run] backend)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.set_defaults(function=run_check)
 

@@ -11,6 +11,7 @@ from onbox.chain.owned import refuse_foreign_run
 from onbox.chain.process_main import run_chain
 from onbox.chain.replay import replay
 from onbox.chain.runner import TIME_IS_OVER
+from onbox.contract.engines import PER_STAGE
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
@@ -71,14 +72,17 @@ def _requeue(paths: RunPaths, only: str) -> None:
     """Back into the queue, where the time limit alone ended the stage and the user wants it so: the same job goes on,
     and what depends on it goes on waiting.
     """
-    from onbox.backends.slurm_options import may_requeue, requeue_argv  # noqa: PLC0415 - only after an interruption
+    from onbox.backends.table import stages_of  # noqa: PLC0415 - only after an interruption
     from onbox.system.command import Finished, run_command  # noqa: PLC0415
 
     end = replay(parse_events(read_lines(paths.journal))).last_end or {}
     engine, _, job_id = os.environ.get(JOB_VARIABLE, "").partition(":")
     stage = next(frozen.stage for frozen in read_stages(paths) if frozen.stage.name == only)
-    if end.get("reason") != TIME_IS_OVER or engine != "slurm" or not may_requeue(stage.sbatch):
+    if end.get("reason") != TIME_IS_OVER or engine not in PER_STAGE:
         return
-    answer = run_command(requeue_argv(job_id), timeout_seconds=60.0)
+    argv = stages_of(engine).requeue_argv(job_id, stage)
+    if argv is None:
+        return
+    answer = run_command(argv, timeout_seconds=60.0)
     said = "is back in the queue" if isinstance(answer, Finished) and answer.code == 0 else f"not requeued: {answer}"
-    print(f"onbox: slurm job {job_id} {said}", flush=True)
+    print(f"onbox: {engine} job {job_id} {said}", flush=True)

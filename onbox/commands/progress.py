@@ -11,11 +11,12 @@ from onbox.commands.project import add_config_option, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.errors import Trouble
-from onbox.logs.cursor import look_on
+from onbox.logs.large import read_large
 from onbox.logs.progress import ProgressReader, ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
 from onbox.system.clock import wall
+from onbox.system.files import open_plain, read_tail
 from onbox.system.limit import TooLong, time_limit
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex`
 for a log that shows its progress in a form of its own.
 """
 REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
-READ_LIMIT_BYTES = 1 << 28
 BLOCK_BYTES = 1 << 18
 
 
@@ -80,19 +80,21 @@ def _read_stream(stream: BinaryIO, settings: ProgressSettings) -> tuple[Progress
 def _read_file(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
     """The progress, the last line (None: there is none), and the age of the log in seconds."""
     try:
-        seen = os.stat(path)
-        look = look_on(path, None, READ_LIMIT_BYTES)
+        with open_plain(path) as file:
+            seen = os.fstat(file.fileno())
+            reading = read_large(file.fileno(), seen.st_size, settings)
+        end = read_tail(path, TAIL_BYTES) or b""
+    except FileNotFoundError:
+        raise Trouble(Exit.USAGE, f"no log {path}") from None
     except OSError as error:
         raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
-    if look is None:
-        raise Trouble(Exit.USAGE, f"no log {path}")
-    reader = ProgressReader(settings)
-    for number, piece in enumerate(look.pieces):
-        reader.feed(b"\n" + piece if number else piece)
-    if look.skipped_bytes:
-        print(f"onbox progress: {look.skipped_bytes} bytes in the middle of {path} were not read", file=sys.stderr)
-    end = look.pieces[-1][-TAIL_BYTES:] if look.pieces else b""
-    return reader.result(), last_line(end), max(0.0, wall() - seen.st_mtime)
+    if reading.matters:
+        print(
+            f"onbox progress: read the beginning, the end and a few places between of {path};"
+            f" {reading.unread_bytes} bytes in the middle were not read",
+            file=sys.stderr,
+        )
+    return reading.progress, last_line(end), max(0.0, wall() - seen.st_mtime)
 
 
 def progress_as_json(progress: Progress, line: str | None, age_seconds: float | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from onbox.contract.paths import CONFIG_FILE
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.project import read_toml
+from onbox.system.files import StateNotWritten
 from onbox.trust import VARIABLE, accept, lines_of, revoke, stand_of
 
 if TYPE_CHECKING:
@@ -64,7 +65,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.yes and not agrees("Do you trust this file so far?", unasked="onbox trust --yes"):
         print("nothing was accepted")
         return Exit.CONFIG
-    accept(path, stand.found, os.environ)
+    try:
+        accept(path, stand.found, os.environ)
+    except StateNotWritten as error:
+        text = f"{error}. Nothing was accepted; {error.way_on}, then: onbox trust"
+        raise Trouble(Exit.STATE_NOT_WRITTEN, text) from error
     print("accepted, until one of these keys changes")
     return Exit.DONE
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.engines import CLUSTERS, NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BACKENDS = ("ssh", "local", "slurm", "ray", "iris")
-CLUSTERS = ("ray", "iris")  # boxes that are asked over HTTP: there is no shell, only jobs
+BACKENDS = ("ssh", "local", *NAMES)
 RECOVERIES = ("never", "resume")
 DEFAULT_SCHEDULE = "3,33 * * * *"
 
@@ -65,8 +66,8 @@ class BoxSettings(NamedTuple):
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
     owner: who answers for its runs, in words. clocks: what ends or costs by itself there, in words, such as a release
     at a fixed time. stop_at: of all its runs that name none of their own; None: nowhere. results: patterns of small
-    files there that a report shows as they are, once a run is done. address, token: of a cluster (ray, iris), where
-    they differ from those in [ray] and [iris]; token is a reference.
+    files there that a report shows as they are, once a run is done. address, token: of a cluster, where they
+    differ from those in its engine's table; token is a reference.
     """
 
     name: str

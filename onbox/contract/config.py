@@ -13,7 +13,7 @@ from typing import NamedTuple
 from onbox.contract import config_values as values
 from onbox.contract.boxes import BoxSettings, PatrolSettings
 from onbox.contract.config_artifacts import ARTIFACT_KEYS, CHECKPOINTS_KEYS
-from onbox.contract.config_backends import ENGINES, IRIS_KEYS, RAY_KEYS, SLURM_KEYS, Options, read_backends
+from onbox.contract.config_backends import PARTS, general_options, read_backends
 from onbox.contract.config_boxes import BOXES_KEYS, read_boxes, read_patrol, read_ssh
 from onbox.contract.config_fields import ConfigError, ConfigErrors, Table
 from onbox.contract.config_notify import NOTIFY_KEYS, TARGET_KEYS, read_notify
@@ -39,6 +39,7 @@ from onbox.contract.config_stages import (
 )
 from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
 from onbox.contract.config_wait import WAIT_FOR_KEYS
+from onbox.contract.engines import CHOICES, NAMES
 from onbox.contract.manifest import REFUSE, WARN, Gates, RunSettings, Stage
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
@@ -72,9 +73,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "ssh",
             "logbook",
             "contract",
-            "slurm",
-            "ray",
-            "iris",
+            *NAMES,
         ),
         "run": ("name", "state_dir", "env", "sample_every", "grace", "backend", "code_changed"),
         "stages.*": STAGE_KEYS,
@@ -93,9 +92,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **BOXES_KEYS,
         "logbook": LOGBOOK_KEYS,
         "contract": CONTRACT_KEYS,
-        "slurm": SLURM_KEYS,
-        "ray": RAY_KEYS,
-        "iris": IRIS_KEYS,
+        **{name: part.keys for name, part in PARTS.items()},
     }
 )
 
@@ -128,7 +125,7 @@ class Config(NamedTuple):
     contract: Contract = Contract()
     code_changed: str = WARN
     backend: str = "local"
-    backends: Mapping[str, Plain] = MappingProxyType({"slurm": _NOTHING, "ray": _NOTHING, "iris": _NOTHING})
+    backends: Mapping[str, Plain] = MappingProxyType(dict.fromkeys(NAMES, _NOTHING))
 
 
 def parse_config(
@@ -148,7 +145,7 @@ def parse_config(
     run_env = read_env(run)
     gates = read_gates(_sub_table(file, "gates"), Gates())
     backends = read_backends(file)
-    shared = Shared(run_env, gates, _with_own_classes(known_classes, triage), _options(backends["slurm"].get("sbatch")))
+    shared = Shared(run_env, gates, _with_own_classes(known_classes, triage), general_options(backends))
     config = Config(
         run_name=run.read("name", values.run_name, default_name),
         state_dir=run.read("state_dir", values.text, DEFAULT_STATE_DIR),
@@ -166,7 +163,7 @@ def parse_config(
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         tracker=read_tracker(_sub_table(file, "tracker")),
-        backend=run.read("backend", values.one_of(ENGINES, "a back end"), "local"),
+        backend=run.read("backend", values.one_of(CHOICES, "a back end"), "local"),
         backends=backends,
     )
     if errors:
@@ -176,10 +173,6 @@ def parse_config(
 
 def _sub_table(file: Table, key: str) -> Table:
     return Table(file.path_of(key), file.values.get(key, {}), KNOWN_KEYS[key], file.errors)
-
-
-def _options(found: object) -> Options:
-    return found if isinstance(found, tuple) else ()
 
 
 def _read_settings(run: Table) -> RunSettings:

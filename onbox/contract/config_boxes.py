@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from onbox.contract import config_values as values
-from onbox.contract.boxes import BACKENDS, CLUSTERS, RECOVERIES, BoxSettings, Count, PatrolSettings, StopAt, Watch
+from onbox.contract.boxes import BACKENDS, RECOVERIES, BoxSettings, Count, PatrolSettings, StopAt, Watch
 from onbox.contract.config_clusters import read_cluster
 from onbox.contract.config_fields import Table, Unwanted
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.names import name_problem
 
 BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -1,15 +1,16 @@
-"""[boxes.*] with backend = "ray" or "iris": a cluster, and the jobs there that are to be looked at. Pure."""
+"""[boxes.*] whose backend is asked over HTTP: a cluster, and the jobs there that are to be looked at. Pure."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onbox.contract import config_values as values
 from onbox.contract.boxes import RECOVERIES, BoxSettings, Watch
-from onbox.contract.config_backends import http_url
+from onbox.contract.config_backends import PARTS, job_id
 from onbox.contract.config_fields import Table, Unwanted
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ WATCH_KEYS = ("name", "job", "resubmit", "stall_after", "expected")
 _NEEDS_SHELL = ("host", "project", "state_dir", "counts")
 _WANTED = "a table { job = ... }, or a list of them"
 _NO_SHELL = 'nothing here: a cluster is asked over HTTP; a machine behind ssh is a box of its own (backend = "ssh")'
-# Iris names a job by all of its path; the controller takes nothing shorter, and a prefix finds other jobs, too.
-IRIS_ID = r"/[^/\s]+/[^\s]+"
-_IRIS_WANTED = "the whole id, /USER/JOB, as `iris job run` prints it"
-_RAY_WANTED = "the submission id, as `ray job submit` prints it, such as raysubmit_Xh3hF2"
 _OWN_OUTCOME = ("--no-wait", "--no_wait")
 
 
@@ -33,7 +30,7 @@ def read_cluster(name: str, engine: str, table: Table, items: Items) -> BoxSetti
     for key in _NEEDS_SHELL:
         if key in table:
             table.fail(key, key, _NO_SHELL)
-    address = table.read("address", http_url, None)
+    address = table.read("address", values.http_url, None)
     recover = table.read("recover", values.one_of(RECOVERIES, "a way to recover"), "never")
     return BoxSettings(
         name=name,
@@ -64,7 +61,7 @@ def _read_jobs(table: Table, engine: str, items: Items, *, may_resubmit: bool) -
 
 
 def _read_job(table: Table, engine: str, *, may_resubmit: bool) -> Watch:
-    job = table.require("job", iris_id if engine == "iris" else ray_id, "", _wanted(engine))
+    job = table.require("job", partial(job_id, engine), "", PARTS[engine].job_wanted)
     resubmit = table.read("resubmit", _resubmit, None)
     if may_resubmit and resubmit is None and table.is_table:
         table.missing("resubmit", 'the command that submits the job anew, as recover = "resume" is set')
@@ -75,25 +72,6 @@ def _read_job(table: Table, engine: str, *, may_resubmit: bool) -> Watch:
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         expected_seconds=table.read("expected", values.positive_duration, None),
     )
-
-
-def _wanted(engine: str) -> str:
-    return _IRIS_WANTED if engine == "iris" else _RAY_WANTED
-
-
-def iris_id(value: object) -> str:
-    """A canonical id. A short name is refused: it names no job, and as a prefix it would name others."""
-    text = values.text(value).strip()
-    if not re.fullmatch(IRIS_ID, text) or text.endswith("/"):
-        raise Unwanted(_IRIS_WANTED)
-    return text
-
-
-def ray_id(value: object) -> str:
-    text = values.text(value).strip()
-    if not re.fullmatch(r"[A-Za-z0-9_.:@-]{1,200}", text):
-        raise Unwanted(_RAY_WANTED)
-    return text
 
 
 def name_of_job(job: str) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onbox.contract import config_values as values
 from onbox.contract.config_artifacts import merge_artifacts, read_artifacts, read_checkpoints, refuse_shared_artifacts
-from onbox.contract.config_backends import Options, merge_options, read_sbatch
+from onbox.contract.config_backends import merge_options, read_options
 from onbox.contract.config_fields import ConfigError, Table, Unwanted
 from onbox.contract.config_wait import read_wait_for
 from onbox.contract.manifest import WARN, CheckpointGate, Gates, GpuGate, Retry, Stage
 from onbox.contract.names import log_name_clashes, stage_name_problem
+
+if TYPE_CHECKING:
+    from onbox.contract.config_engine import Options
 
 T = TypeVar("T")
 
@@ -46,7 +49,7 @@ RETRY_MAX = 1  # where there is a retry table without `max`
 class Shared(NamedTuple):
     """What every stage gets: the environment of [run], the [gates], why each failure class must never be
     retried ("": it may be; None: any may be), and
-    the sbatch options of [slurm].
+    the `sbatch` options of the engine's table.
     """
 
     env: Env
@@ -88,7 +91,7 @@ def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
         fail_if_log=table.read("fail_if_log", values.optional_regex, None),
         finite_loss=table.read("finite_loss", values.weight, WARN),
         gates=gates,
-        sbatch=merge_options(shared.sbatch, read_sbatch(table)),
+        sbatch=merge_options(shared.sbatch, read_options(table)),
         checkpoints=preset.kind,
     )
     _refuse_impossible_times(stage, table)

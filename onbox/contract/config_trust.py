@@ -12,8 +12,13 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.config_backends import PARTS
+from onbox.contract.engines import ENGINES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from onbox.contract.config_engine import Guarded
 
 Path = tuple[str | int, ...]
 _HASH_CHARACTERS = 32
@@ -26,6 +31,11 @@ _LOADERS = (
 
 SSH, LOOK, ACT, TELL, ENGINE, CHAIN = "ssh", "look", "act", "tell", "engine", "chain"
 FOR_PATROL = frozenset({SSH, LOOK, ACT, TELL, ENGINE})
+
+
+def _never(_value: Any, _outside: Callable[[str], bool]) -> bool:
+    """Somebody is asked about every value."""
+    return False
 
 
 class Row(NamedTuple):
@@ -42,7 +52,7 @@ class Row(NamedTuple):
     pattern: str
     use: str
     does: str
-    harmless: Callable[[Any, Callable[[str], bool]], bool] = lambda value, outside: False
+    harmless: Callable[[Any, Callable[[str], bool]], bool] = _never
     beside: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     kept: bool = False
@@ -90,19 +100,20 @@ def _target_of_environment(value: Any, outside: Callable[[str], bool]) -> bool:
     return all(_of_environment(found.get(key), outside) for key in ("url", "secret"))
 
 
+def _of_engine(name: str, one: Guarded) -> Row:
+    """A key of the engine's table."""
+    harmless = _here if one.address else _is(one.usual) if one.usual else _never
+    beside = (f"{name}.{one.beside}",) if one.beside else ()
+    return Row(f"{name}.{one.key}", ENGINE, one.does, harmless, beside=beside, files=one.files)
+
+
+_ADDRESSES = tuple(f"{row.name}.{row.address_key}" for row in ENGINES if row.address_key)
 ROWS: tuple[Row, ...] = (
     Row("ssh.command", SSH, "runs at every look at a box behind ssh", _is("ssh"), files=True),
     Row("tracker.key", LOOK, "is sent to the tracker's server", beside=("tracker.api",)),
-    Row("ray.address", ENGINE, "is asked about jobs, and shown your token for Ray", _here),
-    Row("ray.token", ENGINE, "is sent to Ray's address", beside=("ray.address",)),
-    Row("ray.onbox", ENGINE, "runs on the cluster", _is("onbox")),
-    Row("iris.controller", ENGINE, "is asked about jobs, and told which to run", _here),
-    Row("iris.token", ENGINE, "is sent to the controller", beside=("iris.controller",)),
-    Row("iris.command", ENGINE, "runs here when a chain is handed to Iris", _is("iris"), files=True),
-    Row("iris.config", ENGINE, "tells the iris command what to do", files=True),
-    Row("iris.onbox", ENGINE, "runs on the cluster", _is("onbox")),
+    *(_of_engine(name, one) for name, part in PARTS.items() for one in part.guarded),
     Row("boxes.*.address", LOOK, "is asked about jobs, and shown your token for the cluster", _here),
-    Row("boxes.*.token", LOOK, "is sent to the cluster's address", beside=("boxes.*.address", "ray.address", "iris.controller")),
+    Row("boxes.*.token", LOOK, "is sent to the cluster's address", beside=("boxes.*.address", *_ADDRESSES)),
     Row("boxes.*.recover", ACT, "starts dead runs again by itself", _is("never")),
     Row("boxes.*.watch.resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
     Row("boxes.*.watch[].resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),

@@ -218,7 +218,7 @@ def run_name(value: object) -> str:
 def host(value: object) -> str:
     """A host as ssh takes it. One that begins with "-" would be read by ssh as an option."""
     name = text(value)
-    if name.startswith("-") or any(c.isspace() or not c.isprintable() for c in name):
+    if name.startswith("-") or "@-" in name or "//-" in name or any(c.isspace() or not c.isprintable() for c in name):
         raise Unwanted('a host: an alias of ~/.ssh/config, or "user@name"')
     return name
 
@@ -270,3 +270,11 @@ def env_value(name: str, value: object) -> str:
     if value and re.search(_SENSITIVE, name) and not re.fullmatch(_NUMBER_OR_BOOL, value):
         raise Unwanted(REFERENCE_WANTED, seen=HIDDEN)
     return value
+
+
+def http_url(value: object) -> str:
+    """An http(s) URL without user name, password and trailing slash: a secret must not lie in a file."""
+    url = text(value).strip()
+    if not re.fullmatch(r"https?://[^\s/@?#]+(?:/[^\s@?#]*)?", url):
+        raise Unwanted('a URL such as "http://127.0.0.1:8265", without a user, a password or a query')
+    return url.rstrip("/")

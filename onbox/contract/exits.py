@@ -30,7 +30,10 @@ EXIT_MEANINGS: tuple[tuple[Exit, str], ...] = (
     (Exit.GATE_REFUSED, "a gate refused: a stage was not started, nothing is lost"),
     (Exit.STOPPED, "stopped or interrupted: not finished, `onbox resume` continues"),
     (Exit.USAGE, "the command line is wrong"),
-    (Exit.UNAVAILABLE, "a back end (Slurm, Ray, Iris) did not answer, or refused a job: nothing was started twice"),
+    (
+        Exit.UNAVAILABLE,
+        "the engine that runs the jobs did not answer, or refused one: nothing was started twice",
+    ),
     (Exit.INTERNAL, "a defect in onbox itself; the report file is named"),
     (Exit.STATE_NOT_WRITTEN, "the run's state could not be written (disk full, no inodes, I/O error)"),
     (Exit.ANOTHER_RUNNER, "another live runner or stage holds this run; or you detached from one that goes on"),

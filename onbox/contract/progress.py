@@ -40,26 +40,40 @@ class Progress(NamedTuple):
     rule: str | None = None
 
 
+class ProgressWords(NamedTuple):
+    """A progress in words, part by part; "" for what it does not show."""
+
+    counter: str = ""
+    share: str = ""
+    eta: str = ""
+    loss: str = ""
+
+
 def render_progress(progress: Progress) -> str:
     """`~4600/5155 (89%) eta 1h12m loss 0.41`; `~4600/unknown` without an exact maximum; `no progress shown`."""
-    words: list[str] = []
+    words = words_of_progress(progress)
+    return " ".join(filter(None, words)) if words.counter else NOTHING
+
+
+def words_of_progress(progress: Progress) -> ProgressWords:
+    """Without a counter there is nothing to say."""
     if progress.current is not None:
-        words.append(_counter(progress))
+        counter, share = _counter(progress.current, progress.exact_max)
     elif progress.percent is not None:
-        words.append(f"{progress.percent:g}%")
+        counter, share = f"{progress.percent:g}%", ""
     else:
-        return NOTHING
-    if progress.eta_seconds is not None and not progress.finished:
-        words.append(f"eta {format_duration(progress.eta_seconds)}")
-    if progress.loss is not None:
-        words.append(f"loss {progress.loss}" if isinstance(progress.loss, str) else f"loss {progress.loss:.4g}")
-    return " ".join(words)
+        return ProgressWords()
+    loss = progress.loss if isinstance(progress.loss, str | None) else f"{progress.loss:.4g}"
+    return ProgressWords(
+        counter,
+        share,
+        "" if progress.eta_seconds is None or progress.finished else f"eta {format_duration(progress.eta_seconds)}",
+        "" if loss is None else f"loss {loss}",
+    )
 
 
-def _counter(progress: Progress) -> str:
-    assert progress.current is not None
-    current = f"{progress.current:.12g}"
-    if not progress.exact_max:
-        return f"~{current}/unknown"
+def _counter(current: float, maximum: int | None) -> tuple[str, str]:
+    if not maximum:
+        return f"~{current:.12g}/unknown", ""
     # Floored: 100 % is said at the maximum only.
-    return f"~{current}/{progress.exact_max} ({int(100 * progress.current / progress.exact_max)}%)"
+    return f"~{current:.12g}/{maximum}", f"({int(100 * current / maximum)}%)"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.contract.engines import BY_NAME
 from onbox.contract.json_text import parse_json
 from onbox.contract.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
 
@@ -49,7 +50,8 @@ class RunHead(NamedTuple):
 
 def is_apart(backend: Mapping[str, Any]) -> bool:
     """Whether the jobs of a back end, with its settings as in the head, have another disk than this one."""
-    return backend.get("name") == "iris" or "project" in backend
+    row = BY_NAME.get(str(backend.get("name")))
+    return "project" in backend or (row is not None and row.takes_project)
 
 
 def render_runfile(head: Mapping[str, Any], stages: Iterable[tuple[Stage, str]]) -> bytes:

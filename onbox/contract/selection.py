@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from onbox.contract.config_backends import general_options
 from onbox.contract.config_fields import Unwanted, shown
 from onbox.contract.config_values import command
 from onbox.contract.manifest import Stage
@@ -64,8 +65,7 @@ def stages_from_words(words: Sequence[str], config: Config) -> tuple[Stage, ...]
 def _defined(name: str, text: str, configured: Mapping[str, Stage], config: Config) -> Stage:
     if name in configured:
         return configured[name]._replace(cmd=text)
-    sbatch = config.backends["slurm"].get("sbatch")
-    return Stage(name, text, env=config.env, gates=config.gates, sbatch=sbatch if isinstance(sbatch, tuple) else ())
+    return Stage(name, text, env=config.env, gates=config.gates, sbatch=general_options(config.backends))
 
 
 def _definition_problems(name: str, text: str) -> Iterable[str]:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from onbox.contract.boxes import BACKENDS
+from onbox.contract.config_backends import PARTS
+from onbox.contract.engines import NAMES
 from onbox.contract.names import run_name_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MARK = "@NAME@"
 
@@ -27,7 +35,7 @@ name = "@NAME@"
 # Code that has changed (commit, script files of the commands) since a stage ran that would be skipped or resumed:
 # "tell", or "refuse" until --accept-code is said. Default: "tell"
 #code_changed = "refuse"
-# Where `onbox chain` runs the stages: "local" (this machine), or an engine: "slurm", "ray", "iris". Default: "local"
+# Where `onbox chain` runs the stages: "local" (this machine), or an engine: @ENGINES@. Default: "local"
 #backend = "local"
 # Added to the environment of every stage. A secret must not lie in this file: write "env:NAME" (a variable of the shell
 # that starts the chain) or "file:PATH". Default: nothing is added
@@ -70,9 +78,7 @@ cmd = "python train.py"
 #finite_loss = "refuse"
 # Gates of this stage alone: each overrides the one of [gates], and false switches it off. Default: those of [gates]
 #gates = { disk_free = "20GB", gpu = false }
-# What its job asks of Slurm: long options of sbatch, true for a flag; each overrides the one of [slurm] sbatch
-#sbatch = { partition = "gpu", gres = "gpu:1", time = "12:00:00", cpus_per_task = 8, requeue = true }
-
+@STAGE@
 [stages.eval]
 cmd = "python eval.py"
 #artifacts = ["results.csv"]
@@ -173,41 +179,16 @@ cmd = "python eval.py"
 #remedy = "Wait for a free licence, then resume."
 #retry = true
 
-# The engines that can run the stages as jobs. Options of every stage's sbatch. lead: how long before the time limit a
-# job is told (default: grace and a minute; "0s": never); with requeue = true it then goes back into the queue.
-#[slurm]
-#sbatch = { account = "lab", time = "12:00:00" }
-#lead = "2m"
+# The engines that can run the stages as jobs.
 
-# Ray's dashboard; token: "env:NAME" or "file:PATH" (default: as Ray's own tools find it). project, onbox: the
-# project directory and the onbox command there, where the cluster does not see this disk. What the command asks for.
-#[ray]
-#address = "http://127.0.0.1:8265"
-#token = "env:RAY_AUTH_TOKEN"
-#project = "/mnt/shared/@NAME@"
-#onbox = "onbox"
-#cpus = 1
-#gpus = 0
-#memory = "4GB"
-#resources = { accelerator = 1 }
-
-# Iris: the controller's URL, for everything that reads or stops; cluster or config, and args, for `iris job run`.
-#[iris]
-#controller = "http://127.0.0.1:10000"
-#token = "env:IRIS_TOKEN"
-#cluster = "marin"
-#config = "iris.yaml"
-#command = "iris"
-#onbox = "onbox"
-#args = ["--cpu", "4", "--memory", "16GB"]
-
+@TABLES@
 # The rest is for the local side: where runs live, and how to look at them.
 #[boxes.gpu1]
 # The host: an alias of ~/.ssh/config. Default: the box's name
 #host = "gpu1"
 # The project directory on the box
 #project = "/root/@NAME@"
-# "ssh", "local", "slurm", "ray" or "iris". Default: "ssh"
+# @BACKENDS@. Default: "ssh"
 #backend = "ssh"
 # What may be done about a dead run: "never" (look only), or "resume" for failures that allow it. Default: "never"
 #recover = "never"
@@ -244,17 +225,9 @@ cmd = "python eval.py"
 #stall_after = "30m"
 #expected = "6h"
 
-# A cluster is asked over HTTP about jobs that you name: backend "ray" (submission ids) or "iris" (/USER/JOB)
+# A cluster is asked over HTTP about jobs that you name: backend @CLUSTERS@
 #[boxes.cluster]
-#backend = "iris"
-# Where its controller or dashboard answers, and its token. Default: as [iris] or [ray]
-#address = "http://127.0.0.1:10000"
-#token = "env:IRIS_TOKEN"
-#[boxes.cluster.watch]
-#job = "/ada/llm-7b"
-# Only for recover = "resume": the command, run here, that submits it anew, and does not wait
-#resubmit = "iris --cluster marin job run --no-wait -- python train.py"
-
+@BOX@
 #[patrol]
 # When to look, as in a crontab. Default: "3,33 * * * *"
 #schedule = "3,33 * * * *"
@@ -283,4 +256,29 @@ cmd = "python eval.py"
 
 def render_template(run_name: str) -> str:
     """The text of a new onbox.toml for the run `run_name` (made a valid name if it is none)."""
-    return _TEMPLATE.replace(_MARK, run_name_from(run_name))
+    return _with_engines(_TEMPLATE).replace(_MARK, run_name_from(run_name))
+
+
+def _with_engines(text: str) -> str:
+    """What the engines' own modules say of their parts of the file."""
+    parts = PARTS.values()
+    filled = {
+        "@ENGINES@": ", ".join(map(_quoted, NAMES)),
+        "@BACKENDS@": _either(map(_quoted, BACKENDS)),
+        "@CLUSTERS@": _either(f"{_quoted(name)} ({part.job_example})" for name, part in PARTS.items() if part.job_id),
+        "@STAGE@": "".join(part.stage_template for part in parts),
+        "@TABLES@": "\n".join(part.template for part in parts),
+        "@BOX@": next(part.box_template for part in parts if part.box_template),
+    }
+    for mark, words in filled.items():
+        text = text.replace(mark, words)
+    return text
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+def _either(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last

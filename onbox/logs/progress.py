@@ -17,6 +17,8 @@ from onbox.logs.track import Track
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from onbox.contract.progress import Progress
 
 PENDING_BYTES = 1 << 15
@@ -134,6 +136,27 @@ class ProgressReader:
             kept = 0 if overwritten else kept
             rest = rest[:kept] + growing[:PENDING_BYTES] + growing[-PENDING_BYTES:]
         self._pending = rest
+
+    def leap(self) -> None:
+        """What is fed next stands further down in the log: nothing is known of what lies between."""
+        if self._pending:
+            self._lines(self._pending + b"\n")
+        self._pending = b""
+        self._begin_form(0, b"")
+        self._track.leap()
+
+    def forget(self, line: int, kept: Collection[str]) -> None:
+        """As `Track.forget`."""
+        self._track.forget(line, kept)
+
+    @property
+    def track(self) -> Track:
+        """What the lines up to here have shown, without the one still growing."""
+        return self._track
+
+    def ended(self) -> ProgressReader:
+        """This reader, as if the line still growing had ended."""
+        return self._at_end(self.settings)
 
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
@@ -295,6 +318,11 @@ class ProgressReader:
         found = self._regex.search(text)
         if found:
             self._track.take_own(found.groupdict())
+
+
+def clean_text(line: bytes) -> str:
+    """A line without what only a terminal understands."""
+    return _ESCAPES.sub("", line.decode("utf-8", "replace")).rstrip()
 
 
 def read_progress(data: bytes, settings: ProgressSettings | None = None) -> Progress:

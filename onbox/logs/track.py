@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from onbox.logs.numbers import COUNT, parse_count
@@ -12,6 +12,9 @@ from onbox.logs.rows import read_row
 from onbox.logs.sight import Seen, Sight, read_line
 from onbox.logs.tables import Table, read_header, read_table_row
 from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 COUNTERS_MAX = 64
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
@@ -86,6 +89,25 @@ class Track:
         track.maxima = dict(state["maxima"])
         track.table = Table(*state["table"]) if state["table"] else None
         return track
+
+    def leap(self) -> None:
+        """The next line stands further down in the log. That two counters went on between does not tell whether one of
+        them is inside the other.
+        """
+        self.ignoring = False
+        self.counters = {key: counter._replace(epoch=None) for key, counter in self.counters.items()}
+
+    def forget(self, line: int, kept: Collection[str]) -> None:
+        """Drop what moves and was seen up to `line` only, but for the counters `kept`: it is of long ago. What a run
+        declares stays.
+        """
+        self.counters = {key: c for key, c in self.counters.items() if c.last > line or key in kept}
+        if self.percent_line <= line:
+            self.percent = None
+        if self.loss_line <= line:
+            self.loss = None
+        if self.eta_line <= line:
+            self.eta = None
 
     def look(self, text: str, percent: float | None) -> None:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""

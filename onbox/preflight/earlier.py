@@ -10,6 +10,7 @@ from onbox.chain.earlier import Place, Wishes, find_conflicts
 from onbox.chain.identity import look_at_git
 from onbox.chain.plan import Action
 from onbox.chain.replay import replay
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.events import parse_events
 from onbox.contract.fingerprint import stage_fingerprint
 from onbox.contract.runfile import FrozenStage
@@ -39,7 +40,7 @@ def check_earlier(facts: Facts) -> Iterator[Result]:
         )
         return
     frozen = [FrozenStage(stage, stage_fingerprint(stage), at) for at, stage in enumerate(facts.stages, start=1)]
-    place = Place(paths, facts.folder if facts.engine not in ("ray", "iris") else None)
+    place = Place(paths, facts.folder if facts.engine not in CLUSTERS else None)
     history = replay(parse_events(read_lines(paths.journal)))
     conflicts = find_conflicts(place, frozen, history, Wishes())
     yield from _code_changes(place, frozen, history)

@@ -1,43 +1,34 @@
-"""The engine that `backend` names: whether it is there, and would take this chain. One check for each engine."""
+"""The engine that `backend` names: whether it is there, and would take this chain. Each engine has a module."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from onbox.collectors.mounts import locate, read_mounts
+from onbox.contract.engines import BY_NAME
 from onbox.contract.readings import Absent, Unseen
-from onbox.preflight.engine_iris import check_iris
-from onbox.preflight.engine_ray import check_ray
-from onbox.preflight.engine_slurm import all_nodes_are_here, check_slurm
+from onbox.contract.runfile import is_apart
 from onbox.preflight.place import existing
 from onbox.preflight.report import passed, unseen, warned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from onbox.preflight.report import Facts, Result
+    from onbox.preflight.report import EngineCheck, Facts, Result
 
-_CHECKS: dict[str, Callable[[Facts], Iterator[Result]]] = {
-    "slurm": check_slurm,
-    "ray": check_ray,
-    "iris": check_iris,
-}
 SHARE = "set state_dir to a disk that the nodes share (NFS, Lustre, …), where flock(2) works"
 
 
 def check_engine(facts: Facts) -> Iterator[Result]:
     """Nothing for a chain that runs on this machine."""
-    check = _CHECKS.get(facts.engine)
-    if check is None:
+    row = BY_NAME.get(facts.engine)
+    if row is None:
         return
-    yield from check(facts)
-    if facts.engine != "iris" and "project" not in facts.engine_settings:
-        yield check_shared(facts, here=_is_here(facts))
-
-
-def _is_here(facts: Facts) -> bool:
-    """Whether all that the engine has is this machine."""
-    return facts.engine == "slurm" and all_nodes_are_here(facts)
+    engine: EngineCheck = import_module(row.check).CHECK
+    yield from engine.check(facts)
+    if not is_apart({**facts.engine_settings, "name": row.name}):
+        yield check_shared(facts, here=engine.is_here(facts))
 
 
 def check_shared(facts: Facts, *, here: bool) -> Result:

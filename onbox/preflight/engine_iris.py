@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.backends.base import QUERY_SECONDS
 from onbox.backends.iris import Iris
 from onbox.backends.iris_text import CLUSTER_FILES, explain, is_job_list
-from onbox.preflight.report import failed, passed, unreached, unseen
+from onbox.preflight.report import EngineCheck, failed, passed, unreached, unseen
 from onbox.system.command import NotRun
 from onbox.system.http import NoReply
 
@@ -23,7 +23,7 @@ WORDS = ("--no-wait", "--job-name")  # what a submission needs of `iris job run`
 INSTALL = "install marin-iris where this shell finds it, or set [iris] command"
 
 
-def check_iris(facts: Facts) -> Iterator[Result]:
+def _check(facts: Facts) -> Iterator[Result]:
     yield from _controller(facts)
     yield _command(facts)
     yield from _config(facts)
@@ -75,3 +75,6 @@ def _config(facts: Facts) -> Iterator[Result]:
         yield failed(
             "iris config", f"there is no file {path} in {facts.folder}", "set [iris] cluster, or config to a file"
         )
+
+
+CHECK = EngineCheck(_check)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from onbox.backends.base import QUERY_SECONDS
 from onbox.backends.ray import Ray, default_token
 from onbox.backends.ray_text import explain_status, read_version
-from onbox.preflight.report import failed, passed, unreached, warned
+from onbox.preflight.report import EngineCheck, failed, passed, unreached, warned
 from onbox.system.http import LOOPBACK, NoReply
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOKEN = 'set [ray] token = "env:NAME" or "file:PATH", RAY_AUTH_TOKEN, or write ~/.ray/auth_token'  # noqa: S105 - where one may be
 
 
-def check_ray(facts: Facts) -> Iterator[Result]:
+def _check(facts: Facts) -> Iterator[Result]:
     try:
         ray = Ray(facts.engine_settings, ask=facts.ask, environ=facts.environ)
     except ValueError as error:
@@ -47,3 +47,6 @@ def _judge_version(address: str, text: str) -> Result:
     if version is None:
         return unreached("ray", f"{address}: its answer is not Ray's", "is it Ray's dashboard? see [ray] address")
     return passed("ray", f"{version} at {address}")
+
+
+CHECK = EngineCheck(_check)

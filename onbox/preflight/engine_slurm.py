@@ -15,7 +15,7 @@ from onbox.backends import slurm_text as text
 from onbox.backends.base import QUERY_SECONDS, Order
 from onbox.backends.slurm_options import with_warning
 from onbox.contract.readings import Absent, Unseen
-from onbox.preflight.report import failed, passed, unreached, unseen, warned
+from onbox.preflight.report import EngineCheck, failed, passed, unreached, unseen, warned
 from onbox.system.command import NotRun
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LOAD = "log in to a node with Slurm's commands, or load the site's module for th
 NAMES_SHOWN = 3
 
 
-def check_slurm(facts: Facts) -> Iterator[Result]:
+def _check(facts: Facts) -> Iterator[Result]:
     missing = [name for name in NEEDED if shutil.which(name, path=facts.environ.get("PATH")) is None]
     if missing:
         yield failed("slurm", f"not on PATH: {', '.join(missing)}", LOAD)
@@ -140,10 +140,13 @@ def _partition(facts: Facts, partition: str) -> Iterator[Result]:
         yield passed(f"partition {partition}", f"up; nodes: {counts}")
 
 
-def all_nodes_are_here(facts: Facts) -> bool:
+def _all_nodes_are_here(facts: Facts) -> bool:
     """Whether the cluster is this one machine."""
     answer = _ask(facts, "sinfo", "-h", "-N", "-o", "%o")
     if isinstance(answer, Unseen) or answer.code != 0 or not answer.out.split():
         return False
     names = {socket.gethostname(), socket.gethostname().partition(".")[0], "localhost", "127.0.0.1"}
     return set(answer.out.split()) <= names
+
+
+CHECK = EngineCheck(_check, _all_nodes_are_here)

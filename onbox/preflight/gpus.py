@@ -23,7 +23,7 @@ def check_gpus(facts: Facts) -> Iterator[Result]:
     if isinstance(facts.gpus, Absent):
         yield passed("gpu", f"none: {facts.gpus.why}")
     elif isinstance(facts.gpus, Unseen):
-        yield unseen("gpu", facts.gpus.why, "mend that before a run that needs a GPU")
+        yield unseen("gpu", facts.gpus.why, "fix that before a run that needs a GPU")
     else:
         shown = visible(facts.gpus.gpus, facts.environ.get(DEVICES))
         if not shown:

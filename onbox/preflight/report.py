@@ -10,7 +10,7 @@ from onbox.system.command import run_command
 from onbox.system.http import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from onbox.chain.gates import Sight
     from onbox.collectors.gpu import GpuReading
@@ -71,6 +71,13 @@ def unseen(check: str, why: str, remedy: str = "") -> Result:
 def unreached(check: str, why: str, remedy: str) -> Result:
     """An engine that cannot be asked: what it has is not known, and a run could not be started now."""
     return Result(check, Verdict.FAIL, f"could not look: {why}", remedy, looked=False)
+
+
+class EngineCheck(NamedTuple):
+    """What is looked at before a chain is handed to an engine. is_here: whether all its nodes are this machine."""
+
+    check: Callable[[Facts], Iterator[Result]]
+    is_here: Callable[[Facts], bool] = lambda facts: False
 
 
 class Facts(NamedTuple):

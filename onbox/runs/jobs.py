@@ -139,5 +139,5 @@ def record_of_end(known: KnownJob, word: Job | Absent) -> dict[str, Any]:
     }
     if isinstance(word, Absent):
         return {**record, "state": None, "reason": word.why}
-    fields = {key: value for key, value in word._asdict().items() if key != "job_id"}
+    fields = {key: value for key, value in word._asdict().items() if key not in ("job_id", "held")}
     return {**record, **fields, "state": word.state.value}

@@ -166,7 +166,7 @@ def from_plain(data: Mapping[str, Any]) -> JournalFacts:
     facts.jobs.of = {job["stage"]: KnownJob(**job) for job in data["jobs"]}
     facts.jobs.submissions = int(data["submissions"])
     facts.tracker_runs = [dict(one) for one in data["tracker_runs"]]
-    facts._repeats = data["repeats"]  # noqa: SLF001 - this module's own
+    facts._repeats = dict(data["repeats"])  # noqa: SLF001 - this module's own
     return facts
 
 

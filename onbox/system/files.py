@@ -41,7 +41,7 @@ class StateNotWritten(Exception):
     @property
     def way_on(self) -> str:
         """What to do about it, in a few words."""
-        return "make room" if self.errno in NO_ROOM else "mend that (owner, mode, mount)"
+        return "make room" if self.errno in NO_ROOM else "fix that (owner, mode, mount)"
 
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})

@@ -37,21 +37,29 @@ class Made(NamedTuple):
     mode: int
 
 
-def why_not_ours(path: str, *, team: bool = False) -> str | None:
-    """Why others could have written the file or folder at `path` ("belongs to ann, and this is bob"); None: they could
-    not. team: groups that this user is in may write it. A symbolic link must be ours, too. Raises OSError.
+class WhyNotOurs(NamedTuple):
+    """says: "belongs to ann, and this is bob". by_mode: the owner is right, and the mode lets others write."""
+
+    says: str
+    by_mode: bool = False
+
+
+def why_not_ours(path: str, *, team: bool = False) -> WhyNotOurs | None:
+    """Why others could have written the file or folder at `path`; None: they could not.
+
+    team: groups that this user is in may write it. A symbolic link must be ours, too. Raises OSError.
     """
     link = os.lstat(path)
     if stat.S_ISLNK(link.st_mode) and not _may_own(link.st_uid):
-        return f"is a symbolic link of {user_name(link.st_uid)}, and this is {user_name(os.geteuid())}"
+        return WhyNotOurs(f"is a symbolic link of {user_name(link.st_uid)}, and this is {user_name(os.geteuid())}")
     found = os.stat(path)
     if is_ours(found, team=team):
         return None
     made = _made_now(path, found)
     if not _may_own(found.st_uid) and (made is None or made.owner != found.st_uid):
-        return f"belongs to {user_name(found.st_uid)}, and this is {user_name(os.geteuid())}"
+        return WhyNotOurs(f"belongs to {user_name(found.st_uid)}, and this is {user_name(os.geteuid())}")
     if others_can_write(found, team=team) and (made is None or not made.mode & 0o022):
-        return f"can be written by other users (mode {stat.S_IMODE(found.st_mode):04o})"
+        return WhyNotOurs(f"can be written by other users (mode {stat.S_IMODE(found.st_mode):04o})", by_mode=True)
     return None
 
 
@@ -108,4 +116,4 @@ def make_own_folder(path: str) -> None:
     except OSError as error:
         raise StateNotWritten(path, error) from error
     if why is not None:
-        raise NotOurs(path, why)
+        raise NotOurs(path, why.says)

@@ -273,8 +273,8 @@ class Scanner:
     def _note_loss(self, number: int, line: bytes) -> None:
         attempt = self.attempt
         text = readable(line)
-        if signs.lost_loss(text) and not signs.HANDLED.search(text):
-            if attempt.lost is None or (signs.nan_loss(text) and not signs.nan_loss(attempt.lost.text)):
+        if signs.lost_loss(text) and not signs.says_handled(text):
+            if attempt.lost is None or (not signs.nan_loss(attempt.lost.text) and signs.nan_loss(text)):
                 attempt.lost = Seen(number, text)  # an infinite loss may come back, one that is no number will not
             attempt.lost_lines += 1
         scale = signs.OVERFLOW.search(text)

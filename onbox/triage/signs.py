@@ -6,6 +6,7 @@ Words of the log are used in no case here, only the ways in which loops, launche
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from onbox.regex import lazy
 
@@ -215,16 +216,48 @@ def is_handled(text: str) -> bool:
 
 def lost_loss(text: str) -> bool:
     """Whether a training loss is NaN or infinite in this line. One of validation alone is not the run's."""
-    found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
-    return (bool(found) and not finite_loss(text)) or bool(LOST_GRADIENT.search(text) and ZERO_LOSS.search(text))
+    if LOST_GRADIENT.search(text) and ZERO_LOSS.search(text):
+        return True
+    shape = _shape(text)
+    return bool(_lost_losses(shape)) and not _is_finite(shape)
 
 
 def nan_loss(text: str) -> bool:
     """Whether a lost loss is NaN rather than infinite."""
-    found = [hit for hit in LOST_LOSS.finditer(text) if not VAL_LOSS.search(text[: hit.start()][-12:])]
-    return any(hit[0].lower().endswith("nan") for hit in found)
+    return any(hit.endswith("nan") for hit in _lost_losses(_shape(text)))
 
 
 def finite_loss(text: str) -> bool:
     """Whether a training loss stands in this line as a number."""
-    return any(not VAL_LOSS.search(text[: hit.start()][-12:]) for hit in FINITE_LOSS.finditer(text))
+    return _is_finite(_shape(text))
+
+
+# A loop that has lost its loss says so in each of its lines, which differ by their numbers alone.
+_NUMBER = lazy(r"\d+")
+_SHAPES = 256
+
+
+def _shape(text: str) -> str:
+    """The line with each number as a 1."""
+    return _NUMBER.sub("1", text)
+
+
+@lru_cache(_SHAPES)
+def _lost_losses(shape: str) -> tuple[str, ...]:
+    hits = LOST_LOSS.finditer(shape)
+    return tuple(hit[0].lower() for hit in hits if not VAL_LOSS.search(shape[: hit.start()][-12:]))
+
+
+def says_handled(text: str) -> bool:
+    """Whether a line speaks of a way on."""
+    return _says_handled(_shape(text))
+
+
+@lru_cache(_SHAPES)
+def _says_handled(shape: str) -> bool:
+    return bool(HANDLED.search(shape))
+
+
+@lru_cache(_SHAPES)
+def _is_finite(shape: str) -> bool:
+    return any(not VAL_LOSS.search(shape[: hit.start()][-12:]) for hit in FINITE_LOSS.finditer(shape))

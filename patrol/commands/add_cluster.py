@@ -1,15 +1,17 @@
-"""`patrol add URL --backend ray|iris --job ID`: a cluster as a box, with the jobs that are to be looked at."""
+"""`patrol add URL --backend ENGINE --job ID`: a cluster as a box, with the jobs that are to be looked at."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from onbox.contract.boxes import CLUSTERS, BoxSettings, Watch
-from onbox.contract.config_backends import http_url
-from onbox.contract.config_clusters import iris_id, name_of_job, ray_id
+from onbox.contract.boxes import BoxSettings, Watch
+from onbox.contract.config_backends import PARTS, job_id
+from onbox.contract.config_clusters import name_of_job
 from onbox.contract.config_fields import Unwanted
-from onbox.contract.config_values import secret_reference
+from onbox.contract.config_values import http_url, secret_reference
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.errors import Trouble
@@ -23,10 +25,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "a cluster, instead of a box (HOST is then the URL of its dashboard or controller)"
     )
+    examples = " or ".join(f"{PARTS[one].job_example} ({one})" for one in CLUSTERS)
     group.add_argument("--backend", choices=CLUSTERS, help="what answers there")
-    group.add_argument(
-        "--job", action="append", default=[], metavar="ID", help="a job to look at; Iris wants the whole /USER/JOB"
-    )
+    group.add_argument("--job", action="append", default=[], metavar="ID", help=f"a job to look at, such as {examples}")
     group.add_argument("--token", metavar="REFERENCE", help="env:NAME or file:PATH; cron knows no variables of yours")
 
 
@@ -37,13 +38,13 @@ def is_cluster(args: argparse.Namespace) -> bool:
 def asked_for(args: argparse.Namespace, name: str | None) -> BoxSettings:
     """The box of the words. Raises Trouble."""
     if args.backend is None:
-        raise Trouble(Exit.USAGE, "what answers there? add: --backend ray, or --backend iris")
+        raise Trouble(Exit.USAGE, "what answers there? add: " + ", or ".join(f"--backend {one}" for one in CLUSTERS))
     if args.project or args.local:
         raise Trouble(Exit.USAGE, "a cluster has no --project and is not --local: it is asked over HTTP about jobs")
     if not args.job:
-        raise Trouble(Exit.USAGE, f"which jobs? add: --job ID ({_EXAMPLE[args.backend]}), once or more often")
+        raise Trouble(Exit.USAGE, f"which jobs? add: --job ID ({PARTS[args.backend].job_example}), once or more often")
     address = _checked("HOST", args.host, http_url)
-    jobs = [_checked("--job", job, iris_id if args.backend == "iris" else ray_id) for job in args.job]
+    jobs = [_checked("--job", job, partial(job_id, args.backend)) for job in args.job]
     names = [name_of_job(job) for job in jobs]
     twice = next((one for one in names if names.count(one) > 1), None)
     if twice is not None:
@@ -58,9 +59,6 @@ def asked_for(args: argparse.Namespace, name: str | None) -> BoxSettings:
         address=address,
         token=_checked("--token", args.token, secret_reference) if args.token else None,
     )
-
-
-_EXAMPLE = {"ray": "raysubmit_Xh3hF2", "iris": "/ada/llm-7b"}
 
 
 def _checked(what: str, value: str, parse: Callable[[object], Any]) -> str:

@@ -148,9 +148,7 @@ FORGOTTEN = If(
 )
 HELD = If(
     "its job waits for a person (held, or no node can ever satisfy it)",
-    lambda scene: (
-        scene.engine is not None and (scene.engine.note.startswith("held") or scene.engine.failure_class is not None)
-    ),
+    lambda scene: scene.engine is not None and (scene.engine.held or scene.engine.failure_class is not None),
 )
 OPEN_OR_REQUEUED = If(
     "no end record, or one that its engine's requeue has overtaken",

@@ -1,4 +1,4 @@
-"""A run of onbox that was handed to Ray or Iris as one job: its records, weighed with the engine's word. Pure.
+"""A run of onbox that was handed to a cluster as one job: its records, weighed with the engine's word. Pure.
 
 As `onbox status` weighs them: `onbox.runs.engine_word`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
+from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
@@ -15,7 +16,7 @@ from onbox.runs.engine_word import FORGOTTEN, is_overtaken, state_on_disk, weigh
 from onbox.runs.jobs import WHOLE, KnownJob, record_of_end
 from onbox.runs.state import state_after
 from patrol.engines.evidence import OVER, read_evidence
-from patrol.engines.watched import SAYS_LIMIT, log_words, scheduler_of
+from patrol.engines.watched import SAYS_LIMIT, scheduler_of
 from patrol.run_memory import Handed
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _from_afar(
         progress=shown.progress,
         failure=shown.failure,
         stage_began_age_seconds=began,
-        log_words=log_words(endpoint, job_id),
+        log_words=cluster_of(endpoint.engine).log_argv(endpoint.address, job_id),
     )
     return seen, kept._replace(handed=Handed(kept.handed.ended, job_id, shown.change))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.cluster import BY_KEY, NoLook, Told, look
-from onbox.contract.boxes import CLUSTERS
+from onbox.contract.engines import CLUSTERS
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic

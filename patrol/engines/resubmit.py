@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.backends import iris_text
-from onbox.backends.base import SUBMIT_SECONDS, Submitted
+from onbox.backends.base import SUBMIT_SECONDS
 from onbox.backends.cluster import NoLook, look
+from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen
-from onbox.outside import printable, safe_line
-from onbox.regex import lazy
+from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.command import NotRun, run_command
 from patrol.engines.endpoint import of_cluster
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 8.0
 SAID_LIMIT = 300
-_RAY_IDS = (lazy(r"Job '([^'\s]+)' submitted successfully"), lazy(r"\b(raysubmit_[A-Za-z0-9]{1,64})\b"))
 
 
 class Resubmitted(NamedTuple):
@@ -65,18 +63,8 @@ def _submit(settings: Settings, box: BoxSettings, watch: Watch, old: str) -> tup
     answer = run_command(watch.resubmit, timeout_seconds=SUBMIT_SECONDS, folder=settings.folder)
     if isinstance(answer, NotRun):
         return ("unknown" if answer.started else "failed"), safe_line(answer.why, SAID_LIMIT), None
-    new = read_new_id(box.backend, *answer)
+    new = cluster_of(box.backend).read_new_id(*answer)
     if new is None:
         said = safe_line(f"exit code {answer.code}: {answer.err.strip()[-200:] or answer.out.strip()[-200:]}")
         return ("unknown" if answer.code == 0 else "failed"), f"no id was printed; {said}"[:SAID_LIMIT], None
     return "resumed", "", new
-
-
-def read_new_id(engine: str, code: int, out: str, err: str) -> str | None:
-    """The id that a submission printed; None where it printed none. Pure."""
-    if engine == "iris":
-        found = iris_text.read_submission(code, out, err)
-        return found.job_id if isinstance(found, Submitted) else None
-    said = printable(f"{out}\n{err}")
-    ids = [match for regex in _RAY_IDS for match in regex.findall(said)]
-    return ids[0] if code == 0 and ids else None

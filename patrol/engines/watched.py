@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
+from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
@@ -56,7 +57,7 @@ def look_of(
         progress=shown.progress,
         failure=shown.failure,
         scheduler=engine,
-        log_words=log_words(endpoint, job_id),
+        log_words=cluster_of(endpoint.engine).log_argv(endpoint.address, job_id),
         can_resubmit=watch.resubmit is not None,
         submitted_age_seconds=_age(told.submitted_at, now, "not told"),
     )
@@ -123,14 +124,8 @@ def scheduler_of(
         reason=safe_line(word.reason, 160),
         note=word.note,
         restarts=word.restarts,
+        held=word.held,
     )
-
-
-def log_words(endpoint: Endpoint, job_id: str) -> tuple[str, ...]:
-    """The command that shows the job's log."""
-    if endpoint.engine == "ray":
-        return ("ray", "job", "logs", "--address", endpoint.address, job_id)
-    return ("iris", "--controller-url", endpoint.address, "job", "logs", job_id)
 
 
 def _age(at: float | None, now: float, why: str) -> Maybe[float]:

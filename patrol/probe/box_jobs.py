@@ -1,4 +1,4 @@
-"""The runs that onbox handed to Slurm: their jobs by their journals, and the engine's word. Shell text and parser.
+"""The runs that were handed to an engine on the box: their jobs by their journals, and its word. Shell text and parser.
 
 The engine is asked first and the markers are listed after it: a job that was COMPLETED then has left its marker.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.backends.probe_slurm import FUNCTIONS
+from onbox.backends.table import probe_of
+from onbox.contract.engines import ON_BOX
 from onbox.contract.readings import Absent, Unseen
 from patrol.probe.box_runs import TROUBLE
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Part
 
-# p_jobs PROJECT STATE_DIR
+# p_jobs PROJECT STATE_DIR ENGINE
 # The ids come from the journals themselves, so that no earlier look is needed. A job whose end is on record is not
 # asked for again. Two questions of 3 s that both hang are still within the section's budget.
 SHELL = r"""
 p_jobs() {
+  p_engine=$3
   p_at "$1"
   cd "$p_path" || return 20
   p_at "$2"
@@ -45,9 +47,9 @@ p_jobs() {
       esac
     done
   done
-  p_mark slurm
+  p_mark answer
   ONBOX_BOUND=3
-  onbox_slurm $p_ids
+  "onbox_$p_engine" $p_ids
   for p_file in */jobs; do
     [ -d "./$p_file" ] || continue
     p_mark markers
@@ -59,15 +61,15 @@ p_jobs() {
   return 0
 }
 p_id_of() {
-  printf '%s\n' "$p_lines" | sed -n "/\"event\": *\"$1\"/s/.*\"job_id\": *\"\([0-9_]*\)\".*/\1/p"
+  printf '%s\n' "$p_lines" | sed -n "/\"event\": *\"$1\"/s/.*\"job_id\": *\"\([0-9A-Za-z_.]*\)\".*/\1/p"
 }
 """
-TEXTS = (FUNCTIONS, SHELL)
+TEXTS = (*(probe_of(name).FUNCTIONS for name in ON_BOX), SHELL)
 NO_JOB = Absent("no run has a job")
 
 
 class RawJobs(NamedTuple):
-    """journals: of each run, the lines about its jobs. answer: what Slurm said. markers: names, of each run."""
+    """journals: of each run, the lines about its jobs. answer: what the engine said. markers: names, of each run."""
 
     journals: dict[str, tuple[bytes, ...]]
     answer: str
@@ -88,4 +90,4 @@ def parse(part: Part) -> Maybe[RawJobs]:
             markers[name] = frozenset(rest.decode("utf-8", "replace").split("\n")) - {""}
     if not journals:
         return NO_JOB
-    return RawJobs(journals, (part.block("slurm") or b"").decode("utf-8", "replace"), markers)
+    return RawJobs(journals, (part.block("answer") or b"").decode("utf-8", "replace"), markers)

@@ -6,12 +6,15 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.backends.table import probe_of
+from onbox.contract.engines import ON_BOX
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import printable, safe_line
 from patrol.probe.box_runs import count
 from patrol.snapshot import Artifacts
 
 if TYPE_CHECKING:
+    from onbox.backends.base import Job
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Part
 
@@ -134,12 +137,13 @@ p_count() {
   find "$p_path/." -type f -print0 | tr -dc '\000' | wc -c
 }
 """
+# p_queue ENGINE: the account's own jobs.
 QUEUE = r"""
 p_queue() {
-  command -v squeue >/dev/null || return 20
-  squeue -h -u "$(id -un)" -o '%i|%T|%r|%M|%j' 2>&1
+  "onbox_queue_$1"
 }
 """
+QUEUE_TEXTS = (*(probe_of(name).QUEUE for name in ON_BOX), QUEUE)
 
 # Programs that have the name of a script on their command line without running it.
 ONLOOKERS = frozenset(
@@ -244,12 +248,6 @@ def parse_count(part: Part) -> Maybe[int]:
     return Unseen(f"the files could not be counted (code {part.code})") if part.code != 0 or found is None else found
 
 
-def parse_queue(part: Part) -> Maybe[dict[str, tuple[str, str, str]]]:
-    """Id, state and reason by the job's name."""
-    if part.code == 20:
-        return Absent("no squeue on the box's path")
-    text = part.data.decode("utf-8", "replace")
-    if part.code != 0:
-        return Unseen(f"squeue: {safe_line(text.strip(), 120)}")
-    rows = [line.split("|", 4) for line in text.split("\n")]
-    return {row[4]: (row[0], safe_line(row[1]), safe_line(row[2])) for row in rows if len(row) == 5}
+def parse_queue(part: Part, engine: str) -> Maybe[dict[str, Job]]:
+    """The account's own jobs by name."""
+    return probe_of(engine).read_names(part.code, part.data.decode("utf-8", "replace"))

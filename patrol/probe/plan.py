@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.engines import ON_BOX
 from patrol.probe import trackers
 from patrol.probe.box_logs import ATTACH_BYTES
 from patrol.probe.script import Call
@@ -21,25 +22,29 @@ SAFE_PLACES = ("/", "/tmp", "/dev/shm")
 
 
 class Ask(NamedTuple):
-    """One look. calls: in the order in which the box works them off: what may hang or last long comes last."""
+    """One look. calls: in the order in which the box works them off: what may hang or last long comes last. engine:
+    whose commands are asked there; "" for none.
+    """
 
     calls: tuple[Call, ...]
     state_dir: str
+    engine: str = ""
 
 
 def plan(box: BoxSettings, state_dir: str, known: Memories) -> Ask:
     """The sections for a box. state_dir: as configured, below the project unless absolute."""
     runs = known.runs
     state = below(box.project, state_dir)
+    engine = _engine_of(box, runs)
     calls = [Call("identity")]
     if box.project is not None:
-        if box.backend == "slurm" or _is_with_slurm(runs):
-            calls.append(Call("jobs", (box.project, state_dir)))  # before the markers that it is weighed with
+        if engine:
+            calls.append(Call("jobs", (box.project, state_dir, engine)))  # before the markers that it is weighed with
         calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(runs))))
     for at, watch in enumerate(box.watches):
         calls += _watch_calls(box, watch, at, runs.get(watch.name))
-    if box.backend == "slurm" and box.watches:
-        calls.append(Call("queue"))
+    if box.backend in ON_BOX and box.watches:
+        calls.append(Call("queue", (box.backend,)))
     calls.append(Call("memory", (state, *_known_pids(runs))))
     touched = dict.fromkeys(path for path in (box.project, *_folders(box)) if path)
     if touched:
@@ -51,7 +56,7 @@ def plan(box: BoxSettings, state_dir: str, known: Memories) -> Ask:
     if box.results:
         calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
-    return Ask(tuple(calls), state)
+    return Ask(tuple(calls), state, engine)
 
 
 def below(folder: str | None, path: str) -> str:
@@ -104,9 +109,11 @@ def _known_runs(runs: Mapping[str, RunMemory]) -> list[str]:
     return words
 
 
-def _is_with_slurm(runs: Mapping[str, RunMemory]) -> bool:
-    """Whether an earlier look saw a run that was handed to Slurm, whatever the configuration says of the box."""
-    return any(run.engine == "slurm" for run in runs.values())
+def _engine_of(box: BoxSettings, runs: Mapping[str, RunMemory]) -> str:
+    """The engine whose commands are asked on the box: as configured, or of a run that an earlier look saw there."""
+    if box.backend in ON_BOX:
+        return box.backend
+    return next((run.engine for run in runs.values() if run.engine in ON_BOX), "")
 
 
 def _known_pids(runs: Mapping[str, RunMemory]) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.backends.probe_slurm import parse_probe
-from onbox.backends.slurm_states import job_from
+from onbox.backends.table import probe_of
+from onbox.contract.engines import ON_BOX
 from onbox.contract.events import parse_events
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
@@ -17,6 +17,7 @@ from patrol.probe.box_jobs import NO_JOB
 from patrol.snapshot import Scheduler
 
 if TYPE_CHECKING:
+    from onbox.backends.base import Job
     from onbox.contract.readings import Maybe
     from patrol.probe.box_jobs import RawJobs
     from patrol.snapshot import RunLook
@@ -24,14 +25,11 @@ if TYPE_CHECKING:
 SAYS_LIMIT = 200
 
 
-ASKED = "slurm"  # the engine that a look asks; of a run with another one its records speak
-
-
-def with_engine(run: RunLook, raw: Maybe[RawJobs], handed_over: str, ended_at: str) -> RunLook:
+def with_engine(run: RunLook, raw: Maybe[RawJobs], engine: str, handed_over: str, ended_at: str) -> RunLook:
     """The look with the engine's word. raw: `Absent` where no run has a job, or where nobody asked.
 
-    handed_over: the engine that the frozen definition names; "" for none. ended_at: when the journal's end record was
-    written, UTC text; "" for none.
+    engine: that was asked. handed_over: the engine that the frozen definition names; "" for none. ended_at: when the
+    journal's end record was written, UTC text; "" for none.
     """
     if isinstance(raw, Absent | Unseen):
         return _without_word(run, raw, handed_over)
@@ -42,20 +40,20 @@ def with_engine(run: RunLook, raw: Maybe[RawJobs], handed_over: str, ended_at: s
     if is_overtaken(ended_at, jobs.of.values()):
         later = Absent("it was handed to the engine again since")
         run = run._replace(outcome=later, ended_age_seconds=later, reason="")
-    return run._replace(scheduler=_weigh(run, jobs, raw))
+    return run._replace(scheduler=_weigh(run, jobs, raw, engine))
 
 
 def _without_word(run: RunLook, raw: Absent | Unseen, handed_over: str) -> RunLook:
     """A run with an engine is never judged by processes alone: they are on another machine."""
     on_record = observed(run.done) is not None or observed(run.outcome) is not None
-    if not handed_over or raw == NO_JOB or (handed_over != ASKED and on_record):
+    if not handed_over or raw == NO_JOB or (handed_over not in ON_BOX and on_record):
         return run
     why = raw.why if isinstance(raw, Unseen) else f"it is with {handed_over}, which was not asked"
     return run._replace(scheduler=Unseen(why))
 
 
-def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
-    answers = parse_probe(raw.answer, [job.job_id for job in jobs.open if job.job_id is not None])
+def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs, engine: str) -> Maybe[Scheduler]:
+    answers = probe_of(engine).parse_probe(raw.answer, [job.job_id for job in jobs.open if job.job_id is not None])
     markers = raw.markers.get(run.run, frozenset())
     words = {stage: word_of(known, answers) for stage, known in jobs.of.items()}
     verdicts = {stage: weigh(known, words[stage], _disk(run, stage, markers)) for stage, known in jobs.of.items()}
@@ -84,6 +82,7 @@ def _weigh(run: RunLook, jobs: Jobs, raw: RawJobs) -> Maybe[Scheduler]:
         reason=safe_line(word.reason, 80),
         note=word.note,
         restarts=word.restarts,
+        held=word.held,
     )
 
 
@@ -98,7 +97,7 @@ def _disk(run: RunLook, stage: str, markers: frozenset[str]) -> StageState:
     )
 
 
-def by_name(row: tuple[str, str, str]) -> Scheduler:
-    """The word on a job that is known by its name only. row: its id, state and reason as squeue prints them."""
-    job = job_from(row[0], row[1], row[2], None, 0)
-    return Scheduler(ASKED, job.job_id, job.state.value, job.native_state, job.reason, job.note, says=words_of(job))
+def by_name(engine: str, job: Job) -> Scheduler:
+    """The word on a job that is known by its name only."""
+    found = Scheduler(engine, job.job_id, job.state.value, job.native_state, job.reason, job.note)
+    return found._replace(says=words_of(job), held=job.held)

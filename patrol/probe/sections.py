@@ -38,13 +38,13 @@ class Section(NamedTuple):
 
 SECTIONS: tuple[Section, ...] = (
     Section("identity", "p_identity", (box_identity.SHELL,), 3, "host name, boot id, uptime, clock, `onbox` on the path"),
-    Section("jobs", "p_jobs", box_jobs.TEXTS, 8, "the runs' journals and markers; squeue, scontrol, sacct about their jobs (runs with Slurm only)"),
+    Section("jobs", "p_jobs", box_jobs.TEXTS, 8, "the runs' journals and markers; squeue, scontrol, sacct or the like about their jobs (runs with such an engine only)"),
     Section("runs", "p_runs", (box_logs.SHELL, box_runs.SHELL), 4, "the state directory: run.json, status, markers, journal, log of each run; locks and processes; the run's records (at most 128 KiB) where its markers changed", files=True),
     Section("log", "p_log", (box_logs.SHELL,), 4, "a watched log: what is new since the last look", files=True),
     Section("processes", "p_processes", (box_watch.PROCESSES,), 4, "/proc: processes whose command line matches"),
     Section("session", "p_session", (box_watch.SESSION,), 4, "tmux and screen: the session of that name"),
     Section("artifacts", "p_artifacts", (box_watch.ARTIFACTS,), 4, "files that match: how many, bytes, newest", files=True),
-    Section("queue", "p_queue", (box_watch.QUEUE,), 6, "squeue: the account's own jobs by name (Slurm boxes with watched runs only)"),
+    Section("queue", "p_queue", box_watch.QUEUE_TEXTS, 6, "squeue or the like: the account's own jobs by name (boxes of such an engine with watched runs only)"),
     Section("memory", "p_memory", (box_resources.SHELL,), 4, "control group of the run, pressure, the machine's memory", files=True),
     Section("disk", "p_disks", (box_resources.SHELL,), 4, "bytes and inodes of /, /tmp and /dev/shm alone, where another section was late"),
     Section("run_disk", "p_disks", (box_resources.SHELL,), 4, "bytes and inodes of the project's and the logs' file systems, of /, /tmp and /dev/shm", files=True),

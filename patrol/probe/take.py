@@ -29,6 +29,7 @@ from patrol.ssh import Answer, script_with_values
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onbox.backends.base import Job
     from onbox.contract.boxes import BoxSettings
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Frames, Part
@@ -97,12 +98,17 @@ def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: 
     identity: Identity = who.identity
     fresh = dict(known.runs)
     about = _about_the_box(known.box, identity)
-    queue = seen("queue", box_watch.parse_queue) if _was_asked(asked, frames, "queue") else NOT_ASKED
+    queue: Any = NOT_ASKED
+    if _was_asked(asked, frames, "queue"):
+        queue = seen("queue", lambda part: box_watch.parse_queue(part, asked.engine))
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
     records: dict[str, RecordText] = {}
     runs, left_out = _runs(box, asked, frames, fresh, who, unseen, records)
     if not isinstance(runs, Absent | Unseen):
-        runs = tuple(_with_engine(run, jobs, fresh) if run.managed else _with_queue(run, queue) for run in runs)
+        runs = tuple(
+            _with_engine(run, jobs, asked.engine, fresh) if run.managed else _with_queue(run, queue, asked.engine)
+            for run in runs
+        )
         runs = _with_trackers(runs, trackers.wanted(known.runs), frames, fresh)
     resources = _memory(frames)
     if isinstance(resources, Unseen):
@@ -212,12 +218,12 @@ def _note(unseen: dict[str, str], label: str, value: object) -> None:
         unseen.setdefault(label, value.why)
 
 
-def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], fresh: dict[str, RunMemory]) -> RunLook:
+def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], engine: str, fresh: dict[str, RunMemory]) -> RunLook:
     from patrol.probe import scheduled  # noqa: PLC0415 - loaded while the box answers
 
     kept = fresh.get(run.run, _NOTHING)
     end = kept.journal.facts.end if kept.journal is not None else None
-    return scheduled.with_engine(run, jobs, kept.engine, str((end or {}).get("at", "")))
+    return scheduled.with_engine(run, jobs, engine, kept.engine, str((end or {}).get("at", "")))
 
 
 def _with_trackers(
@@ -233,12 +239,12 @@ def _with_trackers(
     return tuple(found)
 
 
-def _with_queue(run: RunLook, queue: Maybe[dict[str, tuple[str, str, str]]]) -> RunLook:
+def _with_queue(run: RunLook, queue: Maybe[dict[str, Job]], engine: str) -> RunLook:
     if isinstance(queue, dict):
-        from patrol.probe import scheduled  # noqa: PLC0415 - only for Slurm
+        from patrol.probe import scheduled  # noqa: PLC0415 - only for boxes of an engine
 
-        row = queue.get(run.run)
-        word = Absent("no job of that name in the queue") if row is None else scheduled.by_name(row)
+        job = queue.get(run.run)
+        word = Absent("no job of that name in the queue") if job is None else scheduled.by_name(engine, job)
         return run._replace(scheduler=word)
     return run if queue is NOT_ASKED else run._replace(scheduler=queue)
 

@@ -153,6 +153,15 @@ def test_the_record_is_the_users_own_and_of_this_path(cloned: Cloned, tmp_path: 
     assert cloned.run(*ONBOX, "trust", "--show").returncode == 78
 
 
+def test_what_cannot_be_recorded_is_not_accepted(cloned: Cloned, tmp_path: Path) -> None:
+    cloned.write(f'[ssh]\ncommand = """{cloned.runs}"""\n{BOX}')
+    (tmp_path / "file").write_text("")
+    told = cloned.run(*ONBOX, "trust", "--yes", XDG_STATE_HOME=os.fspath(tmp_path / "file"))
+    assert told.returncode == 74
+    assert "Nothing was accepted" in told.stderr
+    assert told.stderr.rstrip().endswith("then: onbox trust")
+
+
 def test_a_file_of_the_project_that_is_run_is_part_of_it(cloned: Cloned) -> None:
     for command, name in (("ssh -F ./ssh_config", "ssh_config"), ("ssh -Fssh_config", "ssh_config"), ("sh run", "run")):
         file = cloned.project / name

@@ -113,7 +113,7 @@ def on_engine(
         judge_run([verdict.state], RunState.RUNNING).value, "train", verdict.failure_class, 0, verdict.text,
     )  # fmt: skip
     if not isinstance(job, Absent):
-        found = found._replace(job_state=job.state.value, note=job.note)
+        found = found._replace(job_state=job.state.value, note=job.note, held=job.held)
     return found._replace(**changes)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import Endpoint, Told
+from onbox.backends.table import cluster_of
 from onbox.contract.boxes import BoxSettings
 from onbox.contract.config import Config
 from onbox.contract.readings import Absent, Unseen
 from patrol import run_journal as journal
 from patrol.engines import endpoint as places_of
 from patrol.engines.handed import end_on_record, known_job, with_end, with_told
-from patrol.engines.resubmit import read_new_id
 from patrol.run_manifest import Manifest
 from patrol.run_memory import RunMemory
 from patrol.settings import Settings
@@ -127,7 +127,10 @@ def test_an_end_of_an_earlier_launch_is_history() -> None:
 
 
 def test_the_new_id_is_read_from_either_stream() -> None:
-    assert read_new_id("ray", 0, "\x1b[32mJob 'raysubmit_A1' submitted successfully\x1b[0m", "") == "raysubmit_A1"
-    assert read_new_id("iris", 0, "", "I1121 Job submitted: /ada/llm-2") == "/ada/llm-2"
-    assert read_new_id("ray", 1, "Job 'raysubmit_A1' submitted successfully", "") is None
-    assert read_new_id("ray", 0, "", "") is None
+    assert (
+        cluster_of("ray").read_new_id(0, "\x1b[32mJob 'raysubmit_A1' submitted successfully\x1b[0m", "")
+        == "raysubmit_A1"
+    )
+    assert cluster_of("iris").read_new_id(0, "", "I1121 Job submitted: /ada/llm-2") == "/ada/llm-2"
+    assert cluster_of("ray").read_new_id(1, "Job 'raysubmit_A1' submitted successfully", "") is None
+    assert cluster_of("ray").read_new_id(0, "", "") is None

@@ -145,6 +145,15 @@ def replaced(data: dict[str, Any], path: tuple[str, ...], junk: Any) -> dict[str
     return {**data, key: replaced(data[key], tuple(rest), junk) if rest else junk}
 
 
+@pytest.mark.parametrize(("key", "junk"), [("schema", 1), ("repeats", None), ("jobs", 5), ("end", "x")])
+def test_a_journal_of_another_shape_is_read_from_its_beginning(key: str, junk: Any) -> None:
+    data = json.loads(run_to_text(MANAGED))
+    data["journal"]["facts"][key] = junk
+    again = memories_of({"m": json.dumps(data)}).runs["m"]
+    assert again.journal is not None
+    assert (again.journal.offset, again.manifest) == (0, MANAGED.manifest)
+
+
 def test_a_failure_of_another_shape_is_judged_anew() -> None:
     data = json.loads(run_to_text(WATCHED))
     del data["watched"]["judged"]["failure"]["remedy"]

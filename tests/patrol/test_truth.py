@@ -11,7 +11,7 @@ from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from patrol.decide.decide import DEFAULT_POLICY, decide_box, decide_run, decide_unreachable_run
 from patrol.decide.table import ALL_RULES, GROUPS
-from patrol.snapshot import BoxLook
+from patrol.snapshot import BoxLook, Scheduler
 from tests.patrol.makers import NOW, WAY
 from tests.patrol.truth import CASES
 
@@ -54,6 +54,17 @@ def test_a_resume_is_offered_only_where_nothing_forbids_it(case: Case) -> None:
     verdict = judged(case)
     if " resume -d " in verdict.finding.command:
         assert verdict.may_resume or verdict.state is RunState.PENDING  # one that never began: a person may start it
+
+
+OF_ENGINES = [case for case in CASES if case.look is not None and isinstance(case.look.scheduler, Scheduler)]
+
+
+@pytest.mark.parametrize("case", OF_ENGINES, ids=[case.truth for case in OF_ENGINES])
+def test_what_is_decided_of_a_job_is_no_matter_of_our_wording(case: Case) -> None:
+    assert case.look is not None
+    assert isinstance(case.look.scheduler, Scheduler)
+    reworded = case.look._replace(scheduler=case.look.scheduler._replace(note="", says="in other words"))
+    assert judged(case._replace(look=reworded)).finding.rule == case.rule
 
 
 def test_no_two_cases_tell_the_same_truth() -> None:

@@ -222,3 +222,12 @@ def test_a_stages_marker_brings_its_run_along() -> None:
     ]
     assert kinds == ["file", "run"]
     assert len(make_conditions(parse_target("gpu1:/r/DONE"), "/r/DONE", Arming())) == 1
+
+
+def test_what_a_person_must_see_at_once_is_no_matter_of_its_wording() -> None:
+    target = next(iter(parse_logs(["log"], ["DONE"], [])))
+    condition = make_conditions(target, "log", Arming())[0]
+    condition.tell("in words that nobody has used before", warn=True)
+    assert warnings([condition]) == ["log: in words that nobody has used before"]
+    condition.tell("cannot be looked at: only an example")
+    assert warnings([condition]) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from onbox.runs.jobs import Jobs, KnownJob, job_of_record, record_of_end, replay
 from onbox.system.journal import Journal, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 GONE, DOWN = Absent("not known"), Unseen("down")
@@ -75,6 +76,7 @@ class Engine:
     """An engine whose answers a test sets: `launches` in order, `words` by id, `found` by name."""
 
     name, per_stage, forgets = "slurm", True, True
+    files: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self) -> None:
         self.launches: list[Submitted | Refused | Unseen] = []

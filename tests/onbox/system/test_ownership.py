@@ -12,7 +12,7 @@ import pytest
 
 from onbox.system import ownership
 from onbox.system.files import StateNotWritten
-from onbox.system.ownership import Made, is_ours, make_own_folder, others_can_write, why_not_ours
+from onbox.system.ownership import Made, WhyNotOurs, is_ours, make_own_folder, others_can_write, why_not_ours
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ def test_on_a_mount_without_modes_an_open_mode_says_nothing(tmp_path: Path, monk
     path.touch()
     path.chmod(0o777)
     why = why_not_ours(str(path))
-    assert why == "can be written by other users (mode 0777)"
+    assert why == WhyNotOurs("can be written by other users (mode 0777)", by_mode=True)
     assert [one.name for one in tmp_path.iterdir()] == ["onbox.toml"], "what was tried there is removed"
     monkeypatch.setattr(ownership, "_made_now", lambda *_: Made(ME, 0o777))
     assert why_not_ours(str(path)) is None
@@ -85,7 +85,7 @@ def test_on_a_mount_that_gives_files_to_one_user_the_owner_says_nothing(
     monkeypatch.setattr(os, "geteuid", lambda: ANN)
     monkeypatch.setattr(ownership, "ROOT", -1)
     monkeypatch.setattr(ownership, "_made_now", lambda *_: Made(ANN, 0o600))
-    assert why_not_ours(str(tmp_path)) == f"belongs to user {ME}, and this is ann"
+    assert why_not_ours(str(tmp_path)) == WhyNotOurs(f"belongs to user {ME}, and this is ann")
     monkeypatch.setattr(ownership, "_made_now", lambda *_: Made(ME, 0o600))
     assert why_not_ours(str(tmp_path)) is None
 

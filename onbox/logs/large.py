@@ -1,0 +1,152 @@
+"""How far a run is, from a log of any size: what is declared at its beginning, where it stands at its end, and a few
+looks between. Costs the same for a megabyte and for a terabyte.
+
+The end decides. A counter that the beginning shows and the end does not (an epoch that is told once an hour) and the
+last start of a run are searched for backwards from the end, as far as `SEARCH_BYTES`. What was not found there is not
+told: a number from the beginning of a log is no news of where the run is now.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.logs.places import Place, Places, apart, spread
+from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
+from onbox.logs.remarks import turn_of
+from onbox.logs.sight import read_line
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+
+WHOLE_BYTES = 1 << 20  # so much is read from the first byte to the last
+HEAD_BYTES = 1 << 17
+TAIL_BYTES = (1 << 18, 1 << 22, 1 << 24)  # the next one where no counter is seen in so much
+LINES_MAX = 3000  # looked at closely; from so many on, the end does not grow
+SAMPLES, SAMPLE_BYTES = 8, 1 << 14
+SEARCH_BYTES = 1 << 25
+START_BYTES = 1 << 15  # of a run that started between: its banner tells its maxima
+HITS_MAX = 64
+KEYS_MAX = 4
+LINE_BYTES = 500
+WORD_BYTES = 4  # of the letters that a line is searched by
+_STARTS = (b"Running training", b"tarting training", b"esuming", b"esumed", b"estart", b"ttempt ", b"elaunch")
+_WORDS = re.compile(rb"[^\d\r\n]+")
+
+
+class Reading(NamedTuple):
+    """unread_bytes: of the log, between its beginning and its end. matters: what they hold could change the answer."""
+
+    progress: Progress
+    unread_bytes: int
+    matters: bool
+
+
+def read_large(fd: int, size: int, settings: ProgressSettings) -> Reading:
+    """The progress that the open file shows. Raises OSError."""
+    log = Places(fd, size)
+    if size <= WHOLE_BYTES:
+        reader = ProgressReader(settings)
+        reader.feed(log.read(0, size))
+        return Reading(reader.result(), 0, matters=False)
+    for tail_bytes in TAIL_BYTES:
+        read = _Read(log, settings, tail_bytes)
+        slow = read.lines > LINES_MAX and not settings.regex
+        if read.shows_counter or slow or tail_bytes + HEAD_BYTES >= size:
+            break
+    read.look_for_the_rest()
+    return read.reading()
+
+
+class _Read:
+    """One reading, with so many bytes of the log's end."""
+
+    def __init__(self, log: Places, settings: ProgressSettings, tail_bytes: int) -> None:
+        self.log, self.settings = log, settings
+        head = log.lines(0, min(HEAD_BYTES, log.size - tail_bytes) if log.size > tail_bytes else 0)
+        self.tail = log.lines(max(head.end, log.size - tail_bytes), log.size)
+        between = spread(SAMPLES, head.end, self.tail.start, SAMPLE_BYTES)
+        self.before = apart([head, *(log.lines(*ends) for ends in between if ends[1] <= self.tail.start)])
+        self.kept: set[str] = set()
+        self._feed()
+
+    def _feed(self) -> None:
+        self.reader = ProgressReader(self.settings)
+        for place in self.before:
+            self.reader.feed(place.data)
+            self.reader.leap()
+        self.mark = self.reader.track.line
+        for at in range(0, len(self.tail.data), 1 << 18):
+            self.reader.feed(self.tail.data[at : at + (1 << 18)])
+        self.track = self.reader.ended().track
+
+    @property
+    def lines(self) -> int:
+        return self.track.line - self.mark
+
+    @property
+    def shows_counter(self) -> bool:
+        shown = [counter.key for counter in self.track.counters.values() if counter.last > self.mark]
+        if self.settings.regex:
+            return "own" in shown
+        return bool(shown) or self.track.percent_line > self.mark
+
+    def look_for_the_rest(self) -> None:
+        """The newest start of a run, and the counters that the end does not show, from the end backwards."""
+        first = self.before[0].end
+        start = max(first, self.tail.start - SEARCH_BYTES)
+        found = self._start_of_run(start)
+        stale = [c for c in self.track.counters.values() if c.last <= self.mark]
+        for counter in sorted(stale, key=lambda counter: -counter.last)[:KEYS_MAX]:
+            line = self._line_of(counter.key)
+            place = self._last_like(line, counter.key, start) if line else None
+            if place is not None:
+                found.append(place)
+            if place is not None or (line and start == first):
+                self.kept.add(counter.key)
+        if found:
+            self.before = apart([*self.before, *found])
+            self._feed()
+
+    def _start_of_run(self, start: int) -> list[Place]:
+        for number, at in enumerate(self.log.backwards(_STARTS, start, self.tail.start)):
+            if turn_of(clean_text(self.log.line_at(at, LINE_BYTES))) == "started":
+                begin = at - len(self.log.line_at(at, LINE_BYTES))
+                return [self.log.lines(begin, min(at + START_BYTES, self.tail.start))]
+            if number >= HITS_MAX:
+                break
+        return []
+
+    def _line_of(self, key: str) -> bytes | None:
+        """The last line before the end that shows a counter."""
+        for place in reversed(self.before):
+            for line in reversed(re.split(rb"[\r\n]+", place.data)):
+                if _shows(line, key):
+                    return line
+        return None
+
+    def _last_like(self, line: bytes, key: str, start: int) -> Place | None:
+        word = max(_WORDS.findall(line) or [b""], key=len)
+        if len(word) < WORD_BYTES:
+            return None
+        for number, at in enumerate(self.log.backwards((word,), start, self.tail.start)):
+            text = self.log.line_at(at, LINE_BYTES)
+            if _shows(text, key):
+                return Place(at, text)
+            if number >= HITS_MAX:
+                break
+        return None
+
+    def reading(self) -> Reading:
+        self.reader.forget(self.mark, self.kept)
+        progress = self.reader.result()
+        sure = any(
+            c.last > self.mark and c.current == progress.current and c.maximum == progress.exact_max is not None
+            for c in self.track.counters.values()
+        )
+        unread = self.log.size - len(self.tail.data) - sum(len(place.data) for place in self.before)
+        return Reading(progress, max(0, unread), matters=unread > 0 and not sure)
+
+
+def _shows(line: bytes, key: str) -> bool:
+    return any(sight.key == key for sight in read_line(clean_text(line)).sights)

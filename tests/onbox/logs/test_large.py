@@ -1,0 +1,110 @@
+"""A log of any size is read at its ends, and nothing is told that was not seen."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from onbox.commands.progress import run as run_progress
+from onbox.logs.large import SEARCH_BYTES, Reading, read_large
+from onbox.logs.progress import ProgressSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+REMARK = b"2026-11-21 03:15:01,658 INFO data.py: part of the data set is in the cache\n"
+MIB = 1 << 20
+
+
+def read(path: Path, *parts: bytes | int, settings: ProgressSettings | None = None) -> Reading:
+    """Parts: bytes, or the size of a hole."""
+    with open(path, "wb") as file:
+        for part in parts:
+            if isinstance(part, int):
+                file.seek(part, os.SEEK_CUR)
+            else:
+                file.write(part)
+    with open(path, "rb") as file:
+        return read_large(file.fileno(), path.stat().st_size, settings or ProgressSettings())
+
+
+def remarks(size: int) -> bytes:
+    return REMARK * (size // len(REMARK))
+
+
+def steps(first: int, last: int, total: int) -> bytes:
+    return b"".join(b"step %d/%d loss 2.310 lr 3e-4\n" % (step, total) for step in range(first, last + 1))
+
+
+def test_a_terabyte_is_read_at_its_ends_only(tmp_path: Path) -> None:
+    reading = read(tmp_path / "log", steps(1, 3000, 90000), 1 << 40, b"\n", steps(80001, 89000, 90000))
+    assert (reading.progress.current, reading.progress.exact_max) == (89000, 90000)
+    assert reading.progress.loss == 2.31
+    assert not reading.matters
+    assert reading.unread_bytes > 1 << 39
+
+
+def test_what_only_the_beginning_showed_is_not_told_as_of_now(tmp_path: Path) -> None:
+    reading = read(tmp_path / "log", steps(1, 5000, 90000), 2 * SEARCH_BYTES, b"\n", remarks(MIB))
+    assert reading.progress.current is None
+    assert reading.progress.loss is None
+    assert reading.matters
+
+
+def test_a_declared_maximum_stands_in_the_beginning(tmp_path: Path) -> None:
+    banner = b"***** Running training *****\n  Total optimization steps = 90,000\n"
+    counts = b"".join(b"step %d loss 2.310 lr 3e-4\n" % step for step in range(1, 80001))
+    reading = read(tmp_path / "log", banner, counts)
+    assert (reading.progress.current, reading.progress.exact_max) == (80000, 90000)
+    assert reading.matters  # a run that began between could have another one
+
+
+def test_a_run_that_began_in_the_middle_has_its_own_maximum(tmp_path: Path) -> None:
+    banner = b"***** Running training *****\n  Total optimization steps = %s\n"
+    counts = [b"".join(b"step %d loss 2.3 lr 3e-4\n" % step for step in range(1, 60001)) for _ in range(2)]
+    reading = read(tmp_path / "log", banner % b"90,000", counts[0], banner % b"70,000", counts[1])
+    assert (reading.progress.current, reading.progress.exact_max) == (60000, 70000)
+
+
+def test_an_epoch_that_is_told_seldom_is_found_above_the_end(tmp_path: Path) -> None:
+    parts = [b"Epoch %d/90\n%s" % (epoch, remarks(MIB)) for epoch in range(1, 8)]
+    reading = read(tmp_path / "log", *parts)
+    assert (reading.progress.current, reading.progress.exact_max) == (7, 90)
+
+
+def test_a_counter_far_above_the_end_is_found(tmp_path: Path) -> None:
+    reading = read(tmp_path / "log", remarks(MIB), steps(1, 400, 500), remarks(6 * MIB))
+    assert (reading.progress.current, reading.progress.exact_max) == (400, 500)
+
+
+def test_batches_of_an_epoch_are_not_the_run(tmp_path: Path) -> None:
+    epochs = [
+        b"Epoch %d/9\n" % epoch + b"".join(b"batch %d/20000 loss 2.310\n" % batch for batch in range(1, 20001))
+        for epoch in range(1, 6)
+    ]
+    reading = read(tmp_path / "log", *epochs)
+    assert (reading.progress.current, reading.progress.exact_max) == (5, 9)
+    assert (reading.progress.inner_current, reading.progress.inner_max) == (20000, 20000)
+
+
+def test_a_bar_without_line_breaks(tmp_path: Path) -> None:
+    bar = b"".join(b"\r%3d%%|####  | %d/100000 [1:51:40<20:02:03,  3.28s/it]" % (n // 1000, n) for n in range(90000))
+    reading = read(tmp_path / "log", bar)
+    assert (reading.progress.current, reading.progress.exact_max) == (89999, 100000)
+
+
+def test_a_regex_of_the_users_own_is_looked_for_further_up(tmp_path: Path) -> None:
+    mine = ProgressSettings(regex=r"@(?P<current>\d+) of (?P<max>\d+)")
+    reading = read(tmp_path / "log", remarks(2 * MIB), b"@12 of 40\n", remarks(2 * MIB), settings=mine)
+    assert (reading.progress.current, reading.progress.exact_max) == (12, 40)
+
+
+def test_the_command_says_what_it_did_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    read(tmp_path / "log", steps(1, 5000, 90000), 2 * SEARCH_BYTES, b"\n", remarks(MIB))
+    assert run_progress(Namespace(log=str(tmp_path / "log"), config=None, json=False)) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "no progress shown\n"
+    assert "bytes in the middle were not read" in shown.err
