@@ -191,7 +191,8 @@ def about_success(verdict: Verdict) -> dict[str, Any]:
 
 
 def about_files(files: Sequence[Found]) -> dict[str, Any]:
-    """Which files and folders a DONE stands for."""
+    """Which files and folders a DONE stands for. What several artifacts match is one."""
+    files = list({found.path: found for found in files}.values())
     return {
         "artifacts": [
             {"path": found.path, "bytes": found.size_bytes, "mtime": found.mtime_ns // 10**9}

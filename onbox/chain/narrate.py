@@ -62,6 +62,11 @@ def _failed(record: Record) -> tuple[str, str]:
     return "FAILED", f"{record.get('reason')}{said} · {record.get('failure_class')}: {record.get('remedy')}"
 
 
+def _accepted(record: Record) -> str:
+    spite = record.get("in_spite_of")
+    return f"its result counts by your word, in spite of: {spite}" if spite else "its earlier DONE counts"
+
+
 def _waiting(record: Record) -> tuple[str, str]:
     return "waiting", f"for {record.get('waiting_for')}, at most {format_duration(_number(record, 'timeout_seconds'))}"
 
@@ -122,7 +127,7 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.STAGE_RETRYING: _retrying,
     Event.STAGE_INTERRUPTED: lambda r: ("interrupted", f"{_attempt(r)} · {r.get('reason')}"),
     Event.STAGE_REDO: lambda _: ("redo", "its DONE is dropped"),
-    Event.DONE_ACCEPTED: lambda _: ("accepted", "its earlier DONE counts"),
+    Event.DONE_ACCEPTED: lambda r: ("accepted", _accepted(r)),
     Event.CHAIN_DONE: _chain_done,
     Event.CHAIN_FAILED: _chain_ended("FAILED"),
     Event.CHAIN_STOPPED: _chain_ended("stopped"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _NOT_FINITE = re.compile(rb"(?i)(?<![a-z])(?:nan|inf)")
+_GRADIENT_NORM = re.compile(rb"(?i)grad(?:ient)?[_ ]?norm")
 LOSS_TAIL_BYTES = 1 << 18
 
 
@@ -115,9 +116,22 @@ def _bad_loss(log: str, progress: ProgressWatch) -> str:
         return ""
     if not _NOT_FINITE.search(tail):  # nearly always; a stage of a moment is not made longer by reading its log
         return ""
+    if _gradient_is_lost(tail):
+        return "0 beside a gradient norm that is not finite"
     loss = (progress.look() or {}).get("loss")
     finite = loss is None or (isinstance(loss, int | float) and math.isfinite(loss))
     return "" if finite else str(loss)
+
+
+def _gradient_is_lost(tail: bytes) -> bool:
+    """A trainer that leaves losses of nan out of its mean (transformers does by default) shows 0 beside the gradient
+    norm that gives it away. The last line with such a norm tells.
+    """
+    from onbox.triage import signs  # noqa: PLC0415 - large, and needed only where something is not finite
+
+    told = [line for line in re.split(rb"[\r\n]", tail) if _GRADIENT_NORM.search(line)]
+    last = told[-1].decode(errors="replace") if told else ""
+    return signs.LOST_GRADIENT.search(last) is not None and signs.ZERO_LOSS.search(last) is not None
 
 
 def ended_from_record(record: Mapping[str, Any]) -> Ended:

@@ -77,9 +77,14 @@ def existing_run(project: Project, run: str | None) -> RunPaths:
         return project.paths(known[0])
     _refuse_removed_state(paths)
     if not known:
-        raise Trouble(Exit.USAGE, f"no run in {project.state_dir} yet; start one: onbox chain 'train=python train.py'")
+        raise Trouble(Exit.USAGE, f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
     name = os.path.basename(paths.root)
     raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
+
+
+def how_to_start(project: Project) -> str:
+    """The command that starts a first run: of the stages that onbox.toml has, or of one that is named."""
+    return "onbox chain" if project.config.stages else "onbox chain 'train=python train.py'"
 
 
 def run_to_act_on(project: Project, run: str | None) -> RunPaths:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.look import RunView, look_at_run
-from onbox.commands.project import add_config_option, existing_run, load_project_to_read, run_names
+from onbox.commands.project import add_config_option, existing_run, how_to_start, load_project_to_read, run_names
 from onbox.commands.status_data import as_data
 from onbox.commands.status_text import render_status
 from onbox.contract.exits import Exit
@@ -81,7 +81,7 @@ def run_runs(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "state_dir": project.state_dir, "runs": rows}, indent=2))
     elif not rows:
-        print(f"no run in {project.state_dir} yet; start one: onbox chain 'train=python train.py'")
+        print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
     for data in [] if args.json else rows:
         done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
         where = data.get("stage") or data.get("reason") or ""

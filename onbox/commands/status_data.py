@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import platform
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.launch import read_stages
+from onbox.chain.leavings import lost_results
 from onbox.chain.look import RunView, StageView, log_look
 from onbox.chain.slots import read_marker
 from onbox.contract.events import Event
+from onbox.contract.manifest import folder_of
 from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
 from onbox.contract.tracker import identity_from_record
@@ -20,7 +24,7 @@ from onbox.system.clock import parse_utc, wall
 from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from onbox.chain.job_view import JobView
     from onbox.contract.paths import RunPaths
@@ -34,6 +38,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     """The status as JSON-ready data; the text form shows a part of it. found: the run's jobs; None: it has none."""
     head = view.head
     reason = (view.end or {}).get("reason") or None
+    missing = _missing_results(paths, view)
     data = {
         "schema": 1,
         "run": head.run,
@@ -52,7 +57,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log_look(paths, view),
         "failure": _failure(paths, view),
-        "warnings": _warnings(view),
+        "warnings": [*_warnings(view), *missing],
         "repeated": _repeated(view),
         "progress": view.status.get("progress") if view.runner_alive else None,
         "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
@@ -66,7 +71,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "journal_damaged_lines": view.unreadable_lines,
         **({} if found is None else _engine_data(paths, view, found)),
     }
-    return {**data, **_step_data(_step(view, data["failure"], found), head.run)}
+    return {**data, **_step_data(_step(view, data["failure"], found, missing), head.run)}
 
 
 def _engine_data(paths: RunPaths, view: RunView, found: JobView) -> dict[str, Any]:
@@ -173,9 +178,26 @@ def _stage_data(stage: StageView, view: RunView) -> dict[str, Any]:
     }
 
 
-def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | None) -> Step:
+def _missing_results(paths: RunPaths, view: RunView) -> list[str]:
+    """What the stages of a finished run left and what is gone, a sentence each. What cannot be looked at is not said to
+    be gone.
+    """
+    if view.state is not RunState.DONE or view.head.data.get("host") not in (None, platform.node()):
+        return []
+    project = str(view.head.project)
+    lines = []
+    with suppress(OSError, ValueError):
+        for frozen in read_stages(paths):
+            marker = read_marker(paths.done(frozen.stage.name)) if frozen.stage.artifacts else None
+            if isinstance(marker, Marker) and os.path.isdir(project):
+                gone = lost_results(frozen.stage, folder_of(project, frozen.stage), marker).gone
+                lines += [safe_line(f"stage {frozen.stage.name} is DONE, but {text}") for text in gone]
+    return lines
+
+
+def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | None, missing: Sequence[str] = ()) -> Step:
     """What to do about the run, by the same table as everywhere."""
-    signs = set()
+    signs = {Sign.RESULTS_MISSING} if missing else set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
     if failure is not None and failure.get("failure_class"):
@@ -183,7 +205,7 @@ def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | Non
         signs |= signs_of_failure(known, may_repeat=may_repeat(known))
     if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
-    if found is None and not view.runner_alive and not view.keeper_alive and view.stage_alive is not None:
+    if found is None and not view.runner_alive and view.stage_alive is not None:
         signs.add(Sign.RUNNER_GONE)
     if view.state is RunState.PENDING and not (found is not None and found.is_live):
         signs.add(Sign.UNATTENDED)

@@ -5,6 +5,7 @@ What no file can ever match is an error here, and not a surprise after hours of 
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Mapping
@@ -92,6 +93,20 @@ def _plain_artifact(value: object) -> Artifact:
     if "*" in path or "?" in path:
         raise Unwanted("a literal path; write { glob = … }, or { path = … } if the file has just this name")
     return Artifact(path)
+
+
+def merge_artifacts(*groups: Iterable[Artifact]) -> tuple[Artifact, ...]:
+    """What is named twice (as an artifact, and by the preset of its checkpoints) is one artifact, with the stricter
+    numbers: it is counted and judged once.
+    """
+    merged: dict[tuple[str, bool], Artifact] = {}
+    for artifact in itertools.chain(*groups):
+        key = (posixpath.normpath(artifact.pattern), artifact.is_glob)
+        one = merged.setdefault(key, artifact)
+        merged[key] = one._replace(
+            min_count=max(one.min_count, artifact.min_count), min_bytes=max(one.min_bytes, artifact.min_bytes)
+        )
+    return tuple(merged.values())
 
 
 # -- checkpoints

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onbox.contract import config_values as values
-from onbox.contract.config_artifacts import read_artifacts, read_checkpoints, refuse_shared_artifacts
+from onbox.contract.config_artifacts import merge_artifacts, read_artifacts, read_checkpoints, refuse_shared_artifacts
 from onbox.contract.config_backends import merge_options, read_options
 from onbox.contract.config_fields import ConfigError, Table, Unwanted
 from onbox.contract.config_wait import read_wait_for
@@ -81,7 +81,7 @@ def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
         cmd=table.require("cmd", values.command, "", values.COMMAND_WANTED),
         cwd=table.read("cwd", values.text, "."),
         env=merge_env(shared.env, read_env(table)),
-        artifacts=(*read_artifacts(table), *preset.artifacts),
+        artifacts=merge_artifacts(read_artifacts(table), preset.artifacts),
         timeout_seconds=table.read("timeout", values.positive_duration, None),
         stall_after_seconds=table.read("stall_after", values.positive_duration, None),
         min_duration_seconds=table.read("min_duration", values.duration, None),

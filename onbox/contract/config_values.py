@@ -218,7 +218,7 @@ def run_name(value: object) -> str:
 def host(value: object) -> str:
     """A host as ssh takes it. One that begins with "-" would be read by ssh as an option."""
     name = text(value)
-    if name.startswith("-") or any(c.isspace() or not c.isprintable() for c in name):
+    if name.startswith("-") or "@-" in name or "//-" in name or any(c.isspace() or not c.isprintable() for c in name):
         raise Unwanted('a host: an alias of ~/.ssh/config, or "user@name"')
     return name
 

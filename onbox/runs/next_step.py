@@ -249,7 +249,7 @@ TABLE: tuple[StepRow, ...] = (
     StepRow(
         Step("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
              "start its command by hand: the stage lives", resume_now=True),
-        _has(Sign.RUNNER_GONE), "the stage is well, but nobody would continue the chain after it",
+        _has(Sign.RUNNER_GONE), "the stage is well, but nobody watches it: no timeout, no stall is noticed",
     ),
     StepRow(
         Step("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",

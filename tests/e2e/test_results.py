@@ -21,6 +21,13 @@ cmd = "echo eval >>ran"
 """
 
 
+def test_who_has_stages_is_told_to_start_those(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(CONFIG)
+    for words in (["runs"], ["status"]):
+        said = box.onbox(*words)
+        assert (said.stdout + said.stderr).endswith("start one: onbox chain\n")
+
+
 @pytest.fixture
 def done(box: Box) -> Box:
     (box.project / "onbox.toml").write_text(CONFIG)
@@ -55,6 +62,9 @@ def test_a_result_that_is_gone_is_not_skipped_in_silence(done: Box, damage: str)
         best.unlink()
     else:
         best.write_text("of another run")
+    status = done.status()
+    assert status["next_command"] == "onbox resume --dry-run digits", "as patrol and handbook say"
+    assert "stage train is DONE, but best.pt" in status["warnings"][0]
     refused = done.onbox("chain")
     assert refused.returncode == 78
     assert "best.pt is not there any more" in refused.stderr or "best.pt has 14 B, and had 5 B" in refused.stderr
@@ -88,7 +98,10 @@ def test_a_failed_stage_counts_by_a_persons_word(box: Box) -> None:
     """Exit 1 in teardown, after the final checkpoint: the evaluation may go on, and the word is on record."""
     words = ["train=echo best >best.pt; exit 1", "eval=echo eval >>ran"]
     assert box.onbox("chain", *words).returncode == 1
-    assert box.onbox("chain", *words, "--accept-done", "train").returncode == 0
+    accepted = box.onbox("chain", *words, "--accept-done", "train")
+    assert accepted.returncode == 0
+    assert "its result counts by your word, in spite of: exit_code: 1" in accepted.stdout
+    assert "its earlier DONE" not in accepted.stdout
     assert (box.ran, box.markers) == (["eval"], ["CHAIN_DONE", "eval_DONE", "train_DONE"])
     marker, (event,) = box.marker("train_DONE"), box.events("done_accepted")
     assert (marker["exit_code"], marker["accepted_by"]) == (1, event["accepted_by"])

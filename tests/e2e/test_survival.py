@@ -458,6 +458,7 @@ def test_status_tells_when_the_keeper_is_gone_too(box: Box) -> None:
     start_waiting(box)
     box.kill_runner()
     assert "continues the chain" in box.onbox("status").stdout
+    assert box.status()["step"] == "runner-gone", "as patrol and handbook say"
     os.kill(keeper_pid(box), signal.SIGKILL)
     wait_until(lambda: "takes over" in box.onbox("status").stdout, "status to tell")
 

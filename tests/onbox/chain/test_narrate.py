@@ -101,6 +101,11 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         Event.DONE_ACCEPTED,
         {"stage": "train"},
     ),
+    (
+        "train        accepted     its result counts by your word, in spite of: exit_code: 1, wanted 0",
+        Event.DONE_ACCEPTED,
+        {"stage": "train", "in_spite_of": "exit_code: 1, wanted 0"},
+    ),
     ("chain        done         2 of 2 stages · 1m00s", Event.CHAIN_DONE, {"stages": 2, "duration_seconds": 60.0}),
     (
         'train        tracker      wandb abc12345 "try-7" · https://wandb.ai/lab/lm/runs/a · as the attempt before',

@@ -311,3 +311,9 @@ def test_a_preset_says_what_a_checkpoint_is_called(text: str, pattern: str) -> N
     (stage,) = read(f'[stages.train]\ncmd = "x"\n{text}').stages
     assert [(one.pattern, one.is_glob, one.min_count) for one in stage.artifacts] == [(pattern, True, 1)]
     assert stage.checkpoints in text
+
+
+def test_what_artifacts_and_preset_both_name_is_counted_once() -> None:
+    text = 'artifacts = [{ glob = "ckpt/checkpoint-*", min_count = 2 }]\ncheckpoints = { kind = "hf", path = "ckpt/" }'
+    (stage,) = read(f'[stages.train]\ncmd = "x"\n{text}').stages
+    assert stage.artifacts == (Artifact("ckpt/checkpoint-*", is_glob=True, min_count=2),)

@@ -194,6 +194,8 @@ def test_a_wrong_stage_value_is_refused(body: str, path: str, wanted: str) -> No
         ("[progress]\nmax = '5.16k'", "progress.max", "a whole number"),
         ("[boxes.'a b']\nhost = 'x'", 'boxes."a b"', "a name"),
         ("[boxes.b]\nhost = '-oProxyCommand=id'", "boxes.b.host", "a host"),
+        ("[boxes.b]\nhost = 'ada@-oProxyCommand=id'", "boxes.b.host", "a host"),
+        ("[boxes.b]\nhost = 'ssh://-oProxyCommand=id'", "boxes.b.host", "a host"),
         ("[boxes.b]\nbackend = 'slrum'", "boxes.b.backend", 'did you mean "slurm"?'),
         ("[boxes.b]\nrecover = true", "boxes.b.recover", "one of never, resume"),
         ("[boxes.b.watch]\nartifacts = 'x'", "boxes.b.watch.artifacts", "a list"),
