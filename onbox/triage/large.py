@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.logs.places import Place, Places, apart, spread
+from onbox.system.places import Place, Places, apart, spread
 from onbox.triage.scan import Scanner
 from onbox.triage.text import Gap, blocks
 
