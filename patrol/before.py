@@ -61,7 +61,7 @@ class Before(NamedTuple):
 
 
 class BoxBefore(NamedTuple):
-    """One box's past. failures: how often in a row it was not reached; next_try_at: not before that (back-off).
+    """One box's past. failures: how often in a row it was not reached.
 
     disks: `(at, mount, bytes_free, inodes_free or None)` of the newest looks, at most 256, for trends. last_tick_at: of
     the last tick, whatever it brought. kernel_seconds: uptime up to which the kernel's log was read.
@@ -72,7 +72,6 @@ class BoxBefore(NamedTuple):
     failures: int = 0
     first_failure_at: float | None = None
     last_reason: str | None = None
-    next_try_at: float | None = None
     boot_id: str | None = None
     oom_kills: int | None = None
     kernel_seconds: float | None = None

@@ -65,7 +65,7 @@ def _with_words(judged: BoxJudged, words: str) -> BoxJudged:
 
 
 def _look_again(settings: Settings, judged: BoxJudged, past: Past, policy: Policy) -> BoxJudged | None:
-    for seen in look_at_all(settings, (judged.box,), past, even_waiting=True):
+    for seen in look_at_all(settings, (judged.box,), past):
         return judge(judged.box, seen.snapshot, None, Frame(past, policy, settings.ssh_command, wall()))
     return None
 

@@ -21,10 +21,6 @@ SLACK_SECONDS = 5.0  # beyond its deadline; then its thread is left behind
 JITTER_SECONDS = 0.02  # between two starts: no two clients of one tick knock in the same instant
 CONFIGURATION_SECONDS = 2.0
 
-BACKOFF_CAP_SECONDS = 4 * 3600.0
-LONGEST_BACKOFF_SECONDS = 8 * 86400.0  # of a weekly schedule, the longest that anybody has, with its spread
-LATENESS = 0.1  # of a cadence: a tick that comes a little early is not the one before
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -182,19 +178,3 @@ def gate_of(configuration: str) -> str:
     if command not in {"none", ""}:
         return f"proxy {command.replace(host, '%h') if host else command}"
     return f"{host}:{port}" if host else ""
-
-
-# -- a box that is not there
-
-
-def next_try_at(failures: int, failed_at: float, cadence_seconds: float, *, spread: float = 0.0) -> float | None:
-    """When a box that was not reached `failures` times in a row is tried again; None: at the next tick. Pure.
-
-    The first failure delays nothing: the next tick confirms it or not. Then one tick is left out, then three, and so
-    on, at most BACKOFF_CAP_SECONDS (or one cadence, where that is longer). spread: -1 to 1, a tenth of the delay.
-    """
-    if failures <= 1:
-        return None
-    ticks = 2.0 ** min(failures - 1, 32)
-    delay = min(cadence_seconds * ticks, max(BACKOFF_CAP_SECONDS, cadence_seconds))
-    return failed_at + delay * (1 + 0.1 * spread) - cadence_seconds * LATENESS

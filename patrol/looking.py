@@ -12,7 +12,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.tracker import Intent
 from onbox.errors import Trouble
 from onbox.system.clock import monotonic, wall
-from patrol.fleet import LONGEST_BACKOFF_SECONDS, Limits, Visit, find_gates, next_try_at, visit_all
+from patrol.fleet import Limits, Visit, find_gates, visit_all
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh import CONNECT_SECONDS, Connection, Target, ask
 
@@ -67,18 +67,15 @@ def target_of(settings: Settings, box: BoxSettings) -> Target:
     return Target(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
 
 
-def look_at_all(
-    settings: Settings, boxes: Sequence[BoxSettings], past: Past, *, even_waiting: bool = False
-) -> Iterator[Seen]:
-    """Every box once, as each comes. A box whose back-off lasts is not tried, unless even_waiting."""
+def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) -> Iterator[Seen]:
+    """Every box once, as each comes; also one that did not answer the last times: it costs its connect timeout, beside
+    the others.
+    """
     now = wall()
     tried = []
     for box in boxes:
-        before = past.boxes.get(box.name)
         if why := settings.not_trusted(box):
             yield Seen(box, Unreachable(box.name, now, "untrusted", why), None)
-        elif before is not None and not even_waiting and _waits(before, now):
-            yield Seen(box, Unreachable(box.name, now, "waiting", _why_waiting(before)), None)
         else:
             tried.append(box)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
@@ -96,15 +93,6 @@ def look_at_all(
     )
     for visit in visits:
         yield _seen(visit, settings.state)
-
-
-def _waits(before: BoxBefore, now: float) -> bool:
-    """Whether the box's back-off lasts. A time that no back-off reaches was reckoned by a clock that was wrong."""
-    return before.next_try_at is not None and now < before.next_try_at <= now + LONGEST_BACKOFF_SECONDS
-
-
-def _why_waiting(before: BoxBefore) -> str:
-    return f"not reached {before.failures} times in a row ({before.last_reason})"
 
 
 def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:
@@ -194,13 +182,3 @@ def seen_defect(box: BoxSettings, error: BaseException, state: str) -> Seen:
     from patrol.defects import note_defect  # noqa: PLC0415 - only when something is wrong
 
     return Seen(box, Unreachable(box.name, wall(), "defect", note_defect(state, box.name, error)), None)
-
-
-def back_off(after: BoxBefore, snapshot: Snapshot, cadence_seconds: float) -> BoxBefore:
-    """The box's memory with the time before which it is not tried again."""
-    if not isinstance(snapshot, Unreachable) or snapshot.reason in ("waiting", "untrusted"):
-        return after
-    import random  # noqa: PLC0415 - only where a box was not reached
-
-    spread = random.uniform(-1.0, 1.0)  # noqa: S311 - so that boxes do not come back all at once
-    return after._replace(next_try_at=next_try_at(after.failures, snapshot.at, cadence_seconds, spread=spread))

@@ -225,8 +225,6 @@ def fold_box(before: BoxBefore, snapshot: Snapshot, now: float) -> BoxBefore:
     """The box's memory after this tick. A failed look changes nothing of what was seen before."""
     before = before._replace(last_tick_at=now)
     if isinstance(snapshot, Unreachable):
-        if snapshot.reason == "waiting":
-            return before
         first = before.first_failure_at if before.failures and before.first_failure_at is not None else now
         return before._replace(failures=before.failures + 1, first_failure_at=first, last_reason=snapshot.reason)
     boot_id, uptime = _boot_and_uptime(snapshot)
@@ -241,7 +239,6 @@ def fold_box(before: BoxBefore, snapshot: Snapshot, now: float) -> BoxBefore:
         failures=0,
         first_failure_at=None,
         last_reason=None,
-        next_try_at=None,
         boot_id=boot_id or before.boot_id,
         oom_kills=kills if kills is not None else (before.oom_kills if same_boot else None),
         kernel_seconds=kernel_seconds,

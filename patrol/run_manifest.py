@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.json_text import as_number, as_object, parse_object
 from onbox.contract.names import name_problem
 from onbox.contract.runfile import is_apart
+from onbox.contract.targets import NOTIFY_EVENTS
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class Manifest(NamedTuple):
     """id: INODE.SIZE.MTIME of the file. run_id: "" where the file was not understood; why: then the reason. python: of
     the run, an absolute path, or "". engine: that the run was handed to, or "". engine_settings: where it answers and
     what its token is called, as the run's own records say; believed by nobody yet. is_apart: its jobs write to another
-    disk. targets: whom the run tells: what is relayed goes nowhere else. is_whole: every stage was read.
+    disk. targets: whom the run tells: what is relayed goes nowhere else. news: what it tells
+    each of them. is_whole: every stage was read.
     """
 
     id: str = NOT_READ
@@ -41,6 +43,7 @@ class Manifest(NamedTuple):
     engine_settings: Mapping[str, str] = {}
     is_apart: bool = False
     targets: tuple[str, ...] = ()
+    news: Mapping[str, tuple[str, ...]] = {}
     every_seconds: float = EVERY_SECONDS
     stage_count: int = 0
     stages: Mapping[str, StageFacts] = {}
@@ -60,6 +63,7 @@ def parse(text: bytes, identity: str) -> Manifest:
     if len(stages) > STAGES_LIMIT:
         stages = {name: one for name, one in stages.items() if one != StageFacts()}
     backend = as_object(head.get("backend"))
+    news = _news(head)
     return Manifest(
         id=identity,
         run_id=safe_line(head["run_id"], 80),
@@ -67,7 +71,8 @@ def parse(text: bytes, identity: str) -> Manifest:
         engine=safe_line(backend.get("name") or "", 40),
         engine_settings=_settings(backend),
         is_apart=bool(backend) and is_apart(backend),
-        targets=_targets(head),
+        targets=tuple(news),
+        news=news,
         every_seconds=as_number(as_object(head.get("settings")).get("sample_every_seconds")) or EVERY_SECONDS,
         stage_count=stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         stages=stages,
@@ -93,10 +98,15 @@ def _settings(backend: dict[str, Any]) -> dict[str, str]:
     return {key: value for key in _ENGINE_KEYS if isinstance(value := backend.get(key), str) and len(value) < 500}
 
 
-def _targets(head: dict[str, Any]) -> tuple[str, ...]:
+def _news(head: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Of what each target is told, by its name."""
     found = as_object(head.get("notify")).get("targets")
-    names = [as_object(one).get("name") for one in found[:TARGETS_LIMIT]] if isinstance(found, list) else []
-    return tuple(name for name in names if isinstance(name, str) and name_problem(name) is None)
+    news = {}
+    for one in map(as_object, found[:TARGETS_LIMIT] if isinstance(found, list) else ()):
+        name, on = one.get("name"), one.get("on")
+        if isinstance(name, str) and name_problem(name) is None:
+            news[name] = tuple(word for word in NOTIFY_EVENTS if isinstance(on, list) and word in on)
+    return news
 
 
 def _program(path: object) -> str:
@@ -118,4 +128,5 @@ def from_plain(data: dict[str, Any]) -> Manifest:
     if set(data) != set(Manifest._fields):
         raise KeyError("the manifest of another version")
     stages = {name: StageFacts(*one) for name, one in data["stages"].items()}
-    return Manifest(**{**data, "targets": tuple(data["targets"]), "stages": stages})
+    news = {name: tuple(words) for name, words in data["news"].items()}
+    return Manifest(**{**data, "targets": tuple(data["targets"]), "news": news, "stages": stages})

@@ -219,6 +219,7 @@ class RunLook(NamedTuple):
     this attempt's log that matches done_regex; the value says which. reason: of the end, in words.
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
+    given_up: those that no target took.
     ends: bad ends of its attempts, as its journal tells, oldest first.
     python: the interpreter on the box that has onbox, as recorded at its start. onbox: how onbox is called there.
     expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
@@ -261,6 +262,7 @@ class RunLook(NamedTuple):
     artifacts: Maybe[Artifacts] = NOT_ASKED
     counts: tuple[FileCount, ...] = ()
     undelivered: Maybe[int] = NOT_ASKED
+    given_up: Maybe[int] = NOT_ASKED
     notify_trouble: str = ""
     scheduler: Maybe[Scheduler] = NOT_ASKED
     expected_seconds: Maybe[float] = NOT_ASKED

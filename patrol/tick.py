@@ -27,7 +27,7 @@ from onbox.system.ownership import make_own_folder
 from patrol.defects import note_defect
 from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.kept import MemoryTrouble, Past, TickNote, must_be_text
-from patrol.looking import back_off, look_at_all, seen_defect
+from patrol.looking import look_at_all, seen_defect
 from patrol.memory import Memory
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.verdict import Severity, worst_severity
@@ -46,12 +46,11 @@ LOCK = "tick.lock"
 
 
 class Wishes(NamedTuple):
-    """How this tick was asked for. asked_by_name: these boxes are tried also while their back-off lasts. unattended: by
-    a timer. act: whether resume, relay and ping may be done.
+    """How this tick was asked for. unattended: by a timer. act: whether resume, relay, messages and ping
+    may be done.
     """
 
     boxes: tuple[BoxSettings, ...]
-    asked_by_name: bool = False
     unattended: bool = False
     act: bool = True
 
@@ -210,6 +209,7 @@ class _Tick:
         if self.wishes.act:
             self.notes += self._relay(judged)
             self._tell(judged, began, now, severity)
+            self._speak(judged, now)
         self.troubles += self.memory.notes
         if self.troubles and severity.rank < Severity.WARNING.rank:
             severity = Severity.WARNING
@@ -226,7 +226,7 @@ class _Tick:
         """Every box, shown as it comes, those at which something may be done after that; in the order of the
         configuration.
         """
-        seen_boxes = look_at_all(self.settings, self.wishes.boxes, past, even_waiting=self.wishes.asked_by_name)
+        seen_boxes = look_at_all(self.settings, self.wishes.boxes, past)
         found: dict[str, BoxJudged] = {}
         policy: Policy | None = None
         for seen in seen_boxes:
@@ -247,7 +247,7 @@ class _Tick:
         except Exception as error:  # noqa: BLE001 - a defect met at one box must not end the tick of the others
             seen = seen_defect(seen.box, error, self.settings.state)
             one = judge(seen.box, seen.snapshot, None, frame)
-        return one._replace(after=back_off(one.after, seen.snapshot, frame.policy.thresholds.cadence_seconds))
+        return one
 
     def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
         """A box after what may be done there."""
@@ -313,6 +313,16 @@ class _Tick:
             self.troubles += write_metrics(self.settings, judged, began, now)
         if self.settings.patrol.ping is not None:
             self.troubles += ping_watcher(self.settings, judged, severity, self.environ)
+
+    def _speak(self, judged: Sequence[BoxJudged], now: float) -> None:
+        if not self.settings.config.notify.targets:
+            return
+        from patrol.speaking import speak  # noqa: PLC0415 - only where somebody is to be told
+
+        try:
+            self.troubles += speak(self.settings, judged, self.environ, now, unattended=self.wishes.unattended)
+        except Exception as error:  # noqa: BLE001 - the tick is remembered and said all the same
+            self.troubles.append(f"people could not be told: {note_defect(self.settings.state, 'notices', error)}")
 
 
 def warn(text: str) -> None:

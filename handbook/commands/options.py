@@ -29,7 +29,7 @@ def look_now(place: Place) -> str:
     """
     from patrol.tick import Busy, Wishes, tick  # noqa: PLC0415 - only who looks needs the half of a patrol
 
-    wishes = Wishes(place.settings.config.boxes, asked_by_name=True, act=False)
+    wishes = Wishes(place.settings.config.boxes, act=False)
     if not wishes.boxes:
         return "no box is configured: patrol add HOST"
     try:

@@ -243,7 +243,8 @@ class Viewer:
         return 128 + number
 
     def _goes_on(self, what: str) -> str:
-        ways = "watch it: onbox attach; end it: onbox stop"
+        run = os.path.basename(self.paths.root)  # the words alone would mean the configured run
+        ways = f"watch it: onbox attach {run}; end it: onbox stop {run}"
         return f"onbox: {what}; the run goes on (runner pid {self.runner.pid}). {ways}"
 
     def _result(self) -> int:

@@ -93,8 +93,8 @@ def _launched_text(definition: Definition, started: Launched, said: str) -> str:
     lines = [f"run {run} ({definition.head['run_id']}) goes on by itself, runner pid {started.pid}"]
     lines += [f"  said    {said}" if said else "  said    nothing yet"]
     lines += [f"  markers {will_appear(definition.paths, names)}"]
-    lines += ["  watch   onbox attach · onbox status · onbox logs -f"]
-    lines += ["  stop    onbox stop      continue  onbox resume"]
+    lines += [f"  watch   onbox attach {run} · onbox status {run} · onbox logs -f --run {run}"]
+    lines += [f"  stop    onbox stop {run}      continue  onbox resume {run}"]
     lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
     return "\n".join(lines)
 

@@ -88,7 +88,7 @@ def _stop_jobs(paths: RunPaths, grace_seconds: float) -> int:
         return Exit.DONE
     view = look_at_run(paths)
     over = view is not None and view.state is RunState.DONE
-    print("the run had ended before the stop took effect: done" if over else "stopped; continue with: onbox resume")
+    print("the run had ended before the stop took effect: done" if over else f"stopped; {_goes_on_with(paths)}")
     return Exit.DONE
 
 
@@ -115,14 +115,18 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
         finally:
             os.close(lock.lock_fd)
     if not told and view is not None and view.state is RunState.INTERRUPTED:
-        print("stopped, recorded as interrupted; continue with: onbox resume")
+        print(f"stopped, recorded as interrupted; {_goes_on_with(paths)}")
         return Exit.DONE
     if view is None or view.state is not RunState.STOPPED:
         state = view.state.value if view else "gone"
         print(f"the run had ended before the stop took effect: {state}")
         return Exit.DONE
-    print(f"stopped at stage {view.end['stopped_at'] if view.end else '?'}; continue with: onbox resume")
+    print(f"stopped at stage {view.end['stopped_at'] if view.end else '?'}; {_goes_on_with(paths)}")
     return Exit.DONE
+
+
+def _goes_on_with(paths: RunPaths) -> str:
+    return f"continue with: onbox resume {os.path.basename(paths.root)}"
 
 
 def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
@@ -144,7 +148,7 @@ def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
     if survivors:
         pids = ", ".join(f"{entry.identity.pid} ({entry.state})" for entry in survivors)
         raise Trouble(Exit.INTERNAL, f"stage {stage}: not ended even by SIGKILL: pid {pids}")
-    print(f"stopped stage {stage} (its runner was gone); continue with: onbox resume")
+    print(f"stopped stage {stage} (its runner was gone); {_goes_on_with(paths)}")
     return Exit.DONE
 
 

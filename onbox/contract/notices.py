@@ -23,8 +23,15 @@ SCHEMA = 1
 TEXT_LIMIT = 2000  # characters of one text in a notice
 TEST_EVENT = "test"
 
+# What a patrol tells by itself; the word of `[notify] on` for all three.
+PATROL_WORD = "patrol"
+PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE = "patrol_trouble", "patrol_recovered", "patrol_done"
+
 _WORD_OF = {event: word for word, events in EVENTS_OF.items() for event in events}
 STOP_REASON = "stopped on request"
+_BAD = frozenset(
+    ("stage_failed", "stalled", "chain_failed", "gate_refused", "tracker_drift", "interrupted", PATROL_TROUBLE)
+)
 
 
 class Notice(NamedTuple):
@@ -70,11 +77,17 @@ class Notice(NamedTuple):
     @property
     def key(self) -> tuple[str | None, ...]:
         """Bad news of the same key in a row is one thing that happened again; good news is always told by itself."""
-        return (self.event, self.stage, self.failure_class) if self.is_bad else (self.id,)
+        again = self.is_bad and not self.is_of_patrol
+        return (self.event, self.stage, self.failure_class) if again else (self.id,)
 
     @property
     def is_bad(self) -> bool:
-        return self.event in ("stage_failed", "stalled", "chain_failed", "gate_refused", "tracker_drift", "interrupted")
+        return self.event in _BAD
+
+    @property
+    def is_of_patrol(self) -> bool:
+        """A patrol groups what belongs together before it tells it."""
+        return self.event in (PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE)
 
 
 def word_of(record: Record) -> str | None:

@@ -18,11 +18,12 @@ EVENTS_OF: dict[str, tuple[str, ...]] = {
     "chain_failed": (Event.CHAIN_FAILED,),
     "gate_refused": (Event.GATE_REFUSED,),
     "tracker_drift": (Event.TRACKER_DRIFT,),
+    "patrol": (),  # what a patrol tells of: it has no journal
     "interrupted": (Event.CHAIN_INTERRUPTED, Event.STAGE_INTERRUPTED),
     "stopped": (Event.CHAIN_STOPPED,),
 }
 NOTIFY_EVENTS = tuple(EVENTS_OF)
-DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[:7]  # who stops a chain or a machine knows it
+DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[:8]  # who stops a chain or a machine knows it
 
 # Names of the formats; `onbox/notify/table.py` has the code of each. None: found by the URL.
 FORMATS = (

@@ -104,7 +104,7 @@ cmd = "python eval.py"
 # Where to: each "env:NAME" or "file:PATH", which hold the URL; the format is known by the URL. Default: nowhere
 #urls = ["env:ONBOX_WEBHOOK"]
 # Of which events. Default: these; there are "interrupted" and "stopped", too
-#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused", "tracker_drift"]
+#on = ["stage_done", "stage_failed", "stalled", "chain_done", "chain_failed", "gate_refused", "tracker_drift", "patrol"]
 # How long one try may take, whatever the other side does. Default: "20s"
 #attempt_timeout = "20s"
 # How long to wait before the second try; twice as long each time, up to the limit. Defaults: "2s" and "60s"

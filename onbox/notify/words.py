@@ -13,13 +13,23 @@ if TYPE_CHECKING:
 
 LINE_LIMIT = 300
 
-_SIGNS = {"stage_done": "✓", "chain_done": "✓", "stage_failed": "✗", "chain_failed": "✗"}
+_SIGNS = {
+    "stage_done": "✓",
+    "chain_done": "✓",
+    "stage_failed": "✗",
+    "chain_failed": "✗",
+    "patrol_recovered": "✓",
+    "patrol_done": "✓",
+}
 
 
 def title(notice: Notice) -> str:
     """One line: `✗ digits/train FAILED (host_oom) on gpu1`."""
     if notice.event == "test":
         return _short(f"onbox test message of {notice.run} on {notice.host or 'this box'}")
+    if notice.is_of_patrol:
+        what = f"{_SIGNS.get(notice.event, '!')} {notice.run} {notice.state}"
+        return _short(what + (f": {notice.reason}" if notice.reason else ""))
     what = f"{notice.run}/{notice.stage}" if notice.stage and notice.attempt else f"{notice.run} (chain)"
     sign = "!" if notice.warning else _SIGNS.get(notice.event, "!")
     text = f"{sign} {what} {notice.state}" + (", with a warning" if notice.warning else "")
@@ -37,7 +47,7 @@ def lines(notice: Notice) -> list[str]:
 def _lines(notice: Notice) -> Iterator[str]:
     if notice.times > 1:
         yield f"{notice.times} times since {notice.since or '?'}"
-    if notice.reason:
+    if notice.reason and not notice.is_of_patrol:
         yield f"why: {notice.reason}"
     if notice.warning:
         yield f"WARNING: {notice.warning}"
@@ -54,7 +64,7 @@ def _lines(notice: Notice) -> Iterator[str]:
         yield f"next: {notice.next_command}"
     if notice.log:
         yield f"logs: {notice.log}"
-    yield f"{notice.at} · run {notice.run_id}"
+    yield f"{notice.at} · " + (f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {notice.run_id}")
 
 
 def _facts(notice: Notice) -> str:

@@ -233,7 +233,7 @@ def _check(new: bytes, before: dict[str, Any], name: str, path: str, table: str)
 
 def _first_look(settings: Settings, name: str) -> int:
     output = Output(sys.stdout)
-    wishes = Wishes(choose_boxes(settings, [name]), asked_by_name=True, act=False)
+    wishes = Wishes(choose_boxes(settings, [name]), act=False)
 
     def show(judged: Any) -> None:
         told: set[Finding] = set()

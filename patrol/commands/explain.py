@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     boxes = choose_boxes(settings, [box_name])
     past = Memory(settings.state).recall()
     frame = Frame(past, policy_of(settings), settings.ssh_command, wall())
-    (seen,) = look_at_all(settings, boxes, past, even_waiting=True)
+    (seen,) = look_at_all(settings, boxes, past)
     judged = judge(seen.box, seen.snapshot, None, frame)
     chosen = [one for one in judged.runs if run_name in (None, one.verdict.run)]
     if not chosen:

@@ -14,12 +14,14 @@ from onbox.cron_daemon import cron_runs
 from onbox.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.crontab_text import BadLine, with_line
 from onbox.errors import Trouble
+from onbox.notify.targets import NotSet, resolve_target
 from onbox.outside import LINE_LIMIT, safe_line
 from onbox.system.clock import wall
 from onbox.system.ownership import make_own_folder
 from patrol.configured import add_common_options, choose_boxes, load_settings
 from patrol.cron import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
 from patrol.installed import installed_lines, job_of, lock_folder, remove_line
+from patrol.news import wants
 from patrol.owners import doubles, drop_claim, write_claim
 from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
 from patrol.tick import policy_of, warn
@@ -73,6 +75,8 @@ def run_install(args: argparse.Namespace) -> int:
     if not args.untried:
         _try_as_cron_would(job)
     count = crontab.count("\n")
+    for said in _who_is_not_told(settings, job):
+        print(said)
     print(f"the line for your crontab ({count} lines there now, all others stay as they are):\n\n{line}\n")
     if not (args.yes or agrees("install it?", unasked="patrol install --yes")):
         print("nothing was changed")
@@ -134,6 +138,29 @@ def _try_as_cron_would(job: Job) -> None:
     if os.environ.get("SSH_AUTH_SOCK") and any("auth" in str(entry.get("say")) for entry in data["runs"]):
         print("  cron has no ssh agent: a key that needs one is of no use to it. Name a key without passphrase with")
         print("  IdentityFile in ~/.ssh/config, best one that may do nothing else")
+
+
+def _who_is_not_told(settings: Settings, job: Job) -> list[str]:
+    """What is missing before people are told of what this patrol sees."""
+    where = settings.config_path or "onbox.toml"
+    targets = [target for target in settings.config.notify.targets if wants(target)]
+    withheld = [one.key for one in settings.withheld if one.key.partition(".")[0] == "notify"]
+    if not targets:
+        why = "names no target that is told of a patrol"
+        why = "is not accepted here yet: onbox trust" if withheld else why
+        return [
+            f"nobody will be told: [notify] in {where} {why}",
+            '  for example urls = ["file:~/.config/onbox/webhook"]; send a test message: onbox notify test',
+        ]
+    said = []
+    for target in targets:
+        try:
+            resolve_target(target, dict(job.variables), settings.folder)
+        except NotSet as problem:
+            said.append(f"{target.name} will not be told by cron: {problem}; cron knows file:PATH only")
+    if len(said) == len(targets):
+        said.append("so nobody will be told")
+    return [safe_line(line) for line in said] or ["a test message to everybody who is told: onbox notify test"]
 
 
 def run_uninstall(args: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.INTERRUPTED)
 EXAMPLES = """\
 examples:
   patrol tick                   every box, one line per run; ends with the worst of them as exit code
-  patrol tick gpu1              this box only, also while its back-off lasts
+  patrol tick gpu1              this box only
   patrol tick --nagios          one answer as a Nagios plugin gives it
   patrol tick --json | jq '.runs[].state'
 """
@@ -44,7 +44,9 @@ def add(subparsers: Any) -> None:
     add_common_options(parser)
     parser.add_argument("--nagios", action="store_true", help="a status line with performance data")
     parser.add_argument("--quiet", action="store_true", help="no lines below the one line per run")
-    parser.add_argument("--look-only", action="store_true", help="no resume, no relay, no ping, whatever is configured")
+    parser.add_argument(
+        "--look-only", action="store_true", help="no resume, no relay, no message, no ping, whatever is configured"
+    )
     parser.add_argument("--unattended", action="store_true", help="by a timer: output goes into a bounded log")
     parser.set_defaults(function=run)
 
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.unattended:
         bound_log(settings.state)
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
-    wishes = Wishes(boxes, bool(args.boxes), args.unattended, act=not args.look_only)
+    wishes = Wishes(boxes, args.unattended, act=not args.look_only)
 
     def show(judged: BoxJudged) -> None:
         for line in _lines(judged, quiet=args.quiet) if plain else ():
@@ -85,7 +87,7 @@ def _look_at_young_jobs(settings: Settings, ticked: Ticked, show: Callable[[BoxJ
         return
     pause(max(next_look_seconds(age, FIRST_LOOK_SECONDS) for age in ages.values()))
     with suppress(Busy):  # then another tick looks just now
-        tick(settings, Wishes(tuple(ages), asked_by_name=True, act=False), os.environ, show)
+        tick(settings, Wishes(tuple(ages), act=False), os.environ, show)
 
 
 def _ages_of_young_jobs(box: BoxJudged, now: float) -> list[float]:

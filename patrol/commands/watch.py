@@ -81,7 +81,7 @@ def _look(settings: Settings, boxes: Any) -> list[BoxJudged]:
     policy = policy_of(settings)
     found = {
         seen.box.name: judge(seen.box, seen.snapshot, None, Frame(past, policy, settings.ssh_command, wall()))
-        for seen in look_at_all(settings, boxes, past, even_waiting=True)
+        for seen in look_at_all(settings, boxes, past)
     }
     return [found[box.name] for box in boxes]
 

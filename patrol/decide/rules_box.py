@@ -61,13 +61,6 @@ LINK_RULES: tuple[LinkRow, ...] = (
         command=lambda s: here("patrol", "check", s.box),
     ),
     LinkRow(
-        "not-tried", Severity.UNKNOWN, RunState.UNKNOWN,
-        (IfLink("its back-off has not ended", lambda s: s.reason == "waiting"),),
-        lambda s: f"not tried: {clean(s.detail, 120)}",
-        "a dead box must not cost the others time; the look that was not made says nothing new",
-        remedy=_remedy, command=lambda s: here("patrol", "tick", s.box),
-    ),
-    LinkRow(
         "unreachable", Severity.UNKNOWN, RunState.UNKNOWN, (), _say_unreachable,
         "says why, and never infers the run's state; soft until it happened several times in a row",
         remedy=_remedy, command=lambda s: here("patrol", "check", s.box), soft=_is_soft,

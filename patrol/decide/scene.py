@@ -318,8 +318,8 @@ class LinkScene(NamedTuple):
 
     @property
     def failures(self) -> int:
-        """How often in a row the box was not reached, this time included (a look that was not tried is none)."""
-        return self.box_before.failures + (self.reason != "waiting")
+        """How often in a row the box was not reached, this time included."""
+        return self.box_before.failures + 1
 
 
 def share(part: float | None, whole: float | None) -> float | None:

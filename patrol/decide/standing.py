@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.
 _OF_RULE: Mapping[str, Sign] = {
     "unreachable": Sign.NO_CONTACT,
-    "not-tried": Sign.NO_CONTACT,
     "runs-unseen": Sign.NO_CONTACT,
     "vanished": Sign.VANISHED,
     "repeated-failure": Sign.REPEATED,

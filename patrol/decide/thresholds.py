@@ -20,7 +20,7 @@ class Thresholds(NamedTuple):
     stall_after_seconds: float = 1800.0
     start_grace_seconds: float = 120.0
     linger_seconds: float = 600.0
-    unreachable_looks: int = 3
+    unreachable_looks: int = 2
     gone_looks: int = 2
     repeat_count: int = 2
     retries_count: int = 2

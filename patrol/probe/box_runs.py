@@ -95,7 +95,7 @@ p_one() {
   [ $# -gt 0 ] || set -- - 0 0 0 - 0 0 0 0
   p_mark run
   printf '%s\n' "$p_run"
-  p_done=0 p_ends=0 p_waiting=0 p_holder= p_stage= p_keeper= p_exit= p_inode=0 p_offset=0 p_size=0
+  p_done=0 p_ends=0 p_waiting=0 p_dead=0 p_holder= p_stage= p_keeper= p_exit= p_inode=0 p_offset=0 p_size=0
   for p_file in markers/[!C]*_DONE markers/C[!H]*_DONE; do
     [ -s "$p_file" ] && p_done=$((p_done+1))
   done
@@ -104,6 +104,9 @@ p_one() {
   done
   for p_file in outbox/[0-9]*.json; do
     [ -e "$p_file" ] && p_waiting=$((p_waiting+1))
+  done
+  for p_file in dead/[0-9]*.json; do
+    [ -e "$p_file" ] && p_dead=$((p_dead+1))
   done
   p_newest markers/.*.slot
   p_slot=$p_new
@@ -130,7 +133,7 @@ p_one() {
     set -- 0 0 0 0
   fi
   p_known="$1 $2 $3 $4"
-  p_mark "stat $p_done $p_waiting ${p_stage:-- -} ${p_keeper:--} ${p_exit:--} ${p_output:--}"
+  p_mark "stat $p_done $p_waiting ${p_stage:-- -} ${p_keeper:--} ${p_exit:--} ${p_output:--} $p_dead"
   p_told=
   set -- $(stat -L -c '%n %d %i %s %Y' run.json lock events.jsonl $p_slot $p_output)
   while [ $# -ge 5 ]; do
@@ -210,6 +213,7 @@ class RawRun(NamedTuple):
     name: str
     done_count: int
     waiting_count: int
+    dead_count: int
     stage: str
     attempt: int | None
     keeper_pid: int | None
@@ -283,8 +287,8 @@ def _left_out(refused: list[bytes], came: int) -> str:
 def _run(name: str, blocks: tuple[Block, ...]) -> RawRun:
     by_word = {block.words[0]: block for block in reversed(blocks)}
     stat = by_word.get("stat")
-    facts = (*(stat.words[1:] if stat else ()), *("-" * 7))[:7]
-    done, waiting, stage, attempt, keeper, exit_, log = facts
+    facts = (*(stat.words[1:] if stat else ()), *("-" * 8))[:8]
+    done, waiting, stage, attempt, keeper, exit_, log, dead = facts
     lines = [line.split() for line in (stat.data if stat else b"").decode("utf-8", "replace").splitlines()]
     journal = by_word["journal"].words[1:] if "journal" in by_word else ()
     logged = by_word.get("logged")
@@ -294,6 +298,7 @@ def _run(name: str, blocks: tuple[Block, ...]) -> RawRun:
         name=name,
         done_count=count(done) or 0,
         waiting_count=count(waiting) or 0,
+        dead_count=count(dead) or 0,
         stage="" if stage == "-" else stage,
         attempt=count(attempt),
         keeper_pid=count(keeper),

@@ -96,6 +96,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         onbox=onbox_call(manifest.python, on_path=box.onbox_on_path),
         log=log,
         undelivered=raw.waiting_count,
+        given_up=raw.dead_count,
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
     )
     return look._replace(progress=_progress(look, fields, status, place)), kept

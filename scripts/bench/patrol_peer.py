@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 # rule or state of the patrol -> word of the benchmark
-BY_RULE = {"gone": "dead", "interrupted": "dead", "unreachable": "unreachable", "not-tried": "unreachable"}
+BY_RULE = {"gone": "dead", "interrupted": "dead", "unreachable": "unreachable"}
 BY_STATE = {"failed": "crash", "done": "done", "stalled": "stalled", "interrupted": "dead", "running": "ok"}
 DISK_RULES = ("disk-", "inode-")
 

@@ -9,7 +9,6 @@ BEGIN, END = "<!-- rendered by scripts/gen_docs.py -->\n", "<!-- end -->\n"
 OTHERWISE = {
     "shell": "the remote command ended with a code of its own and without the answer's end",
     "cut": "the login had worked, then the client ended; or more bytes came than allowed",
-    "waiting": "back-off: see below",
     "untrusted": "`onbox trust --show`",
     "unknown": "none of these words",
 }

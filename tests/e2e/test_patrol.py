@@ -9,12 +9,10 @@ import re
 import shlex
 import shutil
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
 import time
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -219,14 +217,17 @@ def test_a_box_that_is_gone_says_nothing_of_its_run(place: Patrolled) -> None:
     assert place.tick()["gpu1/digits"]["state"] == "running"
 
 
-def test_a_dead_box_is_not_asked_every_time(place: Patrolled) -> None:
+def test_a_box_that_does_not_answer_is_looked_at_again_at_every_tick(place: Patrolled) -> None:
     running(place.add_box("gpu1"))
     place.tick()
     place.sshd.stop()
-    seen = [place.tick()["gpu1/digits"]["say"] for _ in range(3)]
+    seen = [place.tick()["gpu1/digits"] for _ in range(5)]
+    unattended = place.patrol("tick", "--unattended").stdout
     place.sshd.start()
-    assert "not tried" in place.tick()["gpu1/digits"]["say"], seen
-    assert place.tick("gpu1")["gpu1/digits"]["state"] == "running"
+    assert "refused" in unattended
+    assert "6 times in a row" in unattended
+    assert {one["rule"] for one in seen} == {"unreachable"}
+    assert len({one["since"] for one in seen}) == 1, "since when it is away is not forgotten"
     assert place.tick()["gpu1/digits"]["state"] == "running"
 
 
@@ -364,20 +365,6 @@ def test_a_folder_that_cannot_be_made_is_no_reason_not_to_look(place: Patrolled)
     assert "gpu1/digits RUNNING" in done.stdout
     assert "own folder cannot be used" in done.stderr
     assert done.returncode == 1
-
-
-def test_a_back_off_that_a_wrong_clock_reckoned_is_not_kept(place: Patrolled) -> None:
-    place.add_box("gpu1")
-    place.sshd.stop()
-    for _ in range(3):
-        place.patrol("tick")
-    place.sshd.start()
-    assert place.rules() == {"gpu1": "not-tried"}
-    with closing(sqlite3.connect(place.state / "memory.db", isolation_level=None)) as memory:
-        (text,) = memory.execute("SELECT before FROM boxes").fetchone()
-        ahead = {**json.loads(text), "next_try_at": time.time() + 365 * 86400}
-        memory.execute("UPDATE boxes SET before = ?", (json.dumps(ahead),))
-    assert place.rules() != {"gpu1": "not-tried"}
 
 
 def test_a_reader_that_leaves_does_not_end_the_tick(place: Patrolled) -> None:

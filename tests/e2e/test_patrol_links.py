@@ -234,7 +234,8 @@ def test_link_freezes_after_some_pieces(sshd: Sshd, pieces: int) -> None:
 @pytest.mark.parametrize("pieces", range(1, 12))
 def test_link_is_cut_after_some_pieces(sshd: Sshd, pieces: int) -> None:
     with closing(Link(sshd.port, "cut", pieces=pieces)) as link:
-        assert reason_of(put(sshd.target(port=link.port), "echo begin; sleep 60")) in {"closed", "cut"}
+        found = put(sshd.target(port=link.port), "echo begin; sleep 60", deadline_seconds=20)
+        assert reason_of(found) in {"closed", "cut"}
 
 
 def test_link_is_cut_in_the_middle_of_the_answer(sshd: Sshd) -> None:

@@ -132,3 +132,12 @@ def test_of_two_runs_that_start_at_once_one_gets_the_artifact(box: Box) -> None:
     (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "sleep 60"\nartifacts = ["best.pt"]\n')
     starts = [box.start("chain", "-d", "--launch-check", "0", "--run", f"r{number}") for number in range(4)]
     assert sorted(start.wait(60) for start in starts) == [0, 75, 75, 75]
+
+
+def test_what_is_said_to_type_next_means_this_run(done: Box) -> None:
+    """Without its name the configured run would be meant, which is another one here."""
+    started = done.onbox("chain", "-d", "--run", "second", "s=echo up; sleep 600")
+    assert "onbox attach second · onbox status second · onbox logs -f --run second" in started.stdout
+    assert "onbox stop second" in started.stdout
+    stopped = done.onbox("stop", "second", "--now")
+    assert stopped.stdout.endswith("continue with: onbox resume second\n")

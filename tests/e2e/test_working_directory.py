@@ -144,7 +144,8 @@ def _ask(box: Box, what: str, python: str) -> str:
         if what == "look"
         else resume_stdin(os.fspath(box.project), "digits", python)
     )
-    done = subprocess.run(["sh", "-s"], input=stdin, capture_output=True, env=box.env, check=False, timeout=60)
+    env = {**box.env, "PATH": "/usr/local/bin:/usr/bin:/bin"}  # a login that finds no onbox
+    done = subprocess.run(["sh", "-s"], input=stdin, capture_output=True, env=env, check=False, timeout=60)
     said = done.stdout.decode()
     if what == "resume":
         return said

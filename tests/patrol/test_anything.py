@@ -23,7 +23,7 @@ from tests.patrol.random_looks import a_box, a_box_memory, a_memory, a_run
 if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook
 
-ROUNDS, PER_ROUND = 20, 500  # 10,000 in all
+ROUNDS, PER_ROUND = 20, 250  # 5,000 in all
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))

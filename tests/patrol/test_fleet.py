@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from patrol.fleet import BACKOFF_CAP_SECONDS, Limits, gate_of, next_try_at, visit_all
+from patrol.fleet import Limits, gate_of, visit_all
 
 
 class Watcher:
@@ -108,16 +108,3 @@ def test_no_boxes() -> None:
 )
 def test_gate_is_what_logins_share(configuration: str, gate: str) -> None:
     assert gate_of(configuration) == gate
-
-
-def test_first_failure_delays_nothing() -> None:
-    assert next_try_at(0, 1000.0, 1800.0) is None
-    assert next_try_at(1, 1000.0, 1800.0) is None
-
-
-def test_back_off_grows_and_is_capped() -> None:
-    delays = [(next_try_at(failures, 0.0, 1800.0) or 0.0) for failures in range(2, 40)]
-    assert delays == sorted(delays)
-    assert 1800.0 < delays[0] < 3600.0  # one tick is left out
-    assert delays[-1] <= BACKOFF_CAP_SECONDS
-    assert (next_try_at(9, 0.0, 86400.0) or 0.0) <= 86400.0  # never slower than a slow cadence

@@ -84,7 +84,7 @@ def test_row_is_the_first_to_match_its_own_example(row: Words) -> None:
 def test_every_reason_is_one_that_people_are_told() -> None:
     used = {row.reason for row in (*WORDS, *OVER, *BEHIND_JUMP)} - {BY_PHASE}
     used |= {reason for reason, _ in LATE.values()} | {"cut", "shell", "late", "unknown", "defect", "flood"}
-    assert used | {"waiting", "untrusted"} | {one.key for one in ENGINE_REASONS} == set(BY_KEY)
+    assert used | {"untrusted"} | {one.key for one in ENGINE_REASONS} == set(BY_KEY)
 
 
 def test_every_phase_says_what_was_waited_for() -> None:

@@ -223,14 +223,13 @@ BOX_CASES: tuple[Case, ...] = (
 
 LINK_CASES: tuple[Case, ...] = (
     Case("trains behind a link that is down, first time", "unreachable", UNKNOWN, RunState.UNKNOWN, "soft; a lost link is no lost run", None, away("timeout", "Connection timed out")),
-    Case("trains behind a link that is down, third time", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard; still nothing is said of the run", None, away("timeout"), box_before=box_before(failures=2, first_failure_at=NOW - 2 * TICK)),
+    Case("trains behind a link that is down, second time", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard; still nothing is said of the run", None, away("timeout"), box_before=box_before(failures=1, first_failure_at=NOW - TICK)),
     Case("the key was not accepted", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard at once: trying again cannot help", None, away("auth", "Permission denied (publickey).")),
     Case("the host key changed", "unreachable", UNKNOWN, RunState.UNKNOWN, "never weakened, always told", None, away("host_key", "REMOTE HOST IDENTIFICATION HAS CHANGED")),
     Case("nothing listens on the port", "unreachable", UNKNOWN, RunState.UNKNOWN, "its own word", None, away("refused")),
     Case("sshd accepts and never speaks", "unreachable", UNKNOWN, RunState.UNKNOWN, "frozen or out of memory; its own word", None, away("banner")),
     Case("the answer was cut in the middle", "unreachable", UNKNOWN, RunState.UNKNOWN, "half an answer is none", None, away("cut")),
     Case("a wedged ControlMaster", "unreachable", UNKNOWN, RunState.UNKNOWN, "late; the run is not judged by it", None, away("late_login")),
-    Case("not tried: the box was away the last times", "not-tried", UNKNOWN, RunState.UNKNOWN, "no new look, no new word", None, away("waiting"), box_before=box_before(failures=4, first_failure_at=NOW - 9 * TICK)),
     Case("the project lies on a hung mount", "runs-unseen", UNKNOWN, RunState.UNKNOWN, "an unseen project is not an empty one", None, box(runs=HUNG)),
     Case("the run's directory was removed", "vanished", WARNING, RunState.UNKNOWN, "what became of it is not known", None, box()),
     Case("the box is away, no run known", "unreachable", UNKNOWN, RunState.UNKNOWN, "the box speaks for itself", None, away("dns"), name=""),

@@ -14,7 +14,8 @@ from onbox.notify.words import text
 
 LIMIT_BYTES = 9000
 
-_ENDPOINTS = {"chain_done": "", "chain_failed": "/fail", "gate_refused": "/fail", "interrupted": "/fail"}
+_FAILURES = ("chain_failed", "gate_refused", "interrupted", "patrol_trouble")
+_ENDPOINTS = {"chain_done": "", "patrol_recovered": "", "patrol_done": "", **dict.fromkeys(_FAILURES, "/fail")}
 
 
 def build(ask: Ask) -> Outgoing:
@@ -48,5 +49,5 @@ FORMAT = Format(
     success="200 and the body `OK`",
     signing="the URL is the secret",
     source="healthchecks.io/docs/http_api",
-    setup="the check's ping URL; chain_done is a success, chain_failed, gate_refused and interrupted are failures",
+    setup="the check's ping URL; good news is a success; chain_failed, gate_refused, interrupted, patrol_trouble fail",
 )

@@ -1,0 +1,183 @@
+"""What a patrol tells people by itself: real runs behind a real sshd, real ticks, a real receiver."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import wait_until
+from tests.fakes.crontab import fake_crontab
+from tests.fault_server import CANARY, FaultServer
+from tests.patrolled import TRAIN, Patrolled, patrolled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.box import Box
+
+HEAD = '[notify]\nurls = ["file:url"]\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path, server: FaultServer) -> Iterator[Patrolled]:
+    for made in patrolled(tmp_path):
+        made.head = HEAD
+        (made.local / "url").write_text(server.url())
+        made.env.pop("HOOK", None)
+        yield made
+
+
+def running(box: Box) -> Box:
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "--run", box.run, TRAIN).returncode in (0, 1)
+    box.wait_for_log("step 1/100")
+    return box
+
+
+def look(place: Patrolled) -> str:
+    done = place.patrol("tick", "--unattended")
+    assert "people could not be told" not in done.stderr, done.stderr
+    return done.stdout + done.stderr
+
+
+def told(server: FaultServer) -> list[tuple[str, str]]:
+    """Kind and run of each message, once per id."""
+    by_id = {one.id: one.json()["data"] for one in server.acknowledged}
+    return [(data["event"], data["run"]) for data in by_id.values()]
+
+
+def test_a_killed_run_is_told_once_and_its_recovery_once(place: Patrolled, server: FaultServer) -> None:
+    killed, other = running(place.add_box("gpu1")), running(place.add_box("gpu2"))
+    look(place)
+    assert told(server) == []
+    killed.end_everything()
+    for _ in range(4):
+        look(place)
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
+    data = server.acknowledged[0].json()
+    assert "gpu1/digits INTERRUPTED: " in data["text"]
+    assert "onbox" in data["data"]["next_command"]
+    assert CANARY not in str(data)
+    assert killed.onbox("resume", "-d", "--launch-check", "0.2").returncode in (0, 1)
+    for _ in range(3):
+        look(place)
+    assert told(server)[1:] == [("patrol_recovered", "gpu1/digits")]
+    for box in (killed, other):
+        (box.project / "go").touch()
+        box.wait_for_marker("CHAIN_DONE")
+    for _ in range(2):
+        look(place)
+    assert told(server)[2:] == [("patrol_done", "2 runs on 2 boxes")]
+    assert len(server.acknowledged) == 3, "each was sent once"
+
+
+def test_a_box_that_is_away_is_one_message_after_the_second_look(place: Patrolled, server: FaultServer) -> None:
+    for name in ("a", "b", "c"):
+        box = place.add_box("gpu1", run=name) if name == "a" else place.boxes["gpu1"]
+        assert box.onbox("chain", "-d", "--launch-check", "0.2", "--run", name, TRAIN).returncode in (0, 1)
+    look(place)
+    place.sshd.stop()
+    look(place)
+    assert told(server) == [], "one look proves nothing"
+    for _ in range(3):
+        assert "not tried" not in look(place)
+    assert told(server) == [("patrol_trouble", "gpu1 (3 runs)")]
+    assert "UNREACHABLE" in server.acknowledged[0].json()["text"]
+    place.sshd.start()
+    for _ in range(2):
+        look(place)
+    assert told(server)[1:] == [("patrol_recovered", "gpu1 (3 runs)")]
+
+
+def test_what_the_box_tells_by_itself_is_not_told_again(place: Patrolled, server: FaultServer) -> None:
+    box = place.add_box("gpu1")
+    (box.project / "onbox.toml").write_text(HEAD)
+    (box.project / "url").write_text(server.url())
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+    box.wait_for_marker("CHAIN_FAILED")
+    wait_until(lambda: not list((box.state / "outbox").glob("*.json")), "the box to have told it")
+    before = len(server.acknowledged)
+    look(place)
+    assert len(server.acknowledged) == before > 0
+
+
+def test_a_failure_that_the_box_tells_nobody_is_told_here_and_silent_once_acknowledged(
+    place: Patrolled, server: FaultServer
+) -> None:
+    first, second = place.add_box("gpu1"), place.add_box("gpu2")
+    for box in (first, second):
+        assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+        box.wait_for_marker("CHAIN_FAILED")
+    assert place.patrol("tick", "--look-only").returncode == 2
+    place.head = ""
+    place.write()
+    look(place)
+    assert place.patrol("ack", "gpu2/digits").returncode == 0
+    place.head = HEAD
+    place.write()
+    for _ in range(2):
+        look(place)
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
+
+
+def test_what_cannot_be_delivered_is_said_and_delivered_later_once(place: Patrolled, server: FaultServer) -> None:
+    box = place.add_box("gpu1")
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+    box.wait_for_marker("CHAIN_FAILED")
+    (place.local / "url").unlink()
+    said = look(place)
+    assert "url is not told yet of 1 message(s)" in said, said
+    assert server.received == []
+    (place.local / "url").write_text(server.url())
+    look(place)
+    wait_until(lambda: told(server), "the message")
+    look(place)
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
+    assert len(server.received) == 1
+
+
+def test_install_says_when_nobody_will_be_told(place: Patrolled) -> None:
+    fake_crontab(place.folder / "cron-bin", place.env)
+    place.add_box("gpu1")
+    assert "a test message to everybody who is told: onbox notify test" in install(place)
+    place.head = '[notify]\nurls = ["env:HOOK"]\n'
+    place.env["HOOK"] = "http://127.0.0.1:9/x"
+    said = install(place)
+    assert "HOOK will not be told by cron: the variable HOOK is not set" in said
+    assert "so nobody will be told" in said
+    place.head = ""
+    said = install(place)
+    assert "nobody will be told: [notify] in " in said
+    assert "onbox notify test" in said
+
+
+def install(place: Patrolled) -> str:
+    place.write()
+    done = place.patrol("install", "--untried")
+    assert done.returncode in (0, 64), done.stderr
+    return done.stdout
+
+
+def test_targets_that_nobody_accepted_are_not_used(place: Patrolled, server: FaultServer) -> None:
+    place.env.pop("ONBOX_TRUST", None)
+    place.head = f'[notify]\nurls = ["file:{os.fspath(place.folder / "elsewhere")}"]\n'
+    (place.folder / "elsewhere").write_text(server.url())
+    box = place.add_box("gpu1")
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+    box.wait_for_marker("CHAIN_FAILED")
+    said = look(place)
+    assert "not accepted" in said
+    assert server.received == []
+
+
+def test_what_the_box_could_not_tell_for_good_is_told_here(place: Patrolled, server: FaultServer) -> None:
+    box = place.add_box("gpu1")
+    (box.project / "onbox.toml").write_text(HEAD)
+    (box.project / "url").write_text(server.url("404"))
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+    box.wait_for_marker("CHAIN_FAILED")
+    wait_until(lambda: len(list((box.state / "dead").glob("*.json"))) == 2, "the box to have given up")
+    look(place)
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
