@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import signal
+import stat
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,13 @@ from onbox.system.clock import wall
 from onbox.system.limit import TooLong, time_limit
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
+from onbox.triage.large import Excerpt
 from onbox.triage.rows import UserRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from onbox.triage.text import Gap
     from onbox.triage.verdict import Verdict
 
 EXAMPLES = """\
@@ -66,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     )
     try:
         with time_limit(USER_ROWS_SECONDS) if rows else nullcontext():
-            verdict = classify(_blocks(args.log), evidence, rows)
+            verdict = classify(_blocks(args.log, whole=bool(rows)), evidence, rows)
     except TooLong as error:
         reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
         raise Trouble(Exit.CONFIG, reason) from error
@@ -103,21 +106,32 @@ def _user_row(row: Mapping[str, object]) -> UserRow:
     return UserRow(str(row["regex"]), str(row["class"]), str(remedy) if remedy else None, row.get("retry") is True)
 
 
-def _blocks(path: str) -> Iterator[bytes]:
+def _blocks(path: str, *, whole: bool) -> Iterator[bytes | Gap]:
+    """whole: every line, as rows of the user's own may match any; else of a large log what decides."""
     if path == "-":
         while block := os.read(sys.stdin.fileno(), BLOCK_BYTES):
             yield block
         return
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed by the with below
-    except OSError as error:
-        raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
-    with file:
-        try:
+        with open(path, "rb") as file:
+            seen = os.fstat(file.fileno())
+            if stat.S_ISREG(seen.st_mode) and seen.st_size and not whole:
+                yield from _excerpt(path, Excerpt(file.fileno(), seen.st_size))
+                return
             while block := file.read(BLOCK_BYTES):
                 yield block
-        except OSError as error:
-            raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
+    except OSError as error:
+        raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _excerpt(path: str, excerpt: Excerpt) -> Iterator[bytes | Gap]:
+    yield from excerpt.parts()
+    if excerpt.only_searched_bytes:
+        print(
+            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {path} were not read, only searched"
+            " for the words of common failures",
+            file=sys.stderr,
+        )
 
 
 def _age_of(path: str) -> float | None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.logs.places import Place, Places, apart, spread
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
 from onbox.logs.remarks import turn_of
 from onbox.logs.sight import read_line
+from onbox.system.places import Place, Places, apart, spread
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress

@@ -24,6 +24,8 @@ from onbox.triage.verdict import Finding, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from onbox.triage.text import Gap
+
 STALE_SECONDS = 1800.0
 STALE_CADENCES = 10
 LINE_LIMIT = 500
@@ -64,7 +66,9 @@ class Call(NamedTuple):
     fault: Fault | None = None
 
 
-def classify(log: bytes | Iterable[bytes], evidence: Evidence = NOTHING, extra_rows: Sequence[UserRow] = ()) -> Verdict:
+def classify(
+    log: bytes | Iterable[bytes | Gap], evidence: Evidence = NOTHING, extra_rows: Sequence[UserRow] = ()
+) -> Verdict:
     """The verdict on a log (its bytes, or blocks of them) and what else is known.
 
     extra_rows: the user's own; each regex must compile. Never raises for what is in the log.

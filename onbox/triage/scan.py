@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onbox.triage.rows import UserRow
+    from onbox.triage.text import Gap
 
 CLOSE, PROGRESS, LOSS, LOST = (
     1,
@@ -66,9 +67,11 @@ class Scanner:
         self.previous = b""
         self.previous_progress = b""
         self.first_progress = b""
+        self.first_count = 1
         self.last_progress: tuple[int, bytes] | None = None
         self.last: tuple[int, bytes] | None = None
         self.lines = 0
+        self.next_line = 1
         self.inode_header = -100
         self.mounts_with_room: set[tuple[str, str]] = set()
         self.mounts_without: dict[tuple[str, str], Seen] = {}
@@ -77,6 +80,9 @@ class Scanner:
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Take whole lines, of which the first has the number `first`."""
+        if first > self.next_line:
+            self._leap()
+        self.next_line = first + len(lines)
         numbered = pieces(first, lines)
         if not numbered:
             return
@@ -89,8 +95,8 @@ class Scanner:
             if look & PROGRESS and line != self.previous_progress:
                 attempt = self.attempt
                 attempt.progress += 1
-                if attempt.progress == 1:
-                    self.first_progress = line
+                if attempt.progress == 1 or not self.first_progress:
+                    self.first_progress, self.first_count = line, attempt.progress
                 self.previous_progress = line
                 self.last_progress = (number, line)
                 if look & LOSS and attempt.lost is not None:
@@ -105,6 +111,12 @@ class Scanner:
             self._ask_user(numbered)
         self.lines = numbered[-1][0]
         self._note_end(numbered)
+
+    def _leap(self) -> None:
+        """Lines were left out: what comes next goes on with nothing of what was before."""
+        self.awaited, self.previous, self.first_progress = None, b"", b""
+        self.traces.clear()
+        self.chained.clear()
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
         """The last line that says something; a rule or a frame stands in for it only where there is no other."""
@@ -371,14 +383,15 @@ class Scanner:
 
     def _pace(self) -> float | None:
         """Seconds between two lines of progress, by their time stamps or by what a bar says; None if nothing tells."""
-        if self.last_progress is None or self.attempt.progress < 2:
+        lines = self.attempt.progress - self.first_count
+        if self.last_progress is None or lines < 1:
             return None
         last = readable(self.last_progress[1])
         bar = _SECONDS_PER_STEP.search(last)
         if bar:
             return float(bar[1])
         began, ended = stamp_seconds(readable(self.first_progress)), stamp_seconds(last)
-        return (ended - began) / (self.attempt.progress - 1) if began is not None and ended is not None else None
+        return (ended - began) / lines if began is not None and ended is not None else None
 
     def _look_back(self, number: int, line: bytes, progress: int) -> None:
         """The last line of a flood, looked at after all: it is put where it belongs."""
@@ -401,7 +414,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def scan(chunks: Iterable[bytes], user_rows: Sequence[UserRow] = ()) -> Record:
+def scan(chunks: Iterable[bytes | Gap], user_rows: Sequence[UserRow] = ()) -> Record:
     """Everything a verdict needs to know of a log, from its bytes in blocks of any size."""
     scanner = Scanner(user_rows)
     for block in blocks(chunks):

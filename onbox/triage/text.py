@@ -27,14 +27,25 @@ class Block(NamedTuple):
     lines: list[bytes]
 
 
-def blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
-    """The lines of a stream, in blocks about as large as its chunks.
+class Gap(NamedTuple):
+    """A part of a log that is not read. lines: how many end in it."""
+
+    lines: int
+
+
+def blocks(chunks: Iterable[bytes | Gap]) -> Iterator[Block]:
+    """The lines of a stream, in blocks about as large as its chunks. What stands before a gap is taken as a whole line.
 
     Memory is bounded whatever the lines are: of a line of over 1 MiB, parts between `\\r` are given as they come, and
     of one without any `\\r` the middle is left out.
     """
     number, carry = 1, b""
     for raw in chunks:
+        if isinstance(raw, Gap):
+            if carry:
+                yield Block(number, [carry])
+            number, carry = number + raw.lines, b""
+            continue
         chunk = raw.replace(b"\0", b"") if b"\0" in raw else raw  # of UTF-16, or of a disk that lost power
         text = carry + chunk if carry else chunk
         end = text.rfind(b"\n")

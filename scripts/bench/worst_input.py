@@ -102,19 +102,35 @@ def _measure(read: Callable[[bytes], None], log: bytes, answer: Any, limit: floa
 
 
 def _triage(log: bytes) -> None:
+    """As the command reads a file; an older tree reads all of it."""
     from onbox.triage.classify import classify  # noqa: PLC0415 - of the tree to measure
     from onbox.triage.evidence import Evidence  # noqa: PLC0415 - of the tree to measure
 
-    classify((log[at : at + BLOCK_BYTES] for at in range(0, len(log), BLOCK_BYTES)), Evidence(exit_code=1))
+    try:
+        from onbox.triage.large import Excerpt  # noqa: PLC0415 - of the tree to measure
+    except ModuleNotFoundError:
+        classify((log[at : at + BLOCK_BYTES] for at in range(0, len(log), BLOCK_BYTES)), Evidence(exit_code=1))
+    else:
+        classify(Excerpt(_file(log), len(log)).parts(), Evidence(exit_code=1))
 
 
 def _progress(log: bytes) -> None:
-    from onbox.logs.progress import ProgressReader  # noqa: PLC0415 - of the tree to measure
+    """As `_triage`."""
+    from onbox.logs.progress import ProgressSettings, read_progress  # noqa: PLC0415 - of the tree to measure
 
-    reader = ProgressReader()
-    for at in range(0, len(log), BLOCK_BYTES):
-        reader.feed(log[at : at + BLOCK_BYTES])
-    reader.result()
+    try:
+        from onbox.logs.large import read_large  # noqa: PLC0415 - of the tree to measure
+    except ModuleNotFoundError:
+        read_progress(log)
+    else:
+        read_large(_file(log), len(log), ProgressSettings())
+
+
+def _file(log: bytes) -> int:
+    fd = os.memfd_create("log")
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(log)
+    return fd
 
 
 def _patrol(log: bytes) -> None:
