@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,7 @@ from onbox.system.limit import TooLong
 from onbox.system.process import never
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from onbox.chain.progress_watch import ProgressWatch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _NOT_FINITE = re.compile(rb"(?i)(?<![a-z])(?:nan|inf)")
 _GRADIENT_NORM = re.compile(rb"(?i)grad(?:ient)?[_ ]?norm")
 LOSS_TAIL_BYTES = 1 << 18
+EARLIER_LOGS = 3
 
 
 class Verdict(NamedTuple):
@@ -57,7 +59,7 @@ def ask_gate(
         return Verdict((), judge(stage, ended, (), log_matches=None), ())
     before = known.before or {}
     looks = tuple(look_at(artifact, folder, before, stage.checkpoints, urged) for artifact in stage.artifacts)
-    loss = "" if stage.finite_loss == OFF else _bad_loss(log, progress)
+    loss = "" if stage.finite_loss == OFF else _bad_loss(log, progress, _earlier_logs(log, known))
     findings = judge(
         stage,
         ended,
@@ -108,19 +110,58 @@ def _find(regex: str, log: str) -> int | Unseen | None:
         return Unseen("the regular expression takes too long on this log")
 
 
-def _bad_loss(log: str, progress: ProgressWatch) -> str:
-    """The last training loss that the log tells, where it is not finite; "" where it is, or none is told."""
-    try:
-        tail = read_tail(log, LOSS_TAIL_BYTES) or b""
-    except OSError:
-        return ""
-    if not _NOT_FINITE.search(tail):  # nearly always; a stage of a moment is not made longer by reading its log
+def _bad_loss(log: str, progress: ProgressWatch, earlier: Sequence[str]) -> str:
+    """The last training loss that is told, where it is not finite; "" where it is, or none is told.
+
+    earlier: logs of the attempts before, the newest first: an attempt that had nothing left to train tells no loss, and
+    keeps the weights of the one before it.
+    """
+    tail = _tail_of(log)
+    if not earlier and not _NOT_FINITE.search(tail):  # nearly always; a stage of a moment is not made longer by it
         return ""
     if _gradient_is_lost(tail):
         return "0 beside a gradient norm that is not finite"
     loss = (progress.look() or {}).get("loss")
-    finite = loss is None or (isinstance(loss, int | float) and math.isfinite(loss))
-    return "" if finite else str(loss)
+    if loss is None and earlier:
+        return _bad_loss_before(earlier)
+    return "" if loss is None or _is_finite(loss) else str(loss)
+
+
+def _bad_loss_before(logs: Sequence[str]) -> str:
+    """As `_bad_loss`, by the newest of these logs that tells a loss at all."""
+    from onbox.logs.progress import ProgressReader  # noqa: PLC0415 - only where an attempt told no loss
+
+    for log in logs:
+        tail = _tail_of(log)
+        reader = ProgressReader()
+        reader.feed(tail)
+        loss = reader.result().loss
+        if loss is not None or _gradient_is_lost(tail):
+            bad = _gradient_is_lost(tail) or not _is_finite(loss)
+            return f"{loss} (of the attempt before; this one tells none)" if bad else ""
+    return ""
+
+
+def _earlier_logs(log: str, known: StageHistory) -> list[str]:
+    """Logs of the series' attempts before the newest one, the newest first; a few of them."""
+    began = parse_utc(known.began_at)
+    if began is None:
+        return []
+    stem, _, number = log.removesuffix(".log").rpartition(".")
+    newest = int(number) if number.isdigit() else 0
+    paths = [f"{stem}.{one}.log" for one in range(newest - 1, max(0, newest - 1 - EARLIER_LOGS), -1)]
+    return [path for path in paths if os.path.exists(path) and os.path.getmtime(path) >= began]
+
+
+def _tail_of(log: str) -> bytes:
+    try:
+        return read_tail(log, LOSS_TAIL_BYTES) or b""
+    except OSError:
+        return b""
+
+
+def _is_finite(loss: object) -> bool:
+    return isinstance(loss, int | float) and math.isfinite(loss)
 
 
 def _gradient_is_lost(tail: bytes) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0  # a runner on a slow disk may take so long to start the first stage
 LOOK_SECONDS = 0.1
+AFTER_SECONDS = 5.0  # between the end of a stage and what follows it
 LINE_BYTES = 4096
 SHOWN = 200
 
@@ -45,7 +46,10 @@ class LaunchCheck:
             if not self._done:
                 self.result = self._viewer.follow(until=self._is_done, limit_seconds=min(LOOK_SECONDS, left))
             self.said = _first_line(self._log)
-            if self.result is None and (self._done or (self.said and self._lives())):
+            if self.result is None and self._done:  # was it the last one? Then the chain ends at once
+                self.result = self._viewer.follow(until=self._is_start, limit_seconds=AFTER_SECONDS)
+                return
+            if self.result is None and self.said and self._lives():
                 return
 
     def _is_start(self, record: Record) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.box import Box, is_running
@@ -165,6 +167,16 @@ def test_a_sign_in_the_log_refuses_an_exit_code_of_zero(box: Box, line: str, set
     failed = box.marker("train_FAILED")
     assert failed["failure_class"] == failure_class
     assert line.partition("echo ")[2].partition(";")[0].rpartition(" ")[2] in failed["reason"]
+
+
+def test_an_attempt_that_trains_nothing_does_not_wash_a_lost_loss(box: Box) -> None:
+    line = 'if [ "$ONBOX_RESUME" = 1 ]; then echo nothing left to train; else echo step 1/1 loss nan; fi'
+    config = f"[stages.train]\ncmd = {json.dumps(line)}\nfinite_loss = 'refuse'\n"
+    (box.project / "onbox.toml").write_text(config)
+    assert box.onbox("chain").returncode == 1
+    resumed = box.onbox("resume")
+    assert resumed.returncode == 1, resumed.stdout
+    assert "nan (of the attempt before" in box.marker("train_FAILED")["reason"]
 
 
 def test_a_loss_that_came_right_again_is_no_warning(box: Box) -> None:
