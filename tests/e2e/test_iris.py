@@ -141,7 +141,7 @@ def command(box: Box, package: str, *words: str) -> subprocess.CompletedProcess[
 
 def ticked(box: Box, name: str) -> dict[str, Any]:
     names = [one for one in ("here", "iris") if f"[boxes.{one}]" in (box.project / "onbox.toml").read_text()]
-    done = command(box, "patrol", "tick", "--json", *names)  # by name: also while a back-off lasts
+    done = command(box, "patrol", "tick", "--json", *names)
     assert done.stdout, done.stderr
     found: dict[str, Any] = next(one for one in json.loads(done.stdout)["runs"] if one["run"] in (name, None, ""))
     return found

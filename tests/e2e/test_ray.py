@@ -193,7 +193,7 @@ def patrol(head: Head, box: Box, *words: str) -> subprocess.CompletedProcess[str
 
 def ticked(head: Head, box: Box, name: str) -> dict[str, Any]:
     names = [one for one in ("here", "ray") if f"[boxes.{one}]" in (box.project / "onbox.toml").read_text()]
-    done = patrol(head, box, "tick", "--json", *names)  # by name: also while a back-off lasts
+    done = patrol(head, box, "tick", "--json", *names)
     assert done.stdout, done.stderr
     return next(one for one in json.loads(done.stdout)["runs"] if one["run"] in (name, None, ""))
 
