@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 1 << 20  # so much is read from the first byte to the last
 HEAD_BYTES = 1 << 17
 TAIL_BYTES = (1 << 18, 1 << 22, 1 << 24)  # the next one where no counter is seen in so much
-LINES_MAX = 3000  # looked at closely; from so many on, the end does not grow
+BYTES_PER_LOOK = 4096  # with more lines to look at closely than one in so many bytes, the end does not grow
 SAMPLES, SAMPLE_BYTES = 8, 1 << 14
 SEARCH_BYTES = 1 << 25
 START_BYTES = 1 << 15  # of a run that started between: its banner tells its maxima
@@ -51,7 +51,7 @@ def read_large(fd: int, size: int, settings: ProgressSettings) -> Reading:
         return Reading(reader.result(), 0, matters=False)
     for tail_bytes in TAIL_BYTES:
         read = _Read(log, settings, tail_bytes)
-        slow = read.lines > LINES_MAX and not settings.regex
+        slow = read.lines > tail_bytes // BYTES_PER_LOOK and not settings.regex
         if read.shows_counter or slow or tail_bytes + HEAD_BYTES >= size:
             break
     read.look_for_the_rest()
