@@ -31,6 +31,7 @@ _NOT_FINITE = re.compile(rb"(?i)(?<![a-z])(?:nan|inf)")
 _GRADIENT_NORM = re.compile(rb"(?i)grad(?:ient)?[_ ]?norm")
 LOSS_TAIL_BYTES = 1 << 18
 EARLIER_LOGS = 3
+COARSE_SECONDS = 0.1  # a file's times follow a coarser clock than the journal's
 
 
 class Verdict(NamedTuple):
@@ -150,7 +151,7 @@ def _earlier_logs(log: str, known: StageHistory) -> list[str]:
     stem, _, number = log.removesuffix(".log").rpartition(".")
     newest = int(number) if number.isdigit() else 0
     paths = [f"{stem}.{one}.log" for one in range(newest - 1, max(0, newest - 1 - EARLIER_LOGS), -1)]
-    return [path for path in paths if os.path.exists(path) and os.path.getmtime(path) >= began]
+    return [path for path in paths if os.path.exists(path) and os.path.getmtime(path) > began - COARSE_SECONDS]
 
 
 def _tail_of(log: str) -> bytes:

@@ -108,7 +108,7 @@ def test_inline_waits_a_moment_and_no_more(box: Box, server: FaultServer, fault:
     configure(box)
     began = time.monotonic()
     assert box.onbox("chain", "--inline").returncode == 0
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 8.0  # a delivery is given up after 20 s
 
 
 def test_down_for_a_while_then_up_loses_nothing(box: Box, server: FaultServer) -> None:
