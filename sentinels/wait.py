@@ -153,7 +153,7 @@ class Wait:
                 if not self.plan.want_any or self.plan.watchers & self._numbers(channel):
                     return unreachable
                 self._give_up(channel, unreachable)  # another box may still land
-        if self.plan.watchers and any(one.contact.in_sight and not one.looked for one in self.channels):
+        if self.plan.watchers and any(one.contact.in_sight and not one.looked for one in self._open_channels()):
             return None  # of a marker and a fail marker that are both there the younger tells: see both first
         against = [self.findings[at] for at in sorted(self.plan.watchers & self.findings.keys())]
         failed = next((one for one in against if one.outcome is Outcome.FAILED), None)

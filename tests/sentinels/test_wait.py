@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,7 @@ from patrol.ssh import Target as Box
 from sentinels.channel import Channel
 from sentinels.judge import Arming, make_conditions
 from sentinels.lookout_sh import program_text, script, values_of
-from sentinels.outcome import Outcome
+from sentinels.outcome import Finding, Outcome
 from sentinels.schedule import Pace
 from sentinels.targets import parse_fail_marker, parse_target
 from sentinels.wait import Plan, Signals, Wait
@@ -64,6 +65,22 @@ def test_a_fail_marker_elsewhere_is_watched_to_the_end(tmp_path: Path) -> None:
     job = subprocess.Popen(["sh", "-c", f"sleep 1; touch {tmp_path}/FAILED"])
     assert run(channels, Plan(("DONE", "FAILED"), 10.0, watchers=frozenset({1}))) is Outcome.FAILED
     job.wait()
+
+
+def test_a_connection_that_ended_before_its_first_beat_is_not_waited_for() -> None:
+    """Both markers were told, so it was closed; the beat behind them was never read."""
+    channel = SimpleNamespace(
+        items={"a": (0, None), "b": (1, None)}, finished={0, 1}, looked=False, lasting=False,
+        contact=SimpleNamespace(in_sight=True),
+    )  # fmt: skip
+    signals = Signals()
+    wait = Wait(Plan(("DONE", "FAILED"), 1.0, watchers=frozenset({1})), [channel], signals)  # type: ignore[list-item]
+    wait.findings = {
+        0: Finding(Outcome.LANDED, "DONE", "it landed", since=2.0),
+        1: Finding(Outcome.FAILED, "FAILED", "it failed", since=1.0),
+    }
+    assert wait._end() is wait.findings[0]
+    signals.close()
 
 
 def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
