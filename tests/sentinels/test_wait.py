@@ -74,7 +74,7 @@ def test_a_connection_that_ended_before_its_first_beat_is_not_waited_for() -> No
         contact=SimpleNamespace(in_sight=True),
     )  # fmt: skip
     signals = Signals()
-    wait = Wait(Plan(("DONE", "FAILED"), 1.0, watchers=frozenset({1})), [channel], signals)  # type: ignore[list-item]
+    wait = Wait(Plan(("DONE", "FAILED"), 1.0, watchers=frozenset({1})), [channel], signals)
     wait.findings = {
         0: Finding(Outcome.LANDED, "DONE", "it landed", since=2.0),
         1: Finding(Outcome.FAILED, "FAILED", "it failed", since=1.0),
