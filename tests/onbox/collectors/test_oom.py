@@ -232,6 +232,7 @@ def real() -> Iterator[RealGroups]:
     made.end()
 
 
+@pytest.mark.alone
 @pytest.mark.root
 def test_real_kills_count_from_the_attempts_beginning(real: RealGroups) -> None:
     before = real.make("before")
@@ -244,6 +245,7 @@ def test_real_kills_count_from_the_attempts_beginning(real: RealGroups) -> None:
     assert watch.delta() == 2
 
 
+@pytest.mark.alone
 @pytest.mark.root
 def test_a_real_kill_beside_is_not_ours(real: RealGroups) -> None:
     ours, theirs = real.make("ours"), real.make("theirs")
@@ -253,6 +255,7 @@ def test_a_real_kill_beside_is_not_ours(real: RealGroups) -> None:
     assert watch.delta() == 0
 
 
+@pytest.mark.alone
 @pytest.mark.root
 def test_a_real_process_that_moved_is_followed(real: RealGroups) -> None:
     ours, other = real.make("ours"), real.make("other")
