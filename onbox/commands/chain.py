@@ -23,7 +23,7 @@ from onbox.commands.project import (
     run_to_act_on,
 )
 from onbox.commands.start import start
-from onbox.commands.whole_run import with_the_others
+from onbox.commands.whole_run import with_the_others, without_what_comes_before
 from onbox.contract import config_values as values
 from onbox.contract.config_fields import Unwanted
 from onbox.contract.config_trust import CHAIN, ENGINE, TELL
@@ -152,7 +152,11 @@ def run_chain_command(args: argparse.Namespace) -> int:
     stages = _behind(args, _stages(args, project, paths))
     forgets = ""
     if args.recheck is None:
-        stages, forgets = with_the_others(paths, args.stages, stages, {*args.accept_done, *args.redo})
+        settled = {*args.accept_done, *args.redo}
+        if args.run is None:
+            forgets = without_what_comes_before(paths, args.stages, stages, project.config.stages, settled)
+        if not forgets:
+            stages, forgets = with_the_others(paths, args.stages, stages, settled)
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)

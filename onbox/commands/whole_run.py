@@ -41,6 +41,30 @@ def with_the_others(
     return asked, _refusal(paths, frozen, words, list(now), open_ones)
 
 
+def without_what_comes_before(
+    paths: RunPaths, words: Sequence[str], asked: Sequence[Stage], configured: Sequence[Stage], settled: Collection[str]
+) -> str:
+    """Why a run that is not there yet must not begin with these stages: onbox.toml has others before them; "": it may.
+
+    Stages that are typed with a command of their own (NAME=COMMAND), or a run that is named, are a person's word.
+    """
+    if not words or any("=" in word for word in words) or os.path.exists(paths.manifest):
+        return ""
+    names = [stage.name for stage in configured]
+    wanted = [stage.name for stage in asked if stage.name in names]
+    last = max((names.index(name) for name in wanted), default=0)
+    before = [name for name in names[:last] if name not in wanted and name not in settled]
+    if not before:
+        return ""
+    run = os.path.basename(paths.root)
+    alone = shlex.join(["onbox", "chain", "--run", f"{run}-{wanted[0]}", *words])
+    return (
+        f"nothing was started: onbox.toml has {', '.join(before[:8])} before {wanted[-1]}, and it is not done\n"
+        "  all of it, in order:                  onbox chain\n"
+        f"  {', '.join(wanted[:4])} alone, as a run of its own:  {alone}"
+    )
+
+
 def _is_done(paths: RunPaths, stage: str) -> bool:
     return isinstance(read_marker(paths.done(stage)), Marker)
 

@@ -48,3 +48,13 @@ def test_one_stage_again_leaves_the_run_whole(stopped: Box) -> None:
     status = stopped.status()
     assert (status["state"], status["stages_done"], len(status["stages"])) == ("done", 2, 2)
     assert stopped.ran == ["train", "train", "eval", "eval"]
+
+
+def test_a_run_does_not_begin_behind_a_stage_that_never_ran(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(CONFIG)
+    refused = box.onbox("chain", "eval")
+    assert refused.returncode == 78
+    assert "onbox.toml has train before eval, and it is not done" in refused.stderr
+    assert box.ran == []
+    assert box.onbox("chain", "--run", "digits-eval", "eval").returncode == 0
+    assert box.ran == ["eval"]
