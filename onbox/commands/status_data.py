@@ -19,7 +19,7 @@ from onbox.contract.states import RunState, StageState
 from onbox.contract.tracker import identity_from_record
 from onbox.contract.units import format_duration
 from onbox.outside import safe_line
-from onbox.runs.next_step import Act, Sign, Standing, next_step, signs_of_failure
+from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, wall
 from onbox.triage.classes import may_repeat
 
@@ -200,9 +200,7 @@ def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | Non
     signs = {Sign.RESULTS_MISSING} if missing else set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
-    if failure is not None and failure.get("failure_class"):
-        known = str(failure["failure_class"])
-        signs |= signs_of_failure(known, may_repeat=may_repeat(known))
+    signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))
     if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
     if found is None and not view.runner_alive and view.stage_alive is not None:
@@ -216,7 +214,7 @@ def _step_data(step: Step, run: str) -> dict[str, Any]:
     """As the patrol's JSON names it. next_command: for a shell in the project's directory."""
     return {
         "step": step.name,
-        "next_command": "df -h . && df -i ." if step.act is Act.ROOM else shlex.join(("onbox", *step.act.words(run))),
+        "next_command": step.act.line(run),
         "then": step.then,
         "never": step.never,
         "with_a_persons_word": [

@@ -19,13 +19,12 @@ from onbox.contract.targets import notify_from_dict
 from onbox.notify.mask import without_secrets
 from onbox.notify.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
-from onbox.runs.next_step import Act, signs_of_failure, step_after
+from onbox.runs.next_step import signs_of_failure, step_after
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, start_detached
 from onbox.system.relaunch import child_words
-from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,13 +53,8 @@ def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:
 
 def command_after(notice: Notice) -> str | None:
     """What to type next on the box, wherever that shell stands; None where nothing is to be typed."""
-    known = notice.failure_class
-    signs = signs_of_failure(known, may_repeat=may_repeat(known)) if known else frozenset()
-    step = step_after(notice.event, signs)
-    if step is None:
-        return None
-    words = ("df -h . && df -i .",) if step.act is Act.ROOM else ("onbox", *step.act.words(shlex.quote(notice.run)))
-    return f"cd {shlex.quote(notice.project)} && {' '.join(words)}"
+    step = step_after(notice.event, signs_of_failure(notice.failure_class or ""))
+    return None if step is None else f"cd {shlex.quote(notice.project)} && {step.act.line(notice.run)}"
 
 
 class Courier:

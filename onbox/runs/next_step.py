@@ -7,13 +7,15 @@ live stage; no row starts anything that may be alive.
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.states import RunState
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 RUN = "RUN"  # stands for the run's name
 
@@ -26,12 +28,24 @@ class Act(Enum):
     RESUME = ("resume", "-d", RUN)
     DRY_RUN = ("resume", "--dry-run", RUN)
     NOTICES = ("notify", "list", RUN)
-    ROOM = ("df",)  # bytes and inodes of the project's disk: not a command of onbox
+    ROOM = ("df",)  # bytes and inodes of the project's disk: not commands of onbox
     LOOK = ("look",)  # what the watcher that saw it says to look at: a check of the box, a log, a history
 
-    def words(self, run: str) -> tuple[str, ...]:
-        """The words behind `onbox`. Not for ROOM and LOOK, which are not commands of onbox."""
-        return tuple(run if word == RUN else word for word in self.value)
+    def commands(self, run: str, onbox: Sequence[str] = ("onbox",)) -> tuple[tuple[str, ...], ...]:
+        """What is typed in the project's directory on the box, one after the other. Not for LOOK, which is the
+        watcher's. onbox: how it is called there.
+        """
+        if self is Act.ROOM:
+            return (("df", "-h", "."), ("df", "-i", "."))
+        return ((*onbox, *_with_run(self.value, run)),)
+
+    def line(self, run: str) -> str:
+        """The commands for a shell that stands there."""
+        return " && ".join(map(shlex.join, self.commands(run)))
+
+
+def _with_run(words: Sequence[str], run: str) -> tuple[str, ...]:
+    return tuple(run if word == RUN else word for word in words)
 
 
 class WithWord(Enum):
@@ -48,7 +62,7 @@ class WithWord(Enum):
 
     def words(self, run: str) -> tuple[str, ...]:
         """The words behind `onbox`; () where it is not a command of onbox."""
-        return tuple(run if word == RUN else word for word in self._words)
+        return _with_run(self._words, run)
 
 
 class Sign(Enum):
@@ -320,13 +334,15 @@ NOT_STARTED_CLASS = "not_started"
 BY_A_PERSON_CLASS = "user_interrupt"
 
 
-def signs_of_failure(failure_class: str, *, may_repeat: bool) -> frozenset[Sign]:
-    """What a failure's class says. may_repeat: whether the same configuration may run again after it."""
+def signs_of_failure(failure_class: str, own_word: bool | None = None) -> frozenset[Sign]:  # noqa: FBT001 - a reading
+    """What a failure's class says; "" for no failure. own_word: as `may_repeat` takes it."""
+    if not failure_class:
+        return frozenset()
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
         (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
         (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),
-        (not may_repeat, Sign.NO_REPEAT),
+        (not may_repeat(failure_class, own_word=own_word), Sign.NO_REPEAT),
     )
     return frozenset(sign for holds, sign in rows if holds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.contract.units import format_size
+from onbox.runs.next_step import Act
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.scene import BoxScene, LinkScene
 from patrol.decide.trend import Full, soonest_full
@@ -168,7 +169,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
             lambda s: bool(_above(s, s.limits.disk_critical_percent)) or _fills_within(s, s.limits.full_soon_seconds)),),
         lambda s: "; ".join(filter(None, (_above(s, s.limits.disk_critical_percent), _say_full(s)))),
         "a full disk ends a run at its next save; inodes go first with many small files",
-        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(("df", "-h", "."), ("df", "-i", ".")),
+        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
     ),
     Flag(
         "disk-pressure", Severity.WARNING, None,
@@ -176,7 +177,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
          If("not critical yet", lambda s: not _above(s, s.limits.disk_critical_percent) and not _fills_within(s, s.limits.full_soon_seconds))),
         lambda s: _above(s, s.limits.disk_percent),
         "time to prune in peace",
-        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(("df", "-h", "."), ("df", "-i", ".")),
+        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
     ),
     Flag(
         "disk-trend", Severity.WARNING, None,
@@ -184,7 +185,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
          If("not critical yet", lambda s: not _fills_within(s, s.limits.full_soon_seconds))),
         _say_full,
         "a trend is seen before the limit",
-        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(("df", "-h", "."), ("df", "-i", ".")),
+        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
     ),
     Flag(
         "oom-kill", Severity.WARNING, None,

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.states import RunState
 from onbox.runs.next_step import Act, Sign, Standing, Step, signs_of_failure
-from onbox.triage.classes import may_repeat
 from patrol.decide.way import here
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from onbox.runs.next_step import Step
     from patrol.decide.way import Way
 
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.
@@ -63,9 +61,7 @@ def standing_of(told: Reported) -> Standing:
         signs.add(Sign.NO_RUN)
     elif not told.managed:
         signs.add(Sign.FOREIGN)
-    if told.failure_class:
-        again = may_repeat(told.failure_class, own_word=told.retry_allowed)
-        signs |= signs_of_failure(told.failure_class, may_repeat=again)
+    signs |= signs_of_failure(told.failure_class, told.retry_allowed)
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
     if told.look and told.severity is not Severity.OK:
@@ -87,11 +83,7 @@ class Typist(NamedTuple):
 
     def line(self, act: Act, look: str) -> str:
         """The command for an act; "" where nothing is to be typed. look: the watcher's own."""
-        if act is Act.LOOK:
-            return look
-        if act is Act.ROOM:
-            return self.way.there(("df", "-h", "."), ("df", "-i", "."))
-        return self.of_onbox(*act.words(self.run))
+        return look if act is Act.LOOK else self.way.there(*act.commands(self.run, self.onbox))
 
     def asked(self, step: Step) -> tuple[tuple[str, str], ...]:
         """What is done only with a person's word: what, and the command that does it."""

@@ -33,4 +33,4 @@ def render_page() -> str:
 def _command(act: Act) -> str:
     if act is Act.LOOK:
         return "what the rule says to look at"
-    return "`df -h . && df -i .`" if act is Act.ROOM else f"`onbox {' '.join(act.words('RUN'))}`"
+    return f"`{act.line('RUN')}`"
