@@ -120,12 +120,10 @@ def _bad_loss(log: str, progress: ProgressWatch, earlier: Sequence[str]) -> str:
     tail = _tail_of(log)
     if not earlier and not _NOT_FINITE.search(tail):  # nearly always; a stage of a moment is not made longer by it
         return ""
-    if _gradient_is_lost(tail):
-        return "0 beside a gradient norm that is not finite"
-    loss = (progress.look() or {}).get("loss")
-    if loss is None and earlier:
+    told = _told_loss(tail, lambda: (progress.look() or {}).get("loss"))
+    if told is None:
         return _bad_loss_before(earlier)
-    return "" if loss is None or _is_finite(loss) else str(loss)
+    return told
 
 
 def _bad_loss_before(logs: Sequence[str]) -> str:
@@ -133,14 +131,22 @@ def _bad_loss_before(logs: Sequence[str]) -> str:
     from onbox.logs.progress import ProgressReader  # noqa: PLC0415 - only where an attempt told no loss
 
     for log in logs:
-        tail = _tail_of(log)
-        reader = ProgressReader()
+        tail, reader = _tail_of(log), ProgressReader()
         reader.feed(tail)
-        loss = reader.result().loss
-        if loss is not None or _gradient_is_lost(tail):
-            bad = _gradient_is_lost(tail) or not _is_finite(loss)
-            return f"{loss} (of the attempt before; this one tells none)" if bad else ""
+        told = _told_loss(tail, lambda reader=reader: reader.result().loss)  # type: ignore[misc]
+        if told is not None:
+            return f"{told} (of the attempt before; this one tells none)" if told else ""
     return ""
+
+
+def _told_loss(tail: bytes, read: Callable[[], object]) -> str | None:
+    """The last loss where it is not finite, "" where it is; None: none is told. read: what progress makes of it."""
+    if _gradient_is_lost(tail):
+        return "0 beside a gradient norm that is not finite"
+    loss = read()
+    if loss is None:
+        return None
+    return "" if isinstance(loss, int | float) and math.isfinite(loss) else str(loss)
 
 
 def _earlier_logs(log: str, known: StageHistory) -> list[str]:
@@ -159,10 +165,6 @@ def _tail_of(log: str) -> bytes:
         return read_tail(log, LOSS_TAIL_BYTES) or b""
     except OSError:
         return b""
-
-
-def _is_finite(loss: object) -> bool:
-    return isinstance(loss, int | float) and math.isfinite(loss)
 
 
 def _gradient_is_lost(tail: bytes) -> bool:
