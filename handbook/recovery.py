@@ -12,6 +12,7 @@ from onbox.contract.states import RunState
 from onbox.runs.next_step import Act, Sign, Standing, Step, WithWord, next_step
 from patrol.decide.standing import Typist
 from patrol.decide.way import Untypeable
+from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from handbook.facts import Facts, RunFacts
@@ -91,14 +92,13 @@ def _advice(typist: Typist, standing: Standing, step: Step, first: str, *, here:
     )
 
 
-_RANK = {"critical": 0, "unknown": 1, "warning": 2, "ok": 3}
-
-
 def by_need(facts: Facts) -> list[RunFacts]:
     """The runs, those that need somebody first; among equals by name."""
     return sorted(facts.runs, key=lambda run: (run.acknowledged, _rank(run), run.name))
 
 
 def _rank(run: RunFacts) -> int:
+    """The worst first, as for the patrol; a result that is gone is as bad as it gets."""
     lost = run.state == "done" and standing_of(run).has(Sign.RESULTS_MISSING)
-    return 0 if lost else _RANK.get(run.severity, 1)
+    known = Severity.__members__.get(run.severity.upper(), Severity.UNKNOWN)
+    return -(Severity.CRITICAL if lost else known).rank
