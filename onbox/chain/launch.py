@@ -10,15 +10,15 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.earlier import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
-from onbox.chain.environment import run_dir_assignment
-from onbox.chain.folders import make_run_folders
-from onbox.chain.holder import Holder, clear_holder, read_holder
-from onbox.chain.owned import refuse_foreign_run
-from onbox.chain.process_main import start_runner
-from onbox.chain.replay import History, replay
-from onbox.chain.slots import read_marker, read_slot
-from onbox.chain.status_file import read_status
+from onbox.chain.command.environment import run_dir_assignment
+from onbox.chain.runner.runner_process import start_runner
+from onbox.chain.state.earlier_results import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
+from onbox.chain.state.folders import make_run_folders
+from onbox.chain.state.lock_owner import Holder, clear_holder, read_holder
+from onbox.chain.state.replay import History, replay
+from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.chain.state.slots import read_marker, read_slot
+from onbox.chain.state.status_file import read_status
 from onbox.contract.differences import Difference, Side, find_differences
 from onbox.contract.events import parse_events
 from onbox.contract.markers import Marker
@@ -34,8 +34,8 @@ from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
+    from onbox.model.manifest import Stage
 
     Announce = Callable[[tuple[Difference, ...]], None]
 
@@ -212,7 +212,10 @@ def _unclaimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> I
     if place.project is None or not any(one.stage.artifacts for one in stages):
         yield
         return
-    from onbox.chain.claims import one_start_at_a_time, refuse_claimed  # noqa: PLC0415 - only where there are artifacts
+    from onbox.chain.artifacts.claims import (  # noqa: PLC0415 - only where there are artifacts
+        one_start_at_a_time,
+        refuse_claimed,
+    )
 
     to_run = [one.stage for one in stages if one.stage.name in wishes.redo or not _is_done(place.paths, one)]
     with one_start_at_a_time(place.paths):
@@ -237,7 +240,7 @@ def _head_with_changes(definition: Definition, history: History) -> dict[str, An
         return head  # a damaged run.json is replaced, and nothing can be compared with it
     if old is None or not history.launches:
         return head
-    from onbox.chain.identity import look_at_git  # noqa: PLC0415 - only for a relaunch
+    from onbox.chain.command.code_identity import look_at_git  # noqa: PLC0415 - only for a relaunch
 
     head["git"] = look_at_git(str(head["project"]))
     found = find_differences(Side(old.data, old_stages), Side(head, [stage for stage, _ in definition.stages]))

@@ -10,8 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.launch import read_stages
-from onbox.chain.look import look_at_run
-from onbox.commands.project import add_config_option, existing_run, load_project_to_read
+from onbox.chain.run_status import look_at_run
+from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import for_terminal
@@ -57,7 +57,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     if args.job:
-        from onbox.commands.backend_logs import show_job_log  # noqa: PLC0415 - only for a run on an engine
+        from onbox.commands.engine.logs import show_job_log  # noqa: PLC0415 - only for a run on an engine
 
         return show_job_log(paths, args.stage, max(0, args.lines))
     stage = args.stage or _default_stage(paths)
@@ -150,7 +150,7 @@ def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
 
 
 def _is_alive(paths: RunPaths, stage: str) -> bool:
-    from onbox.chain.slots import read_slot  # noqa: PLC0415 - only when following
+    from onbox.chain.state.slots import read_slot  # noqa: PLC0415 - only when following
 
     slot, _, locked = read_slot(paths.slot(stage))
     return locked and slot is not None and slot.exit_code is None

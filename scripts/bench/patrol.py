@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
-from patrol.ssh_words import SSH_FAILED
+from patrol.ssh.client_errors import SSH_FAILED
 from tests.box import REPOSITORY
 from tests.sshd import Link, Sshd
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from handbook.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
-from handbook.logbook import HEADS, Book, find_books
+from handbook.log.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
+from handbook.log.logbook import HEADS, Book, find_books
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from tests.box import REPOSITORY

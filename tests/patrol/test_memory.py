@@ -17,12 +17,12 @@ import pytest
 from onbox.logs.cursor import Cursor
 from onbox.logs.progress import ProgressReader
 from onbox.system.files import StateNotWritten
-from patrol import memory_schema
-from patrol.before import Before, BoxBefore
-from patrol.kept import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
-from patrol.memory import KEPT_ASIDE, Memory
-from patrol.run_codec import memories_of, run_to_text
-from patrol.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
+from patrol.memory import schema as memory_schema
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.rows import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
+from patrol.memory.run_codec import memories_of, run_to_text
+from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
+from patrol.memory.store import KEPT_ASIDE, Memory
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
