@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.launch import read_head, read_stages
 from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.lock_owner import Holder, read_holder
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.slots import read_marker, read_slot

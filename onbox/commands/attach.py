@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.launch import read_head
 from onbox.chain.run_status import look_at_run
+from onbox.chain.state.frozen_run import read_head
 from onbox.commands.launch.follow import say, watch_holder
 from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit

@@ -7,11 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import frozen_environment
-from onbox.chain.launch import (
-    Definition,
-    read_head,
-    read_stages,
-)
+from onbox.chain.launch import Definition
+from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.launch.follow import teller
 from onbox.commands.launch.start import start

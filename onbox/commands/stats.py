@@ -142,7 +142,7 @@ def _session_paths(folder: str) -> tuple[str, ...]:
 
 
 def _subject_of(paths: RunPaths, view: RunView) -> Subject:
-    from onbox.chain.launch import read_stages  # noqa: PLC0415 - only with a run
+    from onbox.chain.state.frozen_run import read_stages  # noqa: PLC0415 - only with a run
 
     leader = None
     if view.stage_alive is not None:

@@ -1,7 +1,7 @@
 """What is remembered of a box and of its runs between two looks, so that only what is new is sent. Pure.
 
-Each record is written by one owner, named below. All are values: a look makes new ones. `patrol/memory/run_codec.py` turns
-them into JSON for the store and back. What decisions rest on is kept apart from them, in `patrol/memory/history.py`.
+Each record is written by one owner, named below. All are values: a look makes new ones. `run_codec.py` turns them into
+JSON for the store and back. What decisions rest on is kept apart from them, in `history.py`.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.chain.launch import read_stages
 from onbox.chain.runner.wait_for import name_of_process
+from onbox.chain.state.frozen_run import read_stages
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.system.process import look_up

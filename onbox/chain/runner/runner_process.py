@@ -69,8 +69,8 @@ def serve() -> int:
 
 def take_over() -> int:
     """A keeper found its runner dead: start a new one, if nobody else did and the chain has not been ended."""
-    from onbox.chain.launch import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
     from onbox.chain.state.replay import replay  # noqa: PLC0415
+    from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
     from onbox.contract.events import parse_events  # noqa: PLC0415
     from onbox.system.journal import read_lines  # noqa: PLC0415
 

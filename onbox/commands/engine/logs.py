@@ -6,8 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from onbox.chain.launch import read_head
+from onbox.chain.state.frozen_run import read_head
 from onbox.commands.engine.view import open_engine
+from onbox.commands.shared.log_end import read_end
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
@@ -47,7 +48,5 @@ def _choose(jobs: list[KnownJob], stage: str | None) -> KnownJob | None:
 
 def _from_disk(paths: RunPaths, job: KnownJob, lines: int) -> str | None:
     """The end of the file that the engine was told to write; None if there is none (yet)."""
-    from onbox.commands.logs import read_end  # noqa: PLC0415 - logs imports this module on use
-
     path = os.path.join(paths.jobs, f"{job.stage}-{job.job_id}.out")
     return read_end(path, lines).decode("utf-8", "replace") if os.path.isfile(path) else None

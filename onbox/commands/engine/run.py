@@ -5,34 +5,35 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job, JobState
 from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.jobs.job_specs import chain_order, stage_orders
 from onbox.chain.jobs.submit import Desk, NotTaken, Unanswered, make_job_folder
-from onbox.chain.launch import Definition, is_all_done, prepare, read_head, read_stages, take_lock
+from onbox.chain.launch import Definition, is_all_done, prepare
 from onbox.chain.runner.runner_process import run_chain
 from onbox.chain.state.earlier_results import Wishes
-from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.stage_evidence import look_at_stage
-from onbox.commands.engine.view import follow, make_engine, refuse_unaccepted
+from onbox.commands.engine.desk import Alive, alive_of, desk_of, jobs_of, refuse_live, settle
+from onbox.commands.engine.stop import stop_jobs
+from onbox.commands.engine.view import follow, refuse_unaccepted
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
-from onbox.contract.runfile import is_apart
 from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
-from onbox.runs.jobs import WHOLE, Jobs, job_of_record, replay_jobs
+from onbox.runs.jobs import WHOLE, Jobs, job_of_record
 from onbox.system.files import StateNotWritten
 from onbox.system.journal import read_lines
 from onbox.trust import accept_engine
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from onbox.backends.base import Backend
     from onbox.chain.jobs.submit import Planned
@@ -43,33 +44,6 @@ if TYPE_CHECKING:
     from onbox.runs.jobs import KnownJob
 
 
-class Alive(Exception):
-    """The run is at work already. fingerprint: of its chain. who: what is at work, for people."""
-
-    def __init__(self, fingerprint: str, who: str) -> None:
-        self.fingerprint, self.who = fingerprint, who
-        super().__init__(who)
-
-
-def jobs_of(paths: RunPaths) -> Jobs:
-    """The jobs of a run, from its journal."""
-    return replay_jobs(parse_events(read_lines(paths.journal)))
-
-
-@contextmanager
-def desk_of(paths: RunPaths, settings: Mapping[str, Any]) -> Iterator[tuple[Desk, int]]:
-    """The run's lock, and where its jobs are put on record. Raises Alive while a runner holds the lock."""
-    backend = make_engine(settings, paths)
-    lock = take_lock(paths)
-    if isinstance(lock, Holder):
-        raise Alive(lock.chain_fingerprint, f"runner pid {lock.pid} on {lock.host}")
-    desk = Desk(paths, backend, jobs_of(paths), apart=is_apart(settings))
-    try:
-        yield desk, lock.lock_fd
-    finally:
-        os.close(lock.lock_fd)
-
-
 def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Callable[[Record], str | None]) -> int:
     """Submit what is not done, unless the run is at work: then follow that. Raises Trouble, Conflicts."""
     paths = definition.paths
@@ -78,7 +52,7 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
     offset = os.path.getsize(paths.journal) if os.path.exists(paths.journal) else 0
     try:
         with desk_of(paths, definition.head["backend"]) as (desk, lock_fd):
-            live = _settle(desk, forget=args.forget_jobs)
+            live = settle(desk, forget=args.forget_jobs)
             if live:
                 taken = _complete(desk, definition, live)
             else:
@@ -95,35 +69,12 @@ def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Cal
     return _go_on(args, definition, taken, offset, tell)
 
 
-def refuse_live(desk: Desk, paths: RunPaths, *, forget: bool = False) -> None:
-    """Raises Alive if a job of the run lives, Trouble if that cannot be known."""
-    live = _settle(desk, forget=forget)
-    if live:
-        raise _alive(desk, paths, live)
-
-
-def _alive(desk: Desk, paths: RunPaths, live: Mapping[str, Job]) -> Alive:
-    head = read_head(paths)
-    who = ", ".join(f"{desk.backend.name} job {job.job_id} {job.native_state}" for job in live.values())
-    return Alive(head.chain_fingerprint if head is not None else "", who)
-
-
-def _settle(desk: Desk, *, forget: bool) -> dict[str, Job]:
-    try:
-        return desk.settle(forget=forget)
-    except Unanswered as unanswered:
-        raise Trouble(
-            Exit.UNAVAILABLE,
-            f"{safe_text(unanswered)}\n  nothing was started: a job of this run may be alive; try again later",
-        ) from unanswered
-
-
 def _complete(desk: Desk, definition: Definition, live: Mapping[str, Job]) -> list[KnownJob]:
     """Submit the stages behind the last live job that have none: a submitter died in between. Raises Alive where
     nothing is missing.
     """
     paths = definition.paths
-    alive = _alive(desk, paths, live)
+    alive = alive_of(desk, paths, live)
     head = read_head(paths)
     names = [stage.name for stage, _ in definition.stages]
     places = [names.index(stage) for stage in live if stage in names]
@@ -274,6 +225,4 @@ def _submitted_data(definition: Definition, taken: list[KnownJob]) -> Mapping[st
 
 
 def _stop(paths: RunPaths) -> None:
-    from onbox.commands.engine.stop import stop_jobs  # noqa: PLC0415 - only when somebody asks
-
     stop_jobs(paths, None)

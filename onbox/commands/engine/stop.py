@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Done, Job, JobState
 from onbox.chain.jobs.job_view import ask
-from onbox.chain.launch import read_head
+from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.stop_request import StopRequest, write_request
 from onbox.chain.viewer.viewer import configured_grace
-from onbox.commands.engine.run import Alive, desk_of, refuse_live
+from onbox.commands.engine.desk import Alive, desk_of, refuse_live
 from onbox.commands.engine.view import open_engine
-from onbox.commands.stop import tell
+from onbox.commands.shared.notices import catch_up_notices
 from onbox.contract.events import Event, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Unseen
@@ -128,7 +128,7 @@ def _record(paths: RunPaths, settings: Mapping[str, Any]) -> None:
                         "exit_code": int(Exit.STOPPED),
                     }
                 )
-                tell(paths)
+                catch_up_notices(paths)
     except Alive as alive:
         raise Trouble(
             Exit.ANOTHER_RUNNER,

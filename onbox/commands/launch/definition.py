@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from onbox import __version__
 from onbox.chain.command.crlf_check import find_crlf_scripts
 from onbox.chain.command.environment import FROZEN_VARIABLES
-from onbox.chain.launch import Definition, read_head
+from onbox.chain.launch import Definition
 from onbox.chain.runner.awaited_process import with_processes
+from onbox.chain.state.frozen_run import read_head
 from onbox.commands.shared.project import Project, run_names
 from onbox.config.parse import run_name_from
 from onbox.contract.exits import Exit

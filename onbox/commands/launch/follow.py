@@ -14,10 +14,7 @@ from onbox.system.process import Identity, look_up
 if TYPE_CHECKING:
     import argparse
 
-    from onbox.chain.launch import (
-        Definition,
-        Launched,
-    )
+    from onbox.chain.launch import Definition, Launched
     from onbox.chain.state.lock_owner import Holder
     from onbox.contract.paths import RunPaths
 

@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import JOB_VARIABLE
-from onbox.chain.launch import HolderUnknown, Taken, read_head, read_stages, take_lock
 from onbox.chain.runner.runner import TIME_IS_OVER
 from onbox.chain.runner.runner_process import run_chain
+from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.replay import replay
+from onbox.chain.state.run_lock import HolderUnknown, Taken, take_lock
 from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit

@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.environment import JOB_VARIABLE
-from onbox.chain.launch import (
-    AlreadyDone,
-    Definition,
-    Forgets,
-    HolderUnknown,
-    OtherStageAlive,
-    StillAlive,
-    Taken,
-    launch,
-    prepare,
-    read_head,
-    take_lock,
-)
+from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
 from onbox.chain.runner.runner_process import run_chain
 from onbox.chain.state.earlier_results import Conflicts, Wishes, redo_with_followers
+from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
 from onbox.commands.launch.follow import attach, follow_launch, say, size_of, teller

@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from onbox.chain.launch import read_stages
+from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
 from onbox.contract.markers import Marker
 

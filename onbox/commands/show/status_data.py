@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.presence import lost_results
-from onbox.chain.launch import read_stages
 from onbox.chain.run_status import RunView, StageView, log_look
+from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
 from onbox.contract.events import Event
 from onbox.contract.markers import Marker
