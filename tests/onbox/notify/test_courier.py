@@ -152,7 +152,7 @@ def test_the_runner_s_part_loads_no_heavy_module() -> None:
     import sys
 
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import onbox.chain.runner; before = set(sys.modules)\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); import onbox.chain.runner.runner; before = set(sys.modules)\n"
         "import onbox.notify.queue.enqueue; print(' '.join(sorted(set(sys.modules) - before)))"
     )
     words = [sys.executable, "-I", "-S", "-c", code, os.getcwd()]
