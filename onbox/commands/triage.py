@@ -25,7 +25,7 @@ from onbox.triage.rows import UserRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onbox.triage.text import Gap
+    from onbox.logs.model.lines import Gap
     from onbox.triage.verdict import Verdict
 
 EXAMPLES = """\

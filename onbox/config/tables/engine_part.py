@@ -1,4 +1,4 @@
-"""What an engine's own module says of its part of a configuration: `config_NAME.py` holds one `Part` as `PART`."""
+"""What an engine's own module says of its part of a configuration: `NAME.py` beside this holds one `Part` as `PART`."""
 
 from __future__ import annotations
 

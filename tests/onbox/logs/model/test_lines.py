@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.triage.text import CARRY_LIMIT_BYTES, blocks, message, pieces, readable, stamp_seconds
+from onbox.logs.model.lines import CARRY_LIMIT_BYTES, blocks, message, pieces, readable, stamp_seconds
 
 
 def test_lines_are_numbered_across_blocks() -> None:
