@@ -108,7 +108,7 @@ def read_new_id(code, out, err):
     return out.strip() or None
 """
 FILES = {
-    "onbox.config.tables.toy.py": CONFIG,
+    "onbox/config/tables/toy.py": CONFIG,
     "onbox/backends/toy.py": BACKEND,
     "onbox/preflight/engine_toy.py": CHECK,
     "onbox/backends/toy_cluster.py": CLUSTER,
