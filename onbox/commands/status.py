@@ -33,6 +33,7 @@ example:
 def add(subparsers: Any) -> None:
     status = subparsers.add_parser("status", help="what a run is doing now", epilog=STATUS_EXAMPLES)
     status.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
+    status.add_argument("--wide", action="store_true", help="all that is known, on lines of any length")
     runs = subparsers.add_parser("runs", help="the runs of this project", epilog=RUNS_EXAMPLES)
     for parser, function in ((status, run_status), (runs, run_runs)):
         add_config_option(parser)
@@ -54,7 +55,7 @@ def run_status(args: argparse.Namespace) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
-    print(json.dumps(data, indent=2) if args.json else render_status(view, data))
+    print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
 
 
