@@ -14,7 +14,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from onbox.chain.artifacts import Found
     from onbox.chain.autopsy import Cause
@@ -83,7 +83,7 @@ class StageLedger:
             ),
         )
 
-    def succeed(self, ended: Ended, verdict: Verdict, before_landing: Callable[[], None]) -> None:
+    def succeed(self, ended: Ended, verdict: Verdict) -> None:
         """DONE: journal, then the marker, the last thing that a stage causes. Raises StateNotWritten."""
         number = self.known.attempts
         data = self._marker(number, ended)
@@ -93,7 +93,6 @@ class StageLedger:
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
-        before_landing()
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.done(self.stage.name), data)
 
     def fail(self, number: int, ended: Ended, findings: tuple[Finding, ...], cause: Cause) -> None:
