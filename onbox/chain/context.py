@@ -9,6 +9,7 @@ from onbox.contract.manifest import folder_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onbox.chain.code import FrozenGit
     from onbox.chain.progress_watch import ProgressWatch
     from onbox.chain.recorder import Recorder
     from onbox.chain.sampling import Sampler
@@ -36,6 +37,7 @@ class Context(NamedTuple):
     sampler: Sampler
     progress: ProgressWatch
     tracker: TrackerWatch
+    git: FrozenGit
     job: str | None = None
 
     def folder(self, stage: Stage) -> str:

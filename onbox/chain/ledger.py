@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.code import frozen_git
 from onbox.chain.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
@@ -148,7 +147,7 @@ class StageLedger:
 
     def _code(self) -> dict[str, Any]:
         """What is known of the code that the attempt ran with."""
-        known = {"git": frozen_git(self.ctx.paths.manifest), "scripts": self.scripts}
+        known = {"git": self.ctx.git.look(), "scripts": self.scripts}
         known = {key: value for key, value in known.items() if value and "absent" not in value}
         return {"code": known} if known else {}
 

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
+from onbox.chain.code import FrozenGit
 from onbox.chain.context import Context
 from onbox.chain.environment import JOB_VARIABLE
 from onbox.chain.handbook_hook import Renewal
@@ -123,6 +124,7 @@ class Runner:
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
             TrackerWatch(head.data.get("tracker")),
+            FrozenGit(paths.manifest),
             job,
         )
 

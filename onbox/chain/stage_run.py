@@ -27,7 +27,6 @@ from onbox.system.limit import TooLong
 from onbox.system.process import end_tree
 
 if TYPE_CHECKING:
-
     from onbox.chain.autopsy import Cause
     from onbox.chain.context import Context
     from onbox.chain.replay import History, StageHistory
