@@ -1,4 +1,4 @@
-"""An engine's name stands in its own modules and in the one table (onbox/contract/engines.py), and nowhere else."""
+"""An engine's name stands in its own modules and in the one table (onbox/model/engines.py), and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.table import cluster_of, probe_of, stages_of
-from onbox.contract.config_backends import PARTS
-from onbox.contract.engines import CLUSTERS, ENGINES, NAMES, ON_BOX, PER_STAGE
+from onbox.config.tables.engines import PARTS
+from onbox.model.engines import CLUSTERS, ENGINES, NAMES, ON_BOX, PER_STAGE
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from onbox.contract.engines import Engine
+    from onbox.model.engines import Engine
 
 PACKAGES = ("onbox", "patrol", "sentinels", "handbook")
-TABLE = "onbox/contract/engines.py"
+TABLE = "onbox/model/engines.py"
 _WORD = re.compile(rf"(?i)(?<![a-z])(?:{'|'.join(NAMES)})(?![a-z])")
 EXCEPTIONS = {
     "onbox/triage/": "reads the words of whatever program broke, with or without a back end",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.config import run_name_from
+from onbox.config.parse import run_name_from
+from onbox.config.template import render_template
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE
-from onbox.contract.template import render_template
 from onbox.errors import Trouble
 
 if TYPE_CHECKING:

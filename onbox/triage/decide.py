@@ -91,7 +91,7 @@ def _score(fault: Fault) -> float:
 
 
 def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool:
-    after = attempt.progress - fault.progress_before
+    after = attempt.signs_after(fault)
     if attempt.success is not None and fault.number < attempt.success.number:
         return True
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON

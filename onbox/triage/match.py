@@ -15,7 +15,7 @@ from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, REA
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from onbox.triage.text import Message
+    from onbox.logs.model.lines import Message
 
 BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")

@@ -60,6 +60,7 @@ SUCCESS = lazy(
     r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
     r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
     r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d{1,20})/\1\] (?:done|finished|complete)"
+    r"|^\W{0,3}all done\b\W{0,3}$"
     r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in [\d.]+s"
     r"|do not forget to share your model|stopping\. best iteration"
     r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
@@ -74,24 +75,6 @@ NOT_SUCCESS = lazy(
     re.IGNORECASE,
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
-RESTART = lazy(
-    r"^\W*(?:\d{4}-\d\d-\d\d\S{0,80}\s{1,8})?(?:attempt|try|run|restart|launch)\s{0,8}(?:no\.?|number"
-    r"|#)?\s{0,8}\d{1,20}\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
-    r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
-    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
-    r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
-    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
-    r"|epoch|iter\w{0,24}|checkpoint)"
-    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
-    r"|attempts? left; will restart|\bstarting worker group\b",
-    re.IGNORECASE,
-)
-NOT_RESTART = lazy(
-    r"\b(?:can|could|to|may|must|please|cannot|should|will|not|if|or|no|failed|back-off|unable"
-    r"|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to",
-    re.IGNORECASE,
-)
-EXPLICIT_RESTART = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 HANDLED = lazy(
     r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
@@ -202,11 +185,6 @@ def is_success(text: str) -> bool:
         return False
     count = PART_OF.search(text)
     return not count or int(count[1]) >= int(count[2])
-
-
-def is_restart(text: str) -> bool:
-    """Whether a new attempt begins, or an old one is taken up."""
-    return bool(RESTART.search(text)) and (not NOT_RESTART.search(text) or "; will restart" in text)
 
 
 def is_handled(text: str) -> bool:

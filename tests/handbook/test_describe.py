@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from handbook.describe import Told, describe
-from handbook.records import RawRun, read
+from handbook.box.records import RawRun, read
+from handbook.box.run_facts import Told, describe
 from onbox.contract.runfile import NOT_LOOKED_YET, render_runfile
-from patrol.decide.way import Way
+from patrol.decide.remote_command import Way
 from patrol.snapshot import RunLook
 
 CLEAN, LATER = {"commit": "a" * 40, "dirty": False}, {"commit": "b" * 40, "dirty": False}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from handbook.entry import make_entry
-from handbook.gitkeep import KeptInGit, is_rewritten, keep_in_git, tag_in_git
-from handbook.logbook import Book
+from handbook.log.entry import make_entry
+from handbook.log.git_sync import KeptInGit, is_rewritten, keep_in_git, tag_in_git
+from handbook.log.logbook import Book
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from handbook.local import find_waiters, parse_ps
+from handbook.local_waits import find_waiters, parse_ps
 from onbox.contract.readings import Unseen
 from onbox.system.clock import wall
 from tests.box import REPOSITORY, wait_until

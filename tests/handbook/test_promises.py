@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from handbook.promises import BLOCKS, World, named_files, promises, trajectory_files
-from onbox.contract.config_record import Contract
-from onbox.contract.manifest import Stage
+from handbook.check.contract_check import BLOCKS, World, named_files, promises, trajectory_files
+from onbox.config.tables.record import Contract
+from onbox.model.manifest import Stage
 
 FULL = Contract(
     dri="ann", goal="a loss below 2", stop="loss above 4", issue="https://example.com/1",

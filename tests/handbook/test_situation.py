@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.facts import RecordFacts, ResumeFacts
-from handbook.render import render
-from handbook.situation import LINES, overdue, run_line, situation
+from handbook.page.facts import RecordFacts, ResumeFacts
+from handbook.page.render import render
+from handbook.page.summary import LINES, overdue, run_line, situation
 from onbox.contract.readings import Unseen
 from tests.handbook.made import AS_OF, made_facts, run_facts
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.boundary import within_boundary
+from onbox.cli.boundary import within_boundary
 from onbox.contract.exits import Exit
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox import cron_daemon
+from onbox.cron import daemon as cron_daemon
 
 if TYPE_CHECKING:
     from pathlib import Path

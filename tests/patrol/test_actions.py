@@ -9,11 +9,11 @@ import pytest
 
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState
-from patrol import actions
-from patrol.actions import Planned, Refused, plan_resume, read_resume, resume_stdin, still_agrees
-from patrol.kept import Act
+from patrol.act import resume as actions
+from patrol.act.resume import Planned, Refused, plan_resume, read_resume, resume_stdin, still_agrees
+from patrol.memory.rows import Act
 from patrol.snapshot import Failure, RunLook
-from patrol.ssh import Answer, NoAnswer
+from patrol.ssh.client import Answer, NoAnswer
 from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:

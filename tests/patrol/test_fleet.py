@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from patrol.fleet import Limits, gate_of, visit_all
+from patrol.ssh.run_parallel import Limits, gate_of, visit_all
 
 
 class Watcher:
@@ -63,7 +63,7 @@ def test_quick_ones_come_first() -> None:
 
 def test_sick_boxes_give_their_places_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as there are places hang; the others are done before any of these ends."""
-    monkeypatch.setattr("patrol.fleet.WORKING_SECONDS", 0.2)
+    monkeypatch.setattr("patrol.ssh.run_parallel.WORKING_SECONDS", 0.2)
     release = threading.Event()
 
     def work(item: str) -> bool:
@@ -78,7 +78,7 @@ def test_sick_boxes_give_their_places_away(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_box_that_never_comes_back_is_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("patrol.fleet.SLACK_SECONDS", 0.1)
+    monkeypatch.setattr("patrol.ssh.run_parallel.SLACK_SECONDS", 0.1)
     release = threading.Event()
     limits = Limits(2, 6, deadline_seconds=0.2)
     visits = list(visit_all(["stuck", "well"], lambda item: item == "well" or release.wait(60), limits))

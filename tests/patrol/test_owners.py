@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Watch
-from onbox.contract.config import parse_config
-from patrol.owners import doubles, place_of, write_claim
-from patrol.settings import Settings
+from onbox.config.parse import parse_config
+from onbox.model.boxes import BoxSettings, Watch
+from patrol.config.settings import Settings
+from patrol.timer.claims import doubles, place_of, write_claim
 
 if TYPE_CHECKING:
     from pathlib import Path

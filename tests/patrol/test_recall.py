@@ -8,9 +8,9 @@ import pytest
 
 from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState
-from patrol.before import Before, BoxBefore
 from patrol.decide.decide import decide_run, decide_unreachable_run
-from patrol.recall import acknowledgement, fold, fold_box, rate_now
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.update_history import acknowledgement, fold, fold_box, rate_now
 from patrol.snapshot import BoxLook, Gpu, Identity, RunLook
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,

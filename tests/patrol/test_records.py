@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from patrol.records import RecordText, record_from_text, record_of, record_to_text
+from patrol.memory.run_records import RecordText, record_from_text, record_of, record_to_text
 
 
 def test_no_secret_and_no_file_but_markers_is_kept() -> None:

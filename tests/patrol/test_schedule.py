@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from patrol.schedule import BadSchedule, cadence_seconds, last_due, next_due, parse_schedule
+from onbox.cron.schedule import BadSchedule, cadence_seconds, last_due, next_due, parse_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

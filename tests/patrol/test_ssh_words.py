@@ -6,8 +6,19 @@ import re
 
 import pytest
 
-from patrol.reach import BY_KEY, ENGINE_REASONS
-from patrol.ssh_words import BEHIND_JUMP, BY_PHASE, LATE, OVER, WORDS, Phase, Words, phase_of, read_end, read_late
+from patrol.ssh.client_errors import (
+    BEHIND_JUMP,
+    BY_PHASE,
+    LATE,
+    OVER,
+    WORDS,
+    Phase,
+    Words,
+    phase_of,
+    read_end,
+    read_late,
+)
+from patrol.ssh.unreachable_reasons import BY_KEY, ENGINE_REASONS
 
 CONFIG = "debug1: Reading configuration data /etc/ssh/ssh_config\n"
 CONNECTING = f"{CONFIG}debug1: Connecting to gpu1 [192.0.2.7] port 22.\n"

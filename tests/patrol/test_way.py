@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings
-from patrol.decide.way import Untypeable, Way, here, way_to
+from onbox.model.boxes import BoxSettings
+from patrol.decide.remote_command import Untypeable, Way, here, way_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable

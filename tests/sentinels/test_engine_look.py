@@ -11,8 +11,8 @@ import pytest
 
 from onbox.backends.slurm_text import SQUEUE_FORMAT
 from onbox.contract.states import RunState
-from sentinels.engine_look import word_of
-from sentinels.engine_sh import ASK
+from sentinels.box.engine_sh import ASK
+from sentinels.judge.engine_state import word_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,7 @@ import json
 
 import pytest
 
-from sentinels.judge import Arming, Condition, make_conditions, with_processes
-from sentinels.outcome import Finding, Outcome
-from sentinels.report import warnings
-from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target
-from sentinels.wire import (
+from sentinels.box.wire import (
     ArtifactSeen,
     CouldNotLook,
     FileSeen,
@@ -22,6 +18,10 @@ from sentinels.wire import (
     Remember,
     RunSeen,
 )
+from sentinels.judge.conditions import Arming, Condition, make_conditions, with_processes
+from sentinels.judge.outcome import Finding, Outcome
+from sentinels.report import warnings
+from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target
 
 ARMED = 1000.0
 NEW_ONLY = Arming(new_only=True)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from onbox.contract.states import RunState
-from sentinels.engine_look import EngineWord
-from sentinels.outcome import Outcome
-from sentinels.run_look import ROWS, RunFacts, Terms, facts_of, judge_run
+from sentinels.judge.engine_state import EngineWord
+from sentinels.judge.outcome import Outcome
+from sentinels.judge.run_facts import ROWS, RunFacts, Terms, facts_of, judge_run
 
 PRINT = "a" * 16
 HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": PRINT, "stage_count": 2}

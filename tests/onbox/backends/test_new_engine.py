@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROW = """    Engine(
         "toy",
         "Toy: one process here",
-        config="onbox.contract.config_toy",
+        config="onbox.config.tables.toy",
         backend="onbox.backends.toy",
         check="onbox.preflight.engine_toy",
         look="onbox.backends.toy_cluster",
@@ -27,8 +27,8 @@ ROW = """    Engine(
     ),
 """
 CONFIG = """
-from onbox.contract import config_values as values
-from onbox.contract.config_engine import Guarded, Part, kept
+from onbox.config import values
+from onbox.config.tables.engine_part import Guarded, Part, kept
 
 PART = Part(
     keys=("url", "token"),
@@ -108,7 +108,7 @@ def read_new_id(code, out, err):
     return out.strip() or None
 """
 FILES = {
-    "onbox/contract/config_toy.py": CONFIG,
+    "onbox/config/tables/toy.py": CONFIG,
     "onbox/backends/toy.py": BACKEND,
     "onbox/preflight/engine_toy.py": CHECK,
     "onbox/backends/toy_cluster.py": CLUSTER,
@@ -120,7 +120,7 @@ def home(tmp_path: Path) -> Path:
     """A project beside a copy of the programs that knows one engine more."""
     for package in ("onbox", "patrol", "sentinels", "handbook"):
         shutil.copytree(REPOSITORY / package, tmp_path / "lib" / package, ignore=shutil.ignore_patterns("__pycache__"))
-    table = tmp_path / "lib/onbox/contract/engines.py"
+    table = tmp_path / "lib/onbox/model/engines.py"
     start = "ENGINES: tuple[Engine, ...] = (\n"
     table.write_text(table.read_text().replace(start, start + ROW))
     for name, text in FILES.items():

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.activity import BUSY_CORES, Signs, is_active, read_signs
-from onbox.contract.manifest import Artifact
+from onbox.chain.observe.liveness import BUSY_CORES, Signs, is_active, read_signs
+from onbox.model.manifest import Artifact
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain import artifacts
-from onbox.chain.artifacts import PICTURE_LIMIT, Look, StopAsked, find_files, list_files, look_at, picture
-from onbox.contract.manifest import Artifact
+from onbox.chain.artifacts import on_disk as artifacts
+from onbox.chain.artifacts.on_disk import PICTURE_LIMIT, Look, StopAsked, find_files, list_files, look_at, picture
+from onbox.model.manifest import Artifact
 from onbox.system.process import never
 from tests.box import wait_until
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.chain.artifacts import Found, Look
-from onbox.chain.checks import Ended, Finding, judge, signal_of
-from onbox.contract.manifest import Artifact, Stage
+from onbox.chain.artifacts.on_disk import Found, Look
+from onbox.chain.gates.success_gate import Ended, Finding, judge, signal_of
+from onbox.model.manifest import Artifact, Stage
 
 PLAIN = Stage("train", "python train.py")
 BEST = Artifact("best.npz")

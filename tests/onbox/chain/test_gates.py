@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.chain.gates import Sight, bytes_present, check_gates
+from onbox.chain.gates.start_gates import Sight, bytes_present, check_gates
 from onbox.collectors.disk import NOT_COUNTED, Disk, Room, read_disks
 from onbox.collectors.gpu import Gpu, LostGpu
 from onbox.collectors.memory import HostMemory, MemoryReading
-from onbox.contract.manifest import Amount, CheckpointGate, Gates, GpuGate
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from onbox.chain.identity import look_at_git
+from onbox.chain.command.code_identity import look_at_git
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from onbox.chain.look import log_look, look_at_run
-from onbox.chain.replay import replay
-from onbox.chain.slots import read_slot, reserve_slot
-from onbox.chain.status_file import read_status
+from onbox.chain.run_status import log_look, look_at_run
+from onbox.chain.state.replay import replay
+from onbox.chain.state.slots import read_slot, reserve_slot
+from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event, Record, parse_events
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
-from onbox.contract.manifest import Artifact, RunSettings, Stage
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import FrozenStage, parse_head, parse_stages
 from onbox.contract.states import RunState, StageState
+from onbox.model.manifest import Artifact, RunSettings, Stage
 from onbox.runs.journal import fold
 from onbox.runs.state import state_of
 

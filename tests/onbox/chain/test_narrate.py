@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onbox.chain.narrate import live_line, narrate
+from onbox.chain.viewer.event_text import live_line, narrate
 from onbox.contract.events import Event
 
 AT = "2026-11-21T05:11:20.123Z"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.checks import Ended
-from onbox.chain.progress_watch import ProgressWatch
-from onbox.chain.replay import StageHistory
-from onbox.chain.success import Verdict, ask_gate
-from onbox.contract.manifest import REFUSE, Stage
+from onbox.chain.gates.ask_success_gate import Verdict, ask_gate
+from onbox.chain.gates.success_gate import Ended
+from onbox.chain.observe.progress_watch import ProgressWatch
+from onbox.chain.state.replay import StageHistory
+from onbox.model.manifest import REFUSE, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from onbox.chain.waiting import Awaited, Never, is_process, name_of_process
-from onbox.contract.manifest import WaitFor
+from onbox.chain.runner.wait_for import Awaited, Never, is_process, name_of_process
+from onbox.model.manifest import WaitFor
 from onbox.system.process import look_up
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.artifacts import find_files, look_at, picture
-from onbox.chain.checkpoints import look_at_checkpoints
-from onbox.chain.wholeness import examine
-from onbox.contract.manifest import Artifact, Stage
+from onbox.chain.artifacts.on_disk import find_files, look_at, picture
+from onbox.checkpoints.on_disk import look_at_checkpoints
+from onbox.checkpoints.wholeness import examine
+from onbox.model.manifest import Artifact, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.checkpoints import Checkpoint, choose, step_of
+from onbox.checkpoints.select import Checkpoint, choose, step_of
 
 
 @pytest.mark.parametrize(

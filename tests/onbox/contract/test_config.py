@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from onbox.contract.boxes import PatrolSettings, Watch
-from onbox.contract.config import (
+from onbox.config.parse import (
     DEFAULT_NOTIFY_EVENTS,
     NOTIFY_EVENTS,
     Config,
@@ -16,8 +15,9 @@ from onbox.contract.config import (
     parse_config,
     run_name_from,
 )
-from onbox.contract.manifest import Amount, Artifact, Gates, GpuGate, Retry, RunSettings, Stage, WaitFor
-from onbox.contract.targets import Target, notify_from_dict, notify_to_dict
+from onbox.contract.notify_targets import Target, notify_from_dict, notify_to_dict
+from onbox.model.boxes import PatrolSettings, Watch
+from onbox.model.manifest import Amount, Artifact, Gates, GpuGate, Retry, RunSettings, Stage, WaitFor
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onbox.contract.config import ConfigErrors, parse_config
+from onbox.config.parse import ConfigErrors, parse_config
 
 
 def stage(sbatch: Any, **file: Any) -> tuple[tuple[str, str | None], ...]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.config_bounds import DIGITS, KEY_PARTS, bounds_problem
+from onbox.config.bounds import DIGITS, KEY_PARTS, bounds_problem
+from onbox.config.template import render_template
 from onbox.contract.exits import Exit
-from onbox.contract.template import render_template
 from onbox.errors import Trouble
 from onbox.project import FILE_LIMIT_BYTES, load_project
-from onbox.system.limit import time_limit
+from onbox.system.time_limit import time_limit
 
 if TYPE_CHECKING:
     from pathlib import Path

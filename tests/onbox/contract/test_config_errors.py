@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onbox.contract.config import Config, ConfigError, ConfigErrors, parse_config
+from onbox.config.parse import Config, ConfigError, ConfigErrors, parse_config
 
 if sys.version_info >= (3, 11):
     import tomllib

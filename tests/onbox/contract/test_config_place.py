@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.config_place import line_of, lines_of
+from onbox.config.lines import line_of, lines_of
 
 TEXT = '''\
 # a comment = 1

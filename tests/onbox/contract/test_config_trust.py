@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from onbox.contract.config import KNOWN_KEYS, parse_config
-from onbox.contract.config_trust import ROWS, find_delicate, hash_of, without
+from onbox.config.parse import KNOWN_KEYS, parse_config
+from onbox.config.trust_keys import ROWS, find_delicate, hash_of, without
 
 SECRET = "file:~/.ssh/id_ed25519"
 ELSEWHERE = "http://198.51.100.7:8265"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
-from onbox.contract.manifest import Stage
+from onbox.model.manifest import Stage
 from tests.onbox.contract.test_manifest import WHOLE
 
 PLAIN = Stage("train", "python train.py")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.secrets import NoToken, find_token, read_token_file
-from onbox.contract.key_text import key_problem
+from onbox.config.key_text import key_problem
 from onbox.notify.targets import NotSet, look_up_reference
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.lineage import ROWS, Terms, Written, judge, stated
+from onbox.checkpoints.lineage import ROWS, Terms, Written, judge, stated
 
 OLD, BEGAN, NOW = 1000.0, 2000.0, 3000.0
 

@@ -6,17 +6,7 @@ import json
 
 import pytest
 
-from onbox.contract.manifest import (
-    Amount,
-    Artifact,
-    Gates,
-    GpuGate,
-    Retry,
-    Stage,
-    WaitFor,
-    stage_from_dict,
-    stage_to_dict,
-)
+from onbox.model.manifest import Amount, Artifact, Gates, GpuGate, Retry, Stage, WaitFor, stage_from_dict, stage_to_dict
 
 WHOLE = Stage(
     name="train",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.contract.meant import did_you_mean, meant
+from onbox.did_you_mean import did_you_mean, meant
 
 
 def test_the_nearest_words_are_named() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.config import Config, parse_config
-from onbox.contract.manifest import Amount, Gates, Stage
-from onbox.contract.selection import UsageProblem, stages_from_words
+from onbox.config.parse import Config, parse_config
+from onbox.config.stage_selection import UsageProblem, stages_from_words
+from onbox.model.manifest import Amount, Gates, Stage
 
 DATA = {
     "run": {"env": {"A": "1"}},

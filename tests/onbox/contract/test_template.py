@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from onbox.contract.config import KNOWN_KEYS, NOTIFY_EVENTS, Config, Notify, parse_config
-from onbox.contract.manifest import Gates, Retry, RunSettings, Stage
-from onbox.contract.targets import Target
-from onbox.contract.template import render_template
+from onbox.config.parse import KNOWN_KEYS, NOTIFY_EVENTS, Config, Notify, parse_config
+from onbox.config.template import render_template
+from onbox.contract.notify_targets import Target
+from onbox.model.manifest import Gates, Retry, RunSettings, Stage
 from onbox.triage.classes import NEVER
 
 if sys.version_info >= (3, 11):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.contract.events import Event, render_event
-from onbox.contract.manifest import RunSettings
+from onbox.contract.notify_targets import Notify, Target, notify_to_dict
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import RunHead
-from onbox.contract.targets import Notify, Target, notify_to_dict
-from onbox.notify.courier import Courier
-from onbox.notify.outbox import Message, Outbox
+from onbox.model.manifest import RunSettings
+from onbox.notify.queue.enqueue import Courier
+from onbox.notify.queue.outbox import Message, Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +140,7 @@ def test_secrets_do_not_get_into_the_outbox(run: Run) -> None:
 
 
 def test_the_deliverer_gets_the_environment_but_not_the_stage_s(run: Run) -> None:
-    from onbox.notify import courier as module
+    from onbox.notify.queue import enqueue as module
 
     words = module.deliverer_words("/x/run")
     assert words[-1] == "/x/run"
@@ -152,8 +152,8 @@ def test_the_runner_s_part_loads_no_heavy_module() -> None:
     import sys
 
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import onbox.chain.runner; before = set(sys.modules)\n"
-        "import onbox.notify.courier; print(' '.join(sorted(set(sys.modules) - before)))"
+        "import sys; sys.path.insert(0, sys.argv[1]); import onbox.chain.runner.runner; before = set(sys.modules)\n"
+        "import onbox.notify.queue.enqueue; print(' '.join(sorted(set(sys.modules) - before)))"
     )
     words = [sys.executable, "-I", "-S", "-c", code, os.getcwd()]
     loaded = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()

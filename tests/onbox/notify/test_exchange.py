@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.targets import Target
-from onbox.notify.exchange import exchange
+from onbox.contract.notify_targets import Target
 from onbox.notify.mask import mask_url
-from onbox.notify.post import route_of
+from onbox.notify.send.http_send import route_of
+from onbox.notify.send.send_once import exchange
+from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
-from onbox.notify.wire import NoAnswer, Outcome, Outgoing, Unusable, Verdict
-from onbox.notify.worker import try_once
+from onbox.notify.types import NoAnswer, Outcome, Outgoing, Unusable, Verdict
 from onbox.system.http import Line, NoReply, Request, converse
 from tests.fault_server import CANARY, FaultServer, free_port, self_signed
 from tests.onbox.notify.samples import FAILED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.notify.group import HOLD_LIMIT_SECONDS, Send, Wait, hold_seconds, next_step
+from onbox.notify.queue.coalesce import HOLD_LIMIT_SECONDS, Send, Wait, hold_seconds, next_step
 from onbox.notify.targets import Standing
 from tests.onbox.notify.samples import DONE, FAILED, NOW, message
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.system.asking import Asker, Silence
+from onbox.system.child_query import Asker, Silence
 from onbox.system.process import look_up
 from tests.box import is_running, wait_until
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.system.relaunch import bare_child_words, child_words, program_words
+from onbox.system.self_exec import bare_child_words, child_words, program_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_folder_of_that_name_is_no_command(tmp_path: Path, monkeypatch: pytest
 
 def test_a_bare_child_finds_us_and_nothing_of_the_users(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(9)\n")
-    words = bare_child_words("onbox.system.relaunch", "sys.argv[2] == 'told' and 7", "told")
+    words = bare_child_words("onbox.system.self_exec", "sys.argv[2] == 'told' and 7", "told")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
     assert subprocess.run(words, env=env, cwd=tmp_path, check=False, timeout=30).returncode == 7
 
