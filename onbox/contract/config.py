@@ -38,6 +38,7 @@ from onbox.contract.config_stages import (
     read_stages,
 )
 from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
+from onbox.contract.config_verify import read_verify
 from onbox.contract.config_wait import WAIT_FOR_KEYS
 from onbox.contract.engines import CHOICES, NAMES
 from onbox.contract.manifest import REFUSE, WARN, Gates, RunSettings, Stage
@@ -73,6 +74,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "ssh",
             "logbook",
             "contract",
+            "verify",
             *NAMES,
         ),
         "run": ("name", "state_dir", "env", "sample_every", "grace", "backend", "code_changed"),
@@ -105,7 +107,7 @@ class Config(NamedTuple):
 
     env: of [run], sorted by name; already merged into each stage's env. gates: of [gates]; already merged into each
     stage's. stages: in file order. triage, progress: checked, as they stand in the file (no defaults filled in),
-    read-only, lists as tuples. boxes: in file order.
+    read-only, lists as tuples. boxes: in file order. verify: commands that load a file, by pattern.
     """
 
     run_name: str
@@ -123,6 +125,7 @@ class Config(NamedTuple):
     tracker: Intent = Intent()
     logbook: LogbookSettings = LogbookSettings()
     contract: Contract = Contract()
+    verify: Mapping[str, str] = MappingProxyType({})
     code_changed: str = WARN
     backend: str = "local"
     backends: Mapping[str, Plain] = MappingProxyType(dict.fromkeys(NAMES, _NOTHING))
@@ -160,6 +163,7 @@ def parse_config(
         ssh_command=read_ssh(_sub_table(file, "ssh")),
         logbook=read_logbook(_sub_table(file, "logbook")),
         contract=read_contract(_sub_table(file, "contract")),
+        verify=read_verify(file),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         tracker=read_tracker(_sub_table(file, "tracker")),

@@ -248,6 +248,11 @@ cmd = "python eval.py"
 #thresholds = { disk_free_warning_percent = 10 }
 #rules = [{ name = "gpu-idle", enabled = false }]
 
+# Commands of your own that load a file which `patrol pull` brought home: they get its path as the last word, and end
+# with 0 where it is sound. By pattern; the first that fits is taken
+#[verify]
+#"*.h5" = "python check_h5.py"
+
 #[ssh]
 # The ssh command. The variable ONBOX_SSH_COMMAND overrides it. Default: "ssh"
 #command = "ssh -F ./ssh_config"

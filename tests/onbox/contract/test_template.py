@@ -53,7 +53,7 @@ def test_no_line_is_lost_by_switching_on() -> None:
     # What begins with "#" and no space must be a setting, else the file explains itself wrongly.
     settings = re.findall(r"(?m)^#(\S.*)", render_template("digits"))
     assert settings
-    assert all(re.match(r"\w+ = |\[{1,2}[\w.]+\]{1,2}$", line) for line in settings)
+    assert all(re.match(r"""(?:\w+|"[^"]+") = |\[{1,2}[\w.]+\]{1,2}$""", line) for line in settings)
 
 
 @pytest.mark.parametrize("table", KNOWN_KEYS)
