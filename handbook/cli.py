@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handbook.exits import EXIT_MEANINGS
-from onbox.arguments import Program
-from onbox.boundary import run_as_script, within_boundary
+from onbox.cli.boundary import run_as_script, within_boundary
+from onbox.cli.program import Program
 from onbox.contract.exits import Exit
-from patrol.kept import MemoryTrouble
+from patrol.memory.rows import MemoryTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

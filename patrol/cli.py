@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.arguments import Program
-from onbox.boundary import run_as_script, within_boundary
+from onbox.cli.boundary import run_as_script, within_boundary
+from onbox.cli.program import Program
 from onbox.contract.exits import Exit
 from patrol.exits import EXIT_MEANINGS
-from patrol.kept import MemoryTrouble
+from patrol.memory.rows import MemoryTrouble
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import importlib.util
 import subprocess
 from typing import TYPE_CHECKING
 
-from onbox.system.relaunch import child_words
+from onbox.system.self_exec import child_words
 
 if TYPE_CHECKING:
-    from patrol.settings import Settings
+    from patrol.config.settings import Settings
 
 LOG_SECONDS = 60.0
 _CALL = "from handbook.cli import main; sys.exit(main(sys.argv[1:]))"

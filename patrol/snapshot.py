@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 from onbox.contract.readings import Absent, Maybe
 
 if TYPE_CHECKING:
-    from onbox.contract.boxes import StopAt
     from onbox.contract.progress import Progress
-    from onbox.contract.tracker import TrackerIdentity
     from onbox.logs.cursor import Cursor
+    from onbox.model.boxes import StopAt
+    from onbox.model.tracker import TrackerIdentity
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
-    from patrol.records import RecordText
+    from patrol.memory.run_records import RecordText
 
 NOT_ASKED = Absent("not asked for")
 

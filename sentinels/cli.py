@@ -8,10 +8,10 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.arguments import Program
-from onbox.boundary import run_as_script, within_boundary
-from sentinels.outcome import EXIT_MEANINGS, Exit
-from sentinels.places import UnknownBox
+from onbox.cli.boundary import run_as_script, within_boundary
+from onbox.cli.program import Program
+from sentinels.judge.outcome import EXIT_MEANINGS, Exit
+from sentinels.resolve_targets import UnknownBox
 from sentinels.targets import BadTarget
 from sentinels.wait import Signalled
 

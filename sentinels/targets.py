@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import name_problem
-from onbox.contract.units import parse_duration, parse_size
+from onbox.model.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,18 +7,18 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from handbook.commands.options import add_options
-from handbook.hosts import BY_KEY, HOSTS, is_old
-from handbook.skill import problems, render_section, render_skill, with_section
+from handbook.page.hosts import BY_KEY, HOSTS, is_old
+from handbook.page.skill import problems, render_section, render_skill, with_section
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.system.clock import wall
 from onbox.system.files import read_file, replace_file
-from patrol.configured import load_settings
+from patrol.config.configured import load_settings
 
 if TYPE_CHECKING:
     import argparse
 
-    from handbook.hosts import Host
+    from handbook.page.hosts import Host
 
 EXAMPLES = """\
 examples:

@@ -6,15 +6,15 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from handbook.auto_entries import enter_what_happened
 from handbook.commands.options import add_options, look_now
-from handbook.diary import enter_what_happened
 from handbook.gather import gather
+from handbook.page.publish import NOTES_MASKED, publish, wait_for_lock
+from handbook.page.render import title_line
+from handbook.page.render_json import render_json
 from handbook.place import find_place, home_of
-from handbook.publish import NOTES_MASKED, publish, wait_for_lock
-from handbook.render import title_line
-from handbook.render_json import render_json
 from onbox.contract.exits import Exit
-from onbox.contract.units import counted
+from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import make_folders

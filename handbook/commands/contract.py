@@ -8,20 +8,20 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from handbook.check.contract_check import BLOCKS, World, named_files, promises
 from handbook.commands.options import add_options
-from handbook.promises import BLOCKS, World, named_files, promises
-from onbox.chain.identity import look_at_git
-from onbox.chain.wholeness import examine
+from onbox.chain.command.code_identity import look_at_git
+from onbox.checkpoints.wholeness import examine
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
 from onbox.system.command import Finished, run_command
 from onbox.system.git import QUIET, QUIET_DIFF, quiet_environment
-from patrol.configured import load_settings
+from patrol.config.configured import load_settings
 
 if TYPE_CHECKING:
     import argparse
 
-    from patrol.settings import Settings
+    from patrol.config.settings import Settings
 
 EXAMPLES = """\
 examples:

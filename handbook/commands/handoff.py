@@ -7,18 +7,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from handbook.auto_entries import contract_of
 from handbook.commands.log import actor_of, keep_books
 from handbook.commands.options import add_options
-from handbook.diary import contract_of
-from handbook.entry import make_entry
 from handbook.gather import gather
-from handbook.handover import handover, handover_all, owner_of
-from handbook.logbook import Book
-from handbook.meant import about_run
+from handbook.log.entry import make_entry
+from handbook.log.logbook import Book
+from handbook.page.handover import handover, handover_all, owner_of
+from handbook.page.phrases import clock, safe
+from handbook.page.render import first_command, title_line
+from handbook.page.render_json import run_data
 from handbook.place import find_place
-from handbook.render import first_command, title_line
-from handbook.render_json import run_data
-from handbook.words import clock, safe
+from handbook.which_run import about_run
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
 from onbox.errors import Trouble
@@ -28,8 +28,8 @@ from onbox.system.clock import wall
 if TYPE_CHECKING:
     import argparse
 
-    from handbook.facts import Facts, RunFacts
     from handbook.gather import Place
+    from handbook.page.facts import Facts, RunFacts
 
 EXAMPLES = """\
 examples:

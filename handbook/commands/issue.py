@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from handbook.auto_entries import contract_of
+from handbook.check.issue import body, command, update
 from handbook.commands.options import add_options
-from handbook.diary import contract_of
 from handbook.gather import gather
-from handbook.issue import body, command, update
-from handbook.logbook import FOLDER, Book
-from handbook.meant import about_run, planned_run
+from handbook.log.logbook import FOLDER, Book
 from handbook.place import find_place
+from handbook.which_run import about_run, planned_run
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line, safe_text
 from onbox.system.clock import wall

@@ -8,20 +8,20 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from handbook.auto_entries import contract_of
 from handbook.commands.options import add_options
-from handbook.diary import contract_of
-from handbook.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
 from handbook.gather import gather
-from handbook.gitkeep import is_rewritten, keep_in_git
-from handbook.logbook import Book, find_books
-from handbook.meant import about_run, planned_run
+from handbook.log.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
+from handbook.log.git_sync import is_rewritten, keep_in_git
+from handbook.log.logbook import Book, find_books
+from handbook.page.phrases import safe
 from handbook.place import find_place
-from handbook.words import safe
+from handbook.which_run import about_run, planned_run
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.contract.readings import observed
-from onbox.contract.units import counted
 from onbox.errors import Trouble
+from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
 from onbox.system.clock import wall
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from handbook.facts import RunFacts
     from handbook.gather import Place
+    from handbook.page.facts import RunFacts
 
 EXAMPLES = """\
 examples:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.errors import Trouble
 from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten
-from patrol.configured import add_common_options
+from patrol.config.configured import add_common_options
 
 if TYPE_CHECKING:
     import argparse

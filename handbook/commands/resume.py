@@ -6,14 +6,14 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from handbook.auto_entries import enter_what_happened
 from handbook.commands.options import add_options, look_now
-from handbook.diary import enter_what_happened
 from handbook.gather import gather
-from handbook.local import find_waiters
+from handbook.local_waits import find_waiters
+from handbook.page.publish import DATA, NOTES_MASKED, publish
+from handbook.page.render_json import as_data
+from handbook.page.summary import differences, overdue, situation
 from handbook.place import find_place, home_of
-from handbook.publish import DATA, NOTES_MASKED, publish
-from handbook.render_json import as_data
-from handbook.situation import differences, overdue, situation
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
@@ -25,8 +25,8 @@ from patrol.verdict import Severity
 if TYPE_CHECKING:
     import argparse
 
-    from handbook.facts import Facts
     from handbook.gather import Place
+    from handbook.page.facts import Facts
 
 EXAMPLES = """\
 examples:

@@ -8,20 +8,20 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from handbook.auto_entries import contract_of, enter_what_happened
+from handbook.check.seal import End, captured, checks, final_facts
 from handbook.commands.log import actor_of
 from handbook.commands.options import add_options, look_now
-from handbook.diary import contract_of, enter_what_happened
-from handbook.entry import make_entry
 from handbook.gather import gather
-from handbook.gitkeep import keep_in_git, tag_in_git
-from handbook.local import find_waiters
-from handbook.logbook import Book
-from handbook.markdown import prose
-from handbook.meant import about_run
+from handbook.local_waits import find_waiters
+from handbook.log.entry import make_entry
+from handbook.log.git_sync import keep_in_git, tag_in_git
+from handbook.log.logbook import Book
+from handbook.page.markdown import prose
+from handbook.page.phrases import safe
 from handbook.place import find_place
-from handbook.seal import End, captured, checks, final_facts
-from handbook.words import safe
-from onbox.chain.identity import patch_identity
+from handbook.which_run import about_run
+from onbox.chain.command.code_identity import patch_identity
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
 from onbox.outside import safe_line
@@ -30,9 +30,9 @@ from onbox.system.clock import wall
 if TYPE_CHECKING:
     import argparse
 
-    from handbook.facts import Facts, RunFacts
+    from handbook.check.seal import Check
     from handbook.gather import Place
-    from handbook.seal import Check
+    from handbook.page.facts import Facts, RunFacts
 
 EXAMPLES = """\
 examples:

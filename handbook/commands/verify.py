@@ -7,31 +7,31 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from handbook.check.checklist import PATHS_END, PATHS_SCRIPT, Verdict, check_page, compare, read_paths
 from handbook.commands.options import add_options, look_now
 from handbook.gather import gather
-from handbook.logbook import find_books
+from handbook.log.logbook import find_books
+from handbook.page.phrases import safe
+from handbook.page.publish import DATA, PAGE
+from handbook.page.render import DETAILED_RUNS
+from handbook.page.render_json import as_data
 from handbook.place import find_place, home_of
-from handbook.publish import DATA, PAGE
-from handbook.render import DETAILED_RUNS
-from handbook.render_json import as_data
-from handbook.statements import PATHS_END, PATHS_SCRIPT, Verdict, check_page, compare, read_paths
-from handbook.words import safe
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.redact import redact
 from onbox.system.clock import parse_utc, wall
 from onbox.system.files import read_file
-from patrol.looking import target_of
-from patrol.ssh import NoAnswer, ask, script_with_values
+from patrol.collect import target_of
+from patrol.ssh.client import NoAnswer, ask, script_with_values
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from handbook.facts import Facts, RunFacts
     from handbook.gather import Place
+    from handbook.page.facts import Facts, RunFacts
 
 EXAMPLES = """\
 examples:

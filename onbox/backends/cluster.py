@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from onbox.backends.secrets import NoToken, bearer, find_token
 from onbox.backends.table import cluster_of
-from onbox.contract.engines import BY_NAME
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.engines import BY_NAME
 from onbox.outside import safe_line
 from onbox.system import http
 from onbox.system.clock import monotonic

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.launch import read_head
-from onbox.chain.look import look_at_run
-from onbox.commands.follow import say, watch_holder
-from onbox.commands.project import add_config_option, existing_run, load_project_to_read
+from onbox.chain.run_status import look_at_run
+from onbox.chain.state.frozen_run import read_head
+from onbox.commands.launch.follow import say, watch_holder
+from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_whole
 from onbox.contract.states import RunState
@@ -17,7 +17,7 @@ from onbox.errors import Trouble
 if TYPE_CHECKING:
     import argparse
 
-    from onbox.chain.look import RunView
+    from onbox.chain.run_status import RunView
     from onbox.contract.paths import RunPaths
 
 EXAMPLES = """\

@@ -9,19 +9,19 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.look import look_at_run
-from onbox.chain.owned import refuse_foreign_run
-from onbox.commands.project import add_config_option, load_project_to_read, run_names
-from onbox.consent import agrees
+from onbox.chain.run_status import look_at_run
+from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.cli.consent import agrees
+from onbox.commands.shared.project import add_config_option, load_project_to_read, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
-from onbox.cron_daemon import cron_runs
-from onbox.crontab import NoCrontab, change_crontab, read_crontab
-from onbox.crontab_text import BadLine, our_lines, render, with_line, without_line
+from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
+from onbox.cron.crontab_text import BadLine, our_lines, render, with_line, without_line
+from onbox.cron.daemon import cron_runs
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
-from onbox.system.relaunch import program_words
+from onbox.system.self_exec import program_words
 
 if TYPE_CHECKING:
     import argparse

@@ -6,41 +6,38 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.environment import frozen_environment
-from onbox.chain.launch import (
-    Definition,
-    read_head,
-    read_stages,
-)
-from onbox.commands.aloud import listener
-from onbox.commands.definition import check_run_name, define, refuse_other_project, refuse_renamed
-from onbox.commands.follow import teller
-from onbox.commands.project import (
+from onbox.chain.command.environment import frozen_environment
+from onbox.chain.launch import Definition
+from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
+from onbox.commands.launch.follow import teller
+from onbox.commands.launch.start import start
+from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
+from onbox.commands.shared.echo import listener
+from onbox.commands.shared.project import (
     add_config_option,
     existing_run,
     load_project,
     load_project_to_read,
     run_to_act_on,
 )
-from onbox.commands.start import start
-from onbox.commands.whole_run import with_the_others, without_what_comes_before
-from onbox.contract import config_values as values
-from onbox.contract.config_fields import Unwanted
-from onbox.contract.config_trust import CHAIN, ENGINE, TELL
-from onbox.contract.config_wait import WAIT_TIMEOUT_SECONDS
-from onbox.contract.engines import CHOICES, CLUSTERS
+from onbox.config import values
+from onbox.config.fields import Unwanted
+from onbox.config.stage_selection import UsageProblem, stages_from_words
+from onbox.config.tables.wait_for import WAIT_TIMEOUT_SECONDS
+from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
-from onbox.contract.manifest import WaitFor
-from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
+from onbox.model.engines import CHOICES, CLUSTERS
+from onbox.model.manifest import WaitFor
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from onbox.commands.project import Project
-    from onbox.contract.manifest import Stage
+    from onbox.commands.shared.project import Project
     from onbox.contract.paths import RunPaths
+    from onbox.model.manifest import Stage
 
 
 CHAIN_EXAMPLES = """\
@@ -136,7 +133,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
     if args.launch_check is None:
         args.launch_check = LAUNCH_CHECK_SECONDS
     if args.frozen is not None:
-        from onbox.commands.frozen import run_frozen  # noqa: PLC0415 - only in a job
+        from onbox.commands.launch.run_frozen_job import run_frozen  # noqa: PLC0415 - only in a job
 
         return run_frozen(args, listener(teller(args)))
     project = _load_to_start(args)
@@ -161,7 +158,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
     if args.recheck is not None:
-        from onbox.commands.recheck import run_recheck  # noqa: PLC0415 - only then
+        from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - only then
 
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
@@ -224,15 +221,15 @@ def run_resume_command(args: argparse.Namespace) -> int:
     assert head is not None
     refuse_other_project(paths, project.folder)
     if args.dry_run:
-        from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
+        from onbox.commands.launch.dry_run import tell_forecast  # noqa: PLC0415 - only then
 
         config = project.config
         return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if not args.any_checkpoint:
-        from onbox.commands.forecast import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
+        from onbox.commands.launch.dry_run import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
 
         refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
-    from onbox.commands.forecast import tell_config_changes  # noqa: PLC0415 - as above
+    from onbox.commands.launch.dry_run import tell_config_changes  # noqa: PLC0415 - as above
 
     tell_config_changes(frozen_stages, project.config.stages)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
@@ -240,7 +237,7 @@ def run_resume_command(args: argparse.Namespace) -> int:
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
     if "backend" in kept:
-        from onbox.commands.backend_view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
+        from onbox.commands.engine.view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
 
         refuse_unaccepted(kept["backend"], head, paths)
     return start(args, Definition(paths, kept, stages, head.chain_fingerprint))

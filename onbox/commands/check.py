@@ -7,18 +7,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.sampling import touched_paths
-from onbox.chain.sight import sight_of
+from onbox.chain.gates.resource_probe import sight_of
+from onbox.chain.observe.sampling import touched_paths
 from onbox.collectors.gpu_health import read_xids
 from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
-from onbox.commands.project import add_config_option, load_project, load_project_to_read
-from onbox.contract.config_trust import CHAIN, ENGINE, TELL
-from onbox.contract.engines import CHOICES
+from onbox.commands.shared.project import add_config_option, load_project, load_project_to_read
+from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
-from onbox.contract.units import counted
 from onbox.errors import Trouble
+from onbox.model.engines import CHOICES
+from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
 from onbox.preflight.report import Facts, Result, Verdict
 from onbox.preflight.table import run_checks
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from onbox.commands.project import Project
-    from onbox.contract.manifest import Stage
+    from onbox.commands.shared.project import Project
+    from onbox.model.manifest import Stage
 
 EXAMPLES = """\
 examples:

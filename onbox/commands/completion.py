@@ -26,7 +26,7 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from onbox.cli_parser import PROGRAM  # noqa: PLC0415 - the whole tree of commands, needed only here
+    from onbox.cli.tree import PROGRAM  # noqa: PLC0415 - the whole tree of commands, needed only here
 
     print(_RENDERERS[args.shell](list(_commands(PROGRAM.parser()))))
     return Exit.DONE

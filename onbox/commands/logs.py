@@ -9,9 +9,10 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.launch import read_stages
-from onbox.chain.look import look_at_run
-from onbox.commands.project import add_config_option, existing_run, load_project_to_read
+from onbox.chain.run_status import look_at_run
+from onbox.chain.state.frozen_run import read_stages
+from onbox.commands.shared.log_end import read_end
+from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import for_terminal
@@ -34,7 +35,6 @@ examples:
 """
 FOLLOW_LOOK_SECONDS = 0.2
 BLOCK_BYTES = 1 << 16
-END_LIMIT_BYTES = 1 << 22  # of lines without end, this much is shown
 _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z")
 
 
@@ -57,7 +57,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     if args.job:
-        from onbox.commands.backend_logs import show_job_log  # noqa: PLC0415 - only for a run on an engine
+        from onbox.commands.engine.logs import show_job_log  # noqa: PLC0415 - only for a run on an engine
 
         return show_job_log(paths, args.stage, max(0, args.lines))
     stage = args.stage or _default_stage(paths)
@@ -98,21 +98,6 @@ def _log_path(paths: RunPaths, stage: str, attempt: int | None) -> str:
     return path
 
 
-def read_end(path: str, lines: int) -> bytes:
-    """The last `lines` lines of a file, read backwards in blocks: the cost is that of the lines, not of the file."""
-    with open_plain(path) as file:
-        at = file.seek(0, os.SEEK_END)
-        blocks: list[bytes] = []
-        breaks = size = 0
-        while at > 0 and breaks <= lines and size < END_LIMIT_BYTES:
-            step = min(BLOCK_BYTES, at)
-            at -= step
-            file.seek(at)
-            blocks.append(file.read(step))
-            breaks, size = breaks + blocks[-1].count(b"\n"), size + step
-    return b"".join(b"".join(reversed(blocks)).splitlines(keepends=True)[-lines:]) if lines else b""
-
-
 class Printer:
     """Where a log is printed: into a pipe or a file as it is, to a terminal without what a terminal would obey."""
 
@@ -150,7 +135,7 @@ def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
 
 
 def _is_alive(paths: RunPaths, stage: str) -> bool:
-    from onbox.chain.slots import read_slot  # noqa: PLC0415 - only when following
+    from onbox.chain.state.slots import read_slot  # noqa: PLC0415 - only when following
 
     slot, _, locked = read_slot(paths.slot(stage))
     return locked and slot is not None and slot.exit_code is None

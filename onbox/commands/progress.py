@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from onbox.commands.project import add_config_option, load_project_to_read
+from onbox.commands.shared.project import add_config_option, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.errors import Trouble
@@ -17,7 +17,7 @@ from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import open_plain, read_tail
-from onbox.system.limit import TooLong, time_limit
+from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     import argparse

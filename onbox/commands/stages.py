@@ -6,9 +6,9 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.project import add_config_option, load_project
+from onbox.commands.shared.project import add_config_option, load_project
 from onbox.contract.exits import Exit
-from onbox.contract.manifest import stage_to_dict
+from onbox.model.manifest import stage_to_dict
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

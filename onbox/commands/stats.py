@@ -8,17 +8,17 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.look import look_at_run
-from onbox.chain.sample_file import read_samples
-from onbox.chain.sampling import touched_paths
-from onbox.chain.slots import read_slot
-from onbox.chain.starting import find_keeper
+from onbox.chain.observe.sample_file import read_samples
+from onbox.chain.observe.sampling import touched_paths
+from onbox.chain.run_status import look_at_run
+from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.state.slots import read_slot
 from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
-from onbox.commands.project import add_config_option, existing_run, load_project_to_read
+from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
@@ -27,7 +27,7 @@ from onbox.system.clock import parse_utc, utc_text
 if TYPE_CHECKING:
     import argparse
 
-    from onbox.chain.look import RunView
+    from onbox.chain.run_status import RunView
     from onbox.collectors.gpu import GpuReading
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
@@ -110,11 +110,11 @@ def _show(args: argparse.Namespace, picture: Picture) -> None:
     if args.json:
         print(json.dumps(as_data(picture), indent=None if args.watch else 2), flush=True)
     elif args.prometheus:
-        from onbox.commands.stats_prometheus import render_metrics  # noqa: PLC0415 - only for this form
+        from onbox.commands.show.stats_prometheus import render_metrics  # noqa: PLC0415 - only for this form
 
         print(render_metrics(as_data(picture)), end="", flush=True)
     else:
-        from onbox.commands.stats_text import render_picture  # noqa: PLC0415 - only for this form
+        from onbox.commands.show.stats_text import render_picture  # noqa: PLC0415 - only for this form
 
         clear = "\x1b[H\x1b[2J" if args.watch and sys.stdout.isatty() else ""
         print(clear + render_picture(picture), flush=True)
@@ -142,7 +142,7 @@ def _session_paths(folder: str) -> tuple[str, ...]:
 
 
 def _subject_of(paths: RunPaths, view: RunView) -> Subject:
-    from onbox.chain.launch import read_stages  # noqa: PLC0415 - only with a run
+    from onbox.chain.state.frozen_run import read_stages  # noqa: PLC0415 - only with a run
 
     leader = None
     if view.stage_alive is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.look import RunView, look_at_run
-from onbox.commands.project import add_config_option, existing_run, how_to_start, load_project_to_read, run_names
-from onbox.commands.status_data import as_data
-from onbox.commands.status_text import render_status
+from onbox.chain.run_status import RunView, look_at_run
+from onbox.commands.shared.project import add_config_option, existing_run, how_to_start, load_project_to_read, run_names
+from onbox.commands.show.status_data import as_data
+from onbox.commands.show.status_text import render_status
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
@@ -16,7 +16,7 @@ from onbox.errors import Trouble
 if TYPE_CHECKING:
     import argparse
 
-    from onbox.chain.job_view import JobView
+    from onbox.chain.jobs.job_view import JobView
     from onbox.contract.paths import RunPaths
 
 STATUS_EXAMPLES = """\
@@ -62,7 +62,7 @@ def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | Non
     """The view with the word of the engine that the run was handed to, and the jobs; None: it has none."""
     if not isinstance(view.head.data.get("backend"), dict):
         return view, None
-    from onbox.commands.backend_view import look_with_engine  # noqa: PLC0415 - only for a run on an engine
+    from onbox.commands.engine.view import look_with_engine  # noqa: PLC0415 - only for a run on an engine
 
     found = look_with_engine(paths, view)
     return (view, None) if found is None else (found.view, found)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.environment import attempt_assignment
-from onbox.chain.holder import Holder
-from onbox.chain.launch import HolderUnknown, read_head, read_stages, take_lock
-from onbox.chain.look import look_at_run
-from onbox.chain.slots import read_slot
-from onbox.chain.starting import find_keeper
-from onbox.chain.view import ask_to_stop, configured_grace
-from onbox.commands.project import add_config_option, load_project_to_read, run_to_act_on
+from onbox.chain.command.environment import attempt_assignment
+from onbox.chain.run_status import look_at_run
+from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.run_lock import HolderUnknown, take_lock
+from onbox.chain.state.slots import read_slot
+from onbox.chain.viewer.viewer import ask_to_stop, configured_grace
+from onbox.commands.shared.notices import catch_up_notices
+from onbox.commands.shared.project import add_config_option, load_project_to_read, run_to_act_on
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
@@ -81,7 +83,7 @@ def _is_on_engine(paths: RunPaths) -> bool:
 
 
 def _stop_jobs(paths: RunPaths, grace_seconds: float) -> int:
-    from onbox.commands.backend_stop import stop_jobs  # noqa: PLC0415 - only for a run on an engine
+    from onbox.commands.engine.stop import stop_jobs  # noqa: PLC0415 - only for a run on an engine
 
     if not stop_jobs(paths, grace_seconds):
         print("nothing runs")
@@ -170,15 +172,4 @@ def _journal_stop(paths: RunPaths, stage: str) -> None:
     journal = Journal(paths.journal)
     journal.append(b"".join(map(render_event, records)))
     journal.close()
-    tell(paths)
-
-
-def tell(paths: RunPaths) -> None:
-    """No runner lives that would put it into the outbox."""
-    from onbox.notify.courier import Courier  # noqa: PLC0415 - only when there is no runner
-
-    head = read_head(paths)
-    if head is not None and head.data.get("notify"):
-        courier = Courier(paths, head, dict(os.environ))
-        courier.catch_up()
-        courier.kick()
+    catch_up_notices(paths)

@@ -11,12 +11,12 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.project import add_config_option, find_config, load_project_to_read
+from onbox.commands.shared.project import add_config_option, find_config, load_project_to_read
 from onbox.contract.exits import Exit
-from onbox.contract.units import parse_duration, parse_size
 from onbox.errors import Trouble
+from onbox.model.units import parse_duration, parse_size
 from onbox.system.clock import wall
-from onbox.system.limit import TooLong, time_limit
+from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.large import Excerpt
@@ -25,7 +25,7 @@ from onbox.triage.rows import UserRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onbox.triage.text import Gap
+    from onbox.logs.model.lines import Gap
     from onbox.triage.verdict import Verdict
 
 EXAMPLES = """\

@@ -7,8 +7,8 @@ import os
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.project import add_config_option, find_config, load_project
-from onbox.consent import agrees
+from onbox.cli.consent import agrees
+from onbox.commands.shared.project import add_config_option, find_config, load_project
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE
 from onbox.errors import Trouble

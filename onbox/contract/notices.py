@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole
-from onbox.contract.targets import EVENTS_OF
+from onbox.contract.notify_targets import EVENTS_OF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +122,7 @@ STATES = {
 def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice | None:
     """The notice of a journal record; None if it is not one to tell of. root: the run directory.
 
-    Its `next_command` is filled in by who knows how a run goes on: `onbox/notify/courier.py`.
+    Its `next_command` is filled in by who knows how a run goes on: `onbox/notify/queue/enqueue.py`.
     """
     word = word_of(record)
     if word is None:

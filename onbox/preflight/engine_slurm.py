@@ -21,7 +21,7 @@ from onbox.system.command import NotRun
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from onbox.contract.manifest import Stage
+    from onbox.model.manifest import Stage
     from onbox.preflight.report import Facts, Result
 
 NEEDED = ("sbatch", "squeue", "scontrol", "scancel")

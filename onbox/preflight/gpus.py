@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.collectors.gpu import Gpu, visible
 from onbox.collectors.gpu_health import XIDS, judge_gpu
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.contract.units import format_size
+from onbox.model.units import format_size
 from onbox.preflight.project import DEVICES
 from onbox.preflight.report import Result, failed, passed, unseen, warned
 

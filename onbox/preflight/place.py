@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from onbox.collectors.mounts import locate, read_mounts
 from onbox.contract.readings import Absent, Unseen
-from onbox.contract.units import format_duration, format_size
+from onbox.model.units import format_duration, format_size
 from onbox.preflight.report import Result, failed, passed, unseen, warned
 from onbox.system.clock import wall
 

@@ -4,7 +4,7 @@ No redirects (who may follow one, looks at it himself), no password out of ~/.ne
 exception (it may hold the URL, and that a secret). A name of this machine must lead to this machine, whatever it
 resolves to, and a token goes in the open to this machine only. Time limits of single reads never fire on a slow drip,
 so `ask` ends the connection itself when the whole is over; a caller of `converse` has its own end (see
-`onbox.notify.exchange`).
+`onbox.notify.send.send_once`).
 
 `requests` is imported on use: only short-lived commands ask, never the runner.
 """

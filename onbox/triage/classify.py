@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.model.lines import message
 from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.triage.classes import REMEDIES, may_repeat
@@ -18,13 +19,12 @@ from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
 from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.scan import scan
 from onbox.triage.signature import signature
-from onbox.triage.text import message
 from onbox.triage.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from onbox.triage.text import Gap
+    from onbox.logs.model.lines import Gap
 
 STALE_SECONDS = 1800.0
 STALE_CADENCES = 10

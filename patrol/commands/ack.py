@@ -8,19 +8,19 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import parse_duration
 from onbox.errors import Trouble
+from onbox.model.units import parse_duration
 from onbox.system.clock import wall
-from patrol.configured import add_common_options, load_settings, split_run
-from patrol.kept import Act
-from patrol.memory import Memory
-from patrol.recall import acknowledgement
+from patrol.config.configured import add_common_options, load_settings, split_run
+from patrol.memory.rows import Act
+from patrol.memory.store import Memory
+from patrol.memory.update_history import acknowledgement
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from patrol.before import Before
+    from patrol.memory.history import Before
 
 ACK_EXAMPLES = """\
 examples:

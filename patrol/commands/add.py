@@ -7,36 +7,36 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
 from onbox.errors import Trouble
+from onbox.model.boxes import BoxSettings, Watch
 from onbox.outside import safe_line
 from onbox.project import load_project, parse_toml, read_toml
 from onbox.system.files import read_file, replace_file
 from onbox.trust import accept_new
+from patrol.collect import target_of
 from patrol.commands import add_cluster
-from patrol.configured import add_common_options, choose_boxes, load_settings, settings_of
-from patrol.decide.way import Untypeable, here
+from patrol.config.configured import add_common_options, choose_boxes, load_settings, settings_of
+from patrol.config.toml_edit import render_box, with_box
+from patrol.crontab_entry import installed_lines
+from patrol.decide.remote_command import Untypeable, here
 from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
-from patrol.installed import installed_lines
-from patrol.looking import target_of
-from patrol.output import Output
-from patrol.owners import place_of
-from patrol.reach import BY_KEY
-from patrol.report import details
-from patrol.ssh import NoAnswer, ask
+from patrol.report.lines import details
+from patrol.report.output import Output
+from patrol.ssh.client import NoAnswer, ask
+from patrol.ssh.unreachable_reasons import BY_KEY
 from patrol.tick import Busy, Wishes, tick, warn
-from patrol.toml_edit import render_box, with_box
+from patrol.timer.claims import place_of
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
+    from patrol.config.settings import Settings
     from patrol.discover import Found, Training
-    from patrol.settings import Settings
     from patrol.verdict import Finding
 
 EXAMPLES = """\

@@ -6,15 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from onbox.contract.boxes import BoxSettings, Watch
-from onbox.contract.config_backends import PARTS, job_id
-from onbox.contract.config_clusters import name_of_job
-from onbox.contract.config_fields import Unwanted
-from onbox.contract.config_values import http_url, secret_reference
-from onbox.contract.engines import CLUSTERS
+from onbox.config.fields import Unwanted
+from onbox.config.tables.clusters import name_of_job
+from onbox.config.tables.engines import PARTS, job_id
+from onbox.config.values import http_url, secret_reference
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.errors import Trouble
+from onbox.model.boxes import BoxSettings, Watch
+from onbox.model.engines import CLUSTERS
 
 if TYPE_CHECKING:
     import argparse

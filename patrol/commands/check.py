@@ -7,18 +7,18 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.contract.units import counted
+from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.system.clock import wall
-from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.collect import target_of
+from patrol.config.configured import add_common_options, choose_boxes, load_settings
 from patrol.engines.look import look_at_cluster
-from patrol.fleet import Limits, visit_all
-from patrol.looking import target_of
+from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.take import take
-from patrol.reach import BY_KEY
-from patrol.run_memory import nothing_remembered
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh import NO_MASTER, Answer, ask
+from patrol.ssh.client import NO_MASTER, Answer, ask
+from patrol.ssh.run_parallel import Limits, visit_all
+from patrol.ssh.unreachable_reasons import BY_KEY
 from patrol.tick import policy_of
 from patrol.verdict import Severity
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from onbox.contract.boxes import BoxSettings
-    from patrol.settings import Settings
+    from onbox.model.boxes import BoxSettings
+    from patrol.config.settings import Settings
     from patrol.snapshot import Identity
-    from patrol.ssh import NoAnswer
+    from patrol.ssh.client import NoAnswer
 
 EXAMPLES = """\
 examples:

@@ -11,14 +11,14 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import wall
-from patrol.before import Before, BoxBefore
-from patrol.configured import add_common_options, choose_boxes, load_settings, split_run
+from patrol.collect import look_at_all
+from patrol.config.configured import add_common_options, choose_boxes, load_settings, split_run
 from patrol.decide.decide import explain_run
-from patrol.decide.way import way_to
+from patrol.decide.remote_command import way_to
 from patrol.judge import Frame, judge
-from patrol.looking import look_at_all
-from patrol.memory import Memory
-from patrol.report import details
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.store import Memory
+from patrol.report.lines import details
 from patrol.snapshot import BoxLook
 from patrol.tick import policy_of
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from patrol.config.settings import Settings
     from patrol.decide.rule import Tried
     from patrol.judge import BoxJudged, Judged
-    from patrol.settings import Settings
 
 EXAMPLES = """\
 example:

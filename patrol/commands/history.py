@@ -7,19 +7,19 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import format_duration
 from onbox.errors import Trouble
+from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
-from patrol.configured import add_common_options, load_settings, split_run
-from patrol.memory import Memory
+from patrol.config.configured import add_common_options, load_settings, split_run
+from patrol.memory.store import Memory
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from patrol.kept import Act, Flip, PastTick
+    from patrol.memory.rows import Act, Flip, PastTick
 
 EXAMPLES = """\
 examples:

@@ -8,29 +8,29 @@ import pwd
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from onbox.consent import agrees
+from onbox.cli.consent import agrees
 from onbox.contract.exits import Exit
-from onbox.cron_daemon import cron_runs
-from onbox.crontab import NoCrontab, change_crontab, read_crontab
-from onbox.crontab_text import BadLine, with_line
+from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
+from onbox.cron.crontab_text import BadLine, with_line
+from onbox.cron.daemon import cron_runs
+from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
 from onbox.notify.targets import NotSet, resolve_target
 from onbox.outside import LINE_LIMIT, safe_line
 from onbox.system.clock import wall
 from onbox.system.ownership import make_own_folder
-from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.cron import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
-from patrol.installed import installed_lines, job_of, lock_folder, remove_line
-from patrol.news import wants
-from patrol.owners import doubles, drop_claim, write_claim
-from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
+from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.crontab_entry import installed_lines, job_of, lock_folder, remove_line
+from patrol.tell.news import wants
 from patrol.tick import policy_of, warn
+from patrol.timer.claims import doubles, drop_claim, write_claim
+from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
 
 if TYPE_CHECKING:
     import argparse
 
-    from patrol.cron import Job
-    from patrol.settings import Settings
+    from patrol.config.settings import Settings
+    from patrol.timer.cron_entry import Job
 
 INSTALL_EXAMPLES = """\
 examples:

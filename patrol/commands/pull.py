@@ -10,13 +10,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import counted, format_size, parse_size
 from onbox.errors import Trouble
+from onbox.model.units import counted, format_size, parse_size
 from onbox.outside import safe_line
+from patrol.collect import target_of
 from patrol.commands.runs import one_run
-from patrol.configured import add_common_options, load_settings
-from patrol.decide.way import Untypeable, here
-from patrol.looking import target_of
+from patrol.config.configured import add_common_options, load_settings
+from patrol.decide.remote_command import Untypeable, here
 from patrol.transfer.pull import Job, find
 from patrol.transfer.session import Interrupted, Wishes, pull
 from patrol.transfer.state import Register
@@ -26,7 +26,7 @@ from patrol.verdict import Severity
 if TYPE_CHECKING:
     import argparse
 
-    from patrol.settings import Settings
+    from patrol.config.settings import Settings
     from patrol.transfer.manifest import Head
     from patrol.transfer.pull import Found, Pulled
 

@@ -9,14 +9,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import counted, parse_duration
 from onbox.errors import Trouble
+from onbox.model.units import counted, parse_duration
 from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import replace_file
-from patrol.configured import add_common_options, load_settings
-from patrol.memory import Memory
-from patrol.page import RunHistory, render_page
+from patrol.config.configured import add_common_options, load_settings
+from patrol.memory.store import Memory
+from patrol.report.page import RunHistory, render_page
 
 if TYPE_CHECKING:
     import argparse

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.errors import Trouble
-from patrol.configured import choose_boxes, split_run
-from patrol.memory import Memory
+from patrol.config.configured import choose_boxes, split_run
+from patrol.memory.store import Memory
 
 if TYPE_CHECKING:
-    from onbox.contract.boxes import BoxSettings
-    from patrol.settings import Settings
+    from onbox.model.boxes import BoxSettings
+    from patrol.config.settings import Settings
 
 
 def one_run(settings: Settings, word: str) -> tuple[BoxSettings, str]:

@@ -13,8 +13,8 @@ from onbox.backends.cadence import FIRST_LOOK_SECONDS, next_look_seconds
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.system.clock import pause, wall
-from patrol.configured import add_common_options, choose_boxes, load_settings
-from patrol.output import Output, bound_log, tick_data
+from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.report.output import Output, bound_log, tick_data
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
-    from patrol.settings import Settings
     from patrol.tick import Ticked
     from patrol.verdict import Finding
 
@@ -103,7 +103,7 @@ def _ages_of_young_jobs(box: BoxJudged, now: float) -> list[float]:
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
-    from patrol.report import details  # noqa: PLC0415 - loaded while the boxes answered
+    from patrol.report.lines import details  # noqa: PLC0415 - loaded while the boxes answered
 
     lines: list[str] = []
     told: set[Finding] = set()
@@ -118,7 +118,7 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:
-        from patrol.report_forms import nagios  # noqa: PLC0415 - loaded by now
+        from patrol.report.machine_formats import nagios  # noqa: PLC0415 - loaded by now
 
         entries = [entry for box in ticked.judged for entry in box.entries()]
         for line in nagios(entries, ticked.now, ticked.severity):
@@ -129,7 +129,7 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     for trouble in ticked.troubles:
         warn(trouble)
     if not args.boxes and not args.look_only:
-        from patrol.installed import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
+        from patrol.crontab_entry import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
 
         said = leave_when_all_is_over(settings, ticked.judged)
         if said:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
-from onbox.contract.units import counted, format_size
 from onbox.errors import Trouble
+from onbox.model.units import counted, format_size
 from onbox.outside import safe_line
 from onbox.system.clock import wall
-from patrol.configured import add_common_options, load_settings
+from patrol.config.configured import add_common_options, load_settings
 from patrol.handbook_hook import log_in_handbook
 from patrol.transfer.manifest import NotOne
 from patrol.transfer.names import MANIFEST
@@ -25,7 +25,7 @@ from patrol.verify.check import check_all, read_manifest
 if TYPE_CHECKING:
     import argparse
 
-    from patrol.settings import Settings
+    from patrol.config.settings import Settings
     from patrol.transfer.manifest import Head, Manifest
     from patrol.verify.check import Result
 

@@ -13,25 +13,25 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import parse_duration
 from onbox.errors import Trouble
+from onbox.model.units import parse_duration
 from onbox.system.clock import monotonic, pause, wall
-from patrol.configured import add_common_options, choose_boxes, load_settings
+from patrol.collect import look_at_all
+from patrol.config.configured import add_common_options, choose_boxes, load_settings
 from patrol.judge import Frame, judge
-from patrol.looking import look_at_all
-from patrol.memory import Memory
-from patrol.output import Output
-from patrol.report import details
-from patrol.report_forms import document
+from patrol.memory.store import Memory
+from patrol.report.lines import details
+from patrol.report.machine_formats import document
+from patrol.report.output import Output
 from patrol.tick import policy_of
 from patrol.verdict import worst_severity
 
 if TYPE_CHECKING:
     import argparse
 
+    from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
-    from patrol.kept import Past
-    from patrol.settings import Settings
+    from patrol.memory.rows import Past
     from patrol.verdict import Finding
 
 EXAMPLES = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract import config_values as values
-from onbox.contract.config_fields import Unwanted
+from onbox.config import values
+from onbox.config.fields import Unwanted
 from patrol.decide.cadence import FALLBACK_SECONDS
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, Seen, judge_run, judge_stage, words_of
 from patrol.engines.evidence import OVER, read_evidence
-from patrol.run_memory import RunMemory, WatchedJob
+from patrol.memory.run_memory import RunMemory, WatchedJob
 from patrol.snapshot import RunLook, Scheduler
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
-    from onbox.contract.boxes import Watch
     from onbox.contract.readings import Maybe
+    from onbox.model.boxes import Watch
     from onbox.runs.engine_word import Verdict
 
 SAYS_LIMIT = 200

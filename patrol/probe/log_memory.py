@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.progress import ProgressReader
 from onbox.logs.tail import last_line
-from patrol.run_memory import LogPlace
+from patrol.memory.run_memory import LogPlace
 from patrol.snapshot import LogLook
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
-    from patrol.probe.box_logs import News
+    from patrol.probe.box.logs import News
 
 WINDOW_BYTES = 1 << 15
 HELD_BYTES = 1 << 13

@@ -17,7 +17,7 @@ from patrol.transfer.tar_stream import Odd, members
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from patrol.ssh import Target
+    from patrol.ssh.client import Target
     from patrol.transfer.listing import File
     from patrol.transfer.meter import Meter
     from patrol.transfer.names import Root

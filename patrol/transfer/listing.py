@@ -15,7 +15,7 @@ from patrol.transfer.wanted import NOT_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from patrol.ssh import Target
+    from patrol.ssh.client import Target
     from patrol.transfer.names import Root
     from patrol.transfer.wanted import Want
 

@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
-from onbox.contract.units import format_duration, format_size
+from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, pause
 

@@ -9,8 +9,8 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import counted, format_size
 from onbox.errors import Trouble
+from onbox.model.units import counted, format_size
 from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.system.clock import utc_text, wall
@@ -25,8 +25,8 @@ from patrol.transfer.wanted import PATH, Want, promised_files, roots_of, wants_o
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.contract.boxes import BoxSettings
-    from patrol.ssh import Target
+    from onbox.model.boxes import BoxSettings
+    from patrol.ssh.client import Target
     from patrol.transfer.listing import File, Listing
     from patrol.transfer.meter import Meter
     from patrol.transfer.staging import Staging

@@ -9,8 +9,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.exits import Exit
-from onbox.contract.units import format_duration, format_size
 from onbox.errors import Trouble
+from onbox.model.units import format_duration, format_size
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import NO_ROOM
 from patrol.transfer.meter import Meter

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.json_text import as_number, as_whole, parse_object
-from onbox.contract.units import format_duration, format_size
+from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.system.files import make_folders, read_file, replace_file
 from onbox.system.lock import LockUnsupported, is_locked, try_lock

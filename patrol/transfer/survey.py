@@ -16,8 +16,8 @@ from patrol.transfer.scripts import SURVEY
 from patrol.transfer.talk import Talk
 
 if TYPE_CHECKING:
-    from onbox.contract.manifest import Stage
-    from patrol.ssh import Target
+    from onbox.model.manifest import Stage
+    from patrol.ssh.client import Target
 
 LIMIT_BYTES = 32 << 20
 _NO_PROJECT = 20

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.system.clock import monotonic
-from patrol.reach import BY_KEY
-from patrol.ssh import Connection, NoAnswer, script_with_values
+from patrol.ssh.client import Connection, NoAnswer, script_with_values
+from patrol.ssh.unreachable_reasons import BY_KEY
 from patrol.transfer.scripts import END, READY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from patrol.ssh import Target
+    from patrol.ssh.client import Target
 
 STALL_SECONDS = 60.0  # no byte for so long, and the link is taken for dead
 NOISE_LIMIT_BYTES = 1 << 20  # before the ready mark: what start-up files print

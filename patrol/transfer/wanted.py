@@ -13,8 +13,8 @@ from patrol.transfer.names import OUTSIDE, Root
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from onbox.contract.boxes import BoxSettings
-    from onbox.contract.manifest import Stage
+    from onbox.model.boxes import BoxSettings
+    from onbox.model.manifest import Stage
     from patrol.transfer.survey import Survey
 
 PATH, GLOB = "p", "g"

@@ -10,7 +10,7 @@ import stat
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.units import format_size
+from onbox.model.units import format_size
 from onbox.outside import safe_line
 from onbox.system.files import lines_of, open_plain
 from patrol.transfer.manifest import parse
@@ -20,9 +20,12 @@ from patrol.verify.kinds import kind_of, load
 from patrol.verify.loaded import Broken, TooLong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
     from patrol.transfer.manifest import Entry, Manifest
+
+    Commands: TypeAlias = Sequence[tuple[str, str]]
 
 COMMAND_SECONDS = 3600.0
 SAID_LIMIT = 300
@@ -39,13 +42,13 @@ class Result(NamedTuple):
     why: str = ""
 
 
-def check_all(folder: str, manifest: Manifest, commands: Mapping[str, str]) -> Iterator[Result]:
+def check_all(folder: str, manifest: Manifest, commands: Commands) -> Iterator[Result]:
     """One result for each file, in the manifest's order. commands: by pattern, the user's own loaders."""
     for entry in manifest.entries:
         yield check(folder, entry, commands)
 
 
-def check(folder: str, entry: Entry, commands: Mapping[str, str]) -> Result:
+def check(folder: str, entry: Entry, commands: Commands) -> Result:
     """What there is to say of one file. Symbolic links are not followed."""
     try:
         name = checked(entry.path)
@@ -56,7 +59,7 @@ def check(folder: str, entry: Entry, commands: Mapping[str, str]) -> Result:
         return Result(entry.path, "it is not there" if error.errno == errno.ENOENT else error.strerror or str(error))
     if problem:
         return Result(entry.path, problem)
-    command = next((words for pattern, words in commands.items() if _fits(name, pattern)), None)
+    command = next((words for pattern, words in commands if _fits(name, pattern)), None)
     path = os.path.join(folder, name)
     return _load_by(command, path, entry) if command is not None else _load(path, entry)
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 import handbook.cli
-import onbox.cli_parser
+import onbox.cli.tree
 import patrol.cli
 import sentinels.cli
 
@@ -22,7 +22,7 @@ HEAD = """\
 
 def render_page() -> str:
     """The whole page."""
-    programs = (onbox.cli_parser.PROGRAM, patrol.cli.PROGRAM, sentinels.cli.PROGRAM, handbook.cli.PROGRAM)
+    programs = (onbox.cli.tree.PROGRAM, patrol.cli.PROGRAM, sentinels.cli.PROGRAM, handbook.cli.PROGRAM)
     return "\n".join([HEAD, *(line for one in programs for line in _program(one.parser()))]).rstrip("\n") + "\n"
 
 

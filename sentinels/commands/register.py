@@ -7,10 +7,10 @@ import os
 import signal
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.units import format_duration
+from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
-from sentinels.outcome import Exit
+from sentinels.judge.outcome import Exit
 from sentinels.register import Register, Standing, end_waiter, register_folder, standing_of
 from sentinels.targets import BadTarget
 

@@ -7,23 +7,22 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.boxes import USUAL_DONE_REGEX
-from onbox.contract.config_trust import ACT, TELL
-from onbox.contract.units import format_duration
+from onbox.config.trust_keys import ACT, TELL
+from onbox.cron.schedule import parse_schedule
+from onbox.model.boxes import USUAL_DONE_REGEX
+from onbox.model.units import format_duration
 from onbox.project import load_project
 from onbox.system.clock import wall
-from patrol.configured import settings_of, uses_of_patrol
-from patrol.heartbeat import read_heartbeat, stand
-from patrol.schedule import parse_schedule
-from sentinels.aftermath import run_command, tell
-from sentinels.channel import Channel
-from sentinels.duty import Duty
-from sentinels.job_channel import POLL_SECONDS, JobChannel
-from sentinels.jobs import HandedCondition, JobCondition
-from sentinels.judge import Arming, RunCondition, make_conditions, with_processes
-from sentinels.places import Place, find_place, note_of
+from patrol.config.configured import settings_of, uses_of_patrol
+from patrol.timer.heartbeat import read_heartbeat, stand
+from sentinels.judge.conditions import Arming, RunCondition, make_conditions, with_processes
+from sentinels.judge.jobs import HandedCondition, JobCondition
+from sentinels.link.channel import Channel
+from sentinels.link.job_channel import POLL_SECONDS, JobChannel
+from sentinels.link.schedule import Pace, short_pace
+from sentinels.on_end import run_command, tell
 from sentinels.report import final_json, final_line
-from sentinels.schedule import Pace, short_pace
+from sentinels.resolve_targets import Place, find_place, note_of
 from sentinels.targets import (
     BadTarget,
     Kind,
@@ -36,14 +35,15 @@ from sentinels.targets import (
     read_seconds,
 )
 from sentinels.wait import Plan, Signals, Wait
+from sentinels.wait_registration import Duty
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from onbox.backends.cluster import Endpoint
-    from patrol.settings import Settings
-    from sentinels.outcome import Finding
+    from patrol.config.settings import Settings
+    from sentinels.judge.outcome import Finding
 
 EXAMPLES = """\
 targets:

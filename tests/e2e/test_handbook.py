@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from handbook.notes import NOTES_BEGIN
+from handbook.page.notes import NOTES_BEGIN
 from tests.box import wait_until
 from tests.handbooked import HANDBOOK, Handbooked, handbooked
 from tests.patrolled import TRAIN

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.facts import (
+from handbook.check.issue import body, command, update
+from handbook.check.seal import End, captured, checks, final_facts
+from handbook.page.facts import (
     IdentityFacts,
     PassedFacts,
     ResultFacts,
@@ -14,9 +16,7 @@ from handbook.facts import (
     StageFacts,
     TrackerFacts,
 )
-from handbook.issue import body, command, update
-from handbook.seal import End, captured, checks, final_facts
-from onbox.contract.config_record import Contract
+from onbox.config.tables.record import Contract
 from onbox.contract.readings import Absent, Unseen, observed
 from tests.handbook.made import run_facts
 

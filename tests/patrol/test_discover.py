@@ -9,12 +9,12 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from onbox.contract.boxes import BoxSettings
 from onbox.contract.names import run_name_from
+from onbox.model.boxes import BoxSettings
 from onbox.project import parse_toml
 from patrol.commands.add import nothing_found
 from patrol.discover import END_MARK, Found, Training, discover_stdin, parse_found, state_dir_of
-from patrol.ssh import Answer, NoAnswer, find_mark
+from patrol.ssh.client import Answer, NoAnswer, find_mark
 from tests.box import wait_until
 
 if TYPE_CHECKING:

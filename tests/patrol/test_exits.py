@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from patrol.act.perform import with_words
 from patrol.cli import PROGRAM
-from patrol.doing import with_words
 from patrol.exits import EXIT_MEANINGS
 from tests.box import REPOSITORY
 

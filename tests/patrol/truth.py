@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.boxes import StopAt
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
-from patrol.before import Before, BoxBefore
+from onbox.model.boxes import StopAt
+from patrol.memory.history import Before, BoxBefore
 from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook
 from patrol.verdict import Severity
 from tests.patrol.case import Case

@@ -6,7 +6,7 @@ from typing import Any
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState
-from onbox.contract.tracker import TrackerIdentity
+from onbox.model.tracker import TrackerIdentity
 from onbox.trackers.reading import TrackerRun
 from onbox.trackers.trackio_db import Alert
 from patrol.snapshot import NOT_ASKED, RunLook, TrackerLook

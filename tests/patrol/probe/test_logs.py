@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
 from onbox.logs.cursor import Cursor, look_on
+from onbox.model.boxes import BoxSettings, Watch
+from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
-from patrol.probe.box_logs import checksum, digest
-from patrol.run_memory import LogPlace, RunMemory
+from patrol.probe.box.logs import checksum, digest
 from patrol.snapshot import Failure, LogLook, RunLook
 from tests.box import wait_until
 

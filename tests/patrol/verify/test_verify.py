@@ -73,7 +73,7 @@ def test_what_the_box_itself_has_broken_is_found(place: Patrolled) -> None:
 
 
 def test_a_command_of_ones_own_loads_the_rest(place: Patrolled) -> None:
-    place.head += "[verify]\n'*.odd' = 'grep -q something'\n"
+    place.head += "[[verify]]\nfiles = '*.odd'\ncommand = 'grep -q something'\n"
     place.write()
     assert place.patrol("pull", "gpu1/digits", "home").returncode == 0
     assert "`grep -q something` took it" in place.patrol("verify", "home", "-v").stdout
