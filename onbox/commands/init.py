@@ -1,4 +1,4 @@
-"""`onbox init`: write a commented onbox.toml."""
+"""`onbox init`: write an onbox.toml to begin with."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 example:
   cd my-project && onbox init && $EDITOR onbox.toml && onbox chain
+  onbox init --full --stdout    every key, with its default and an example
 """
 
 
 def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("init", help=f"write a commented {CONFIG_FILE} here", epilog=EXAMPLES)
+    parser = subparsers.add_parser("init", help=f"write a small {CONFIG_FILE} here", epilog=EXAMPLES)
     parser.add_argument("--stdout", action="store_true", help="print it instead of writing it")
+    parser.add_argument("--full", action="store_true", help="every key, with its default and an example")
     parser.set_defaults(function=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    text = render_template(run_name_from(os.path.basename(os.getcwd())))
+    text = render_template(run_name_from(os.path.basename(os.getcwd())), full=args.full)
     if args.stdout:
         print(text, end="")
         return Exit.DONE
@@ -37,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
             file.write(text)
     except FileExistsError as error:
         raise Trouble(
-            Exit.USAGE, f"{path} is there already and was left as it is; see the template: onbox init --stdout"
+            Exit.USAGE, f"{path} is there already and was left as it is; see every key: onbox init --full --stdout"
         ) from error
     except OSError as error:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"cannot write {path}: {error.strerror}") from error

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.box import ONBOX, Box, python
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.box import ONBOX, Box, python, wait_until
 
 TWO = ("train=echo hello >model.txt; echo trained", "eval=cat model.txt >results.txt")
 
@@ -257,6 +255,14 @@ def test_the_launch_check_tells_an_immediate_crash(box: Box) -> None:
     result = box.onbox("chain", "-d", "a=echo boom; exit 3")
     assert result.returncode == 1
     assert "FAILED" in result.stdout
+
+
+def test_the_runner_loads_no_library_that_it_does_not_need(box: Box) -> None:
+    box.onbox("chain", "--detach", "train=echo step 1; sleep 300")
+    wait_until(lambda: box.status().get("resources"), "the first sample")  # then all is loaded that a long stage needs
+    maps = Path(f"/proc/{box.runner_pid()}/maps").read_text()
+    assert "libpython" in maps or "python" in maps
+    assert not {"libcrypto", "libssl", "libsqlite3", "_ctypes"} & set(re.findall(r"\w+", maps))
 
 
 def test_inline_runs_in_this_process(box: Box) -> None:
