@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 def entry() -> NoReturn:
     """The console script of `onbox`."""
-    from onbox.cli.app import PROGRAM  # noqa: PLC0415 - the parts of this package must not load the program
+    from onbox.cli import app  # noqa: PLC0415 - the parts of this package must not load the program
 
-    PROGRAM.run_as_script()
+    app.entry()

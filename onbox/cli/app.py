@@ -13,6 +13,7 @@ from onbox.system.lock import LockUnsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
 
 def _trouble(error: Exception) -> tuple[int, str] | None:
@@ -55,6 +56,11 @@ PROGRAM = Program(
     interrupted=(Exit.STOPPED, "interrupted; a running chain goes on"),
     trouble=_trouble,
 )
+
+
+def entry() -> NoReturn:
+    """The console script."""
+    PROGRAM.run_as_script()
 
 
 def main(argv: Sequence[str]) -> int:
