@@ -1,0 +1,111 @@
+"""What the last lines of a log say where no rule knows them: that the program stops itself, and why. Pure.
+
+A live log ends with progress or with a remark; one of a program that has died ends with its complaint. So the last
+lines count for more than the same words in the middle, but only if they name a trouble (see `meaning.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+from onbox.triage import signs
+from onbox.triage.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
+from onbox.triage.meaning import ROWS, UNDECIDED, meaning_of
+from onbox.triage.record import LOGGED, Fault
+
+if TYPE_CHECKING:
+    from onbox.logs.model.lines import Message
+    from onbox.triage.meaning import Meaning
+    from onbox.triage.record import Attempt, Seen
+    from onbox.triage.rows import Row
+
+LOOKED_AT = 5  # last lines
+CLEAR = 4  # words of a meaning that need no word of stopping beside them
+STOPS = lazy(
+    r"\b(?:abort(?:ing|ed)|giving up|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
+    r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
+    r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
+    r"|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
+    re.IGNORECASE,
+)
+_NOTHING_WRONG = lazy(
+    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|failures?|missing|corrupt|lost|problems?)\b"
+    r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}=",  # or a list of figures
+    re.IGNORECASE,
+)
+_SAYS_ERROR = lazy(r"^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)", re.IGNORECASE)
+_CODE = lazy(
+    r"\b(?:exit(?:ed|ing)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b.{0,20}?"
+    r"\b(\d{1,3})\W{0,3}$",
+    re.IGNORECASE,
+)
+_OF_CODE = {
+    124: "time-limit",
+    130: "interrupted",
+    134: "aborted",
+    137: "exit-137",
+    139: "crash-signal",
+    143: "terminated",
+}
+
+
+def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
+    """The complaint that the log ends with; None if it ends otherwise."""
+    if attempt.success is not None:
+        return None
+    vague: Fault | None = None
+    for line in reversed(tail[-LOOKED_AT:]):
+        said = message(line.text)
+        if progress_of(line.text, said) and (attempt.steps.is_habit(line.text) or not _is_clear(said.text)):
+            break
+        row = _row_of(said, line.text)
+        if row is not None:
+            return _fault(row, line, attempt)
+        vague = vague or _by_code(line, attempt)
+        if vague is None and _complains(said, line.text) and not attempt.reached_end:
+            vague = _fault(BY_ID["error-line"], line, attempt)
+    return vague
+
+
+def _is_clear(text: str) -> bool:
+    found = meaning_of(text)
+    return found is not None and found.score >= CLEAR
+
+
+def _row_of(said: Message, text: str) -> Row | None:
+    if _is_harmless(said, text):
+        return None
+    found = meaning_of(said.text)
+    if found is None or not _is_meant(found, said):
+        return None
+    return UNDECIDED if found.rivals else ROWS[found.failure_class]
+
+
+def _is_harmless(said: Message, text: str) -> bool:
+    return bool(
+        signs.is_handled(text) or signs.is_success(said.text) or TRACKER.match(text) or _NOTHING_WRONG.search(text)
+    )
+
+
+def _complains(said: Message, text: str) -> bool:
+    """Whether a line says only that there was an error."""
+    return bool(_SAYS_ERROR.search(said.text)) and not _is_harmless(said, text)
+
+
+def _is_meant(found: Meaning, said: Message) -> bool:
+    if STOPS.search(said.text):
+        return True
+    return said.level in BAD_LEVELS or (said.level is None and found.score >= CLEAR)
+
+
+def _by_code(line: Seen, attempt: Attempt) -> Fault | None:
+    found = _CODE.search(line.text)
+    name = _OF_CODE.get(int(found[1])) if found else None
+    return _fault(BY_ID[name], line, attempt) if name else None
+
+
+def _fault(row: Row, line: Seen, attempt: Attempt) -> Fault:
+    return Fault(row, line.number, line.text, LOGGED, attempt.progress)
