@@ -1,30 +1,19 @@
-"""The `onbox` command: parse, run, and turn what goes wrong into one clear line and an exit code."""
+"""The `onbox` command: its table, and what goes wrong as one clear line and an exit code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.cli.boundary import run_as_script, within_boundary
-from onbox.cli.tree import PROGRAM
-from onbox.contract.exits import Exit
+from onbox.cli.command import Entry
+from onbox.cli.program import Program
+from onbox.contract.exits import EXIT_MEANINGS, Exit
 from onbox.contract.runfile import Damaged
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def entry() -> None:
-    """The console script."""
-    run_as_script(main)
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run one command; its exit code."""
-    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
-    interrupted = (Exit.STOPPED, "interrupted; a running chain goes on")
-    return within_boundary("onbox", lambda: args.function(args), _trouble, interrupted=interrupted)
+    from typing import NoReturn
 
 
 def _trouble(error: Exception) -> tuple[int, str] | None:
@@ -37,3 +26,43 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, Damaged):
         return Exit.CONFIG, f"{error}; `onbox chain` writes it anew, or move the run's directory away"
     return None
+
+
+PROGRAM = Program(
+    "onbox",
+    "Run long jobs on a box you do not own: stages behind success gates, detached, resumable, never half done.",
+    "onbox chain 'train=python train.py' 'eval=python eval.py'",
+    EXIT_MEANINGS,
+    "onbox.commands",
+    {
+        "init": "init",
+        "chain": "chain",
+        "resume": "chain",
+        "attach": "attach",
+        "boot": "boot",
+        "stop": "stop",
+        "status": Entry("status:status", "what a run is doing now"),
+        "runs": Entry("status:runs", "the runs of this project"),
+        "check": "check",
+        "stats": "stats",
+        "logs": "logs",
+        "triage": Entry("triage:triage", "why a run died, from its log"),
+        "progress": "progress",
+        "stages": Entry("stages:stages", "the configured stages"),
+        "trust": "trust",
+        "notify": "notify",
+        "completion": Entry("completion:completion", "print a shell completion script"),
+    },
+    interrupted=(Exit.STOPPED, "interrupted; a running chain goes on"),
+    trouble=_trouble,
+)
+
+
+def entry() -> NoReturn:
+    """The console script."""
+    PROGRAM.run_as_script()
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    return PROGRAM.run(argv)
