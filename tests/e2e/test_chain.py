@@ -367,19 +367,6 @@ def test_python_m_onbox_and_help_have_examples(box: Box) -> None:
     assert ONBOX[1:] == ["-m", "onbox"]
 
 
-def test_completion_knows_commands_and_options(box: Box) -> None:
-    (box.project / "onbox.toml").write_text('[stages.pretrain]\ncmd = "true"\n')
-    script = box.onbox("completion", "bash").stdout
-    ask = (
-        f'{script}\nonbox() {{ "{sys.executable}" -m onbox "$@"; }}\n'
-        'try() { COMP_WORDS=(onbox "$@"); COMP_CWORD=$#; COMPREPLY=(); _onbox; echo "${COMPREPLY[*]}"; }\n'
-        "try res; try chain --de; try chain pre; try boot ''; try notify f; try triage pre\n"
-    )
-    done = box.run_program(["bash", "-c", ask])
-    wanted = ["resume", "--detach", "pretrain", "install uninstall run", "flush", ""]
-    assert done.stdout.splitlines() == wanted, done.stderr
-
-
 def test_what_the_locale_cannot_show_ends_no_command(box: Box) -> None:
     box.onbox("chain", "a=true")
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
