@@ -1,17 +1,24 @@
-"""The `handbook` command: parse, run, and turn what goes wrong into one clear line and an exit code."""
+"""The `handbook` command: its table, and what goes wrong as one clear line and an exit code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from handbook.exits import EXIT_MEANINGS
-from onbox.cli.boundary import run_as_script, within_boundary
 from onbox.cli.program import Program
 from onbox.contract.exits import Exit
 from patrol.memory.rows import MemoryTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
+
+
+def _trouble(error: Exception) -> tuple[int, str] | None:
+    if isinstance(error, MemoryTrouble):
+        return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
+    return None
+
 
 PROGRAM = Program(
     "handbook",
@@ -30,22 +37,16 @@ PROGRAM = Program(
         "issue": "issue",
         "agent": "agent",
     },
+    interrupted=(int(Exit.STOPPED), "interrupted; no run was touched by that"),
+    trouble=_trouble,
 )
 
 
-def entry() -> None:
+def entry() -> NoReturn:
     """The console script."""
-    run_as_script(main)
+    PROGRAM.run_as_script()
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
-    interrupted = (int(Exit.STOPPED), "interrupted; no run was touched by that")
-    return within_boundary("handbook", lambda: args.function(args), _trouble, interrupted=interrupted)
-
-
-def _trouble(error: Exception) -> tuple[int, str] | None:
-    if isinstance(error, MemoryTrouble):
-        return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
-    return None
+    return PROGRAM.run(argv)

@@ -1,10 +1,9 @@
-"""The `patrol` command: parse, run, and turn what goes wrong into one clear line and an exit code."""
+"""The `patrol` command: its table, and what goes wrong as one clear line and an exit code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.cli.boundary import run_as_script, within_boundary
 from onbox.cli.program import Program
 from onbox.contract.exits import Exit
 from patrol.exits import EXIT_MEANINGS
@@ -13,6 +12,14 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
+
+
+def _trouble(error: Exception) -> tuple[int, str] | None:
+    if isinstance(error, MemoryTrouble):
+        return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
+    return None
+
 
 PROGRAM = Program(
     "patrol",
@@ -29,27 +36,23 @@ PROGRAM = Program(
         "report": "report",
         "explain": "explain",
         "watch": "watch",
+        "pull": "pull",
+        "verify": "verify",
         "ack": "ack",
         "silence": "ack",
         "install": "install",
         "uninstall": "install",
     },
+    interrupted=(int(Severity.UNKNOWN), "interrupted; nothing on any box was changed by that"),
+    trouble=_trouble,
 )
 
 
-def entry() -> None:
+def entry() -> NoReturn:
     """The console script."""
-    run_as_script(main)
+    PROGRAM.run_as_script()
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
-    interrupted = (int(Severity.UNKNOWN), "interrupted; nothing on any box was changed by that")
-    return within_boundary("patrol", lambda: args.function(args), _trouble, interrupted=interrupted)
-
-
-def _trouble(error: Exception) -> tuple[int, str] | None:
-    if isinstance(error, MemoryTrouble):
-        return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
-    return None
+    return PROGRAM.run(argv)

@@ -1,83 +1,121 @@
-"""The command line of every program of this project: argparse, with its exit code and its layout of help texts."""
+"""A program: its table of commands, each imported when it is asked for, and the edge where all of it meets the user."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+import os
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
 
 from onbox import __version__
+from onbox.cli.boundary import run_as_script, within_boundary
+from onbox.cli.command import Entry, Group, complete_variable, describe
+from onbox.cli.old_command import load_old
 from onbox.contract.exits import Exit
-from onbox.did_you_mean import meant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Trouble = Callable[[Exception], tuple[int, str] | None]
 
 
-class Program(NamedTuple):
+class Program(Group):
     """A command line. exit_codes: `(code, meaning)`, in the order of its help. example: one line that can be typed.
 
-    modules: name of a command -> module in `package` whose `add(subparsers)` declares it; one may declare several.
+    table: its commands, in the order of its help. interrupted, trouble: what Ctrl-C and this program's own errors mean
+    (`within_boundary`).
     """
 
-    name: str
-    description: str
-    example: str
-    exit_codes: Iterable[tuple[int, str]]
-    package: str
-    modules: Mapping[str, str]
+    def __init__(  # noqa: PLR0913 - a whole program
+        self,
+        name: str,
+        description: str,
+        example: str,
+        exit_codes: Iterable[tuple[int, str]],
+        package: str,
+        table: Mapping[str, Entry | str],
+        *,
+        interrupted: tuple[int, str],
+        trouble: Trouble,
+    ) -> None:
+        codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in exit_codes)
+        super().__init__(name, help=description, epilog=f"exit codes:\n{codes}\n\nexample:\n  {example}\n")
+        click.version_option(__version__, message=f"{name} {__version__}")(self)
+        self.package, self.table = package, table
+        self.interrupted, self.trouble = interrupted, trouble
 
-    def parser(self, only: str | None = None) -> Parser:
-        """only: load just this command's module (all of them if it is no command, for help and errors)."""
-        codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in self.exit_codes)
-        parser = Parser(
-            prog=self.name,
-            description=self.description,
-            epilog=f"exit codes:\n{codes}\n\nexample:\n  {self.example}",
-        )
-        parser.add_argument("--version", action="version", version=f"{self.name} {__version__}")
-        # With `prog` given, argparse need not load shutil to find it.
-        commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=self.name)
-        for module in (
-            [self.modules[only]] if only is not None and only in self.modules else dict.fromkeys(self.modules.values())
-        ):
-            importlib.import_module(f"{self.package}.{module}").add(commands)
-        return parser
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        entry = self.table.get(cmd_name)
+        if entry is None:
+            return None
+        if isinstance(entry, str):
+            return load_old(f"{self.package}.{entry}", cmd_name)
+        module, _, name = entry.place.partition(":")
+        command: click.Command = getattr(importlib.import_module(f"{self.package}.{module}"), name)
+        describe(command, cmd_name, entry.help)
+        return command
+
+    def summary(self, name: str) -> str:
+        """What a command is for, in one line."""
+        entry = self.table[name]
+        return load_old(f"{self.package}.{entry}", name).short_help or "" if isinstance(entry, str) else entry.help
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summary(name)) for name in self.table])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only at TAB
+
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        found = (name for name in self.table if name.startswith(incomplete))
+        return [CompletionItem(name, help=self.summary(name)) for name in found]
+
+    def run(self, argv: Sequence[str]) -> int:
+        """Run one command; its exit code."""
+        return within_boundary(self._name, lambda: self._call(list(argv)), self.trouble, interrupted=self.interrupted)
+
+    def _call(self, argv: list[str]) -> int:
+        try:
+            with self.make_context(self._name, argv) as ctx:
+                return int(self.invoke(ctx))
+        except click.exceptions.Exit as done:
+            return done.exit_code
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else self._name
+            click.echo(f"{path}: {_words_of(error)}\n  see: {path} --help", err=True)
+            return int(Exit.USAGE)
+
+    @property
+    def _name(self) -> str:
+        return self.name or ""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any) -> NoReturn:  # type: ignore[override] # noqa: ARG002 - it has a name
+        """What click's own callers use, such as its CliRunner."""
+        raise SystemExit(self.run(args or ()))
+
+    def run_as_script(self) -> NoReturn:
+        """What a console script does: answer a shell's TAB, or run."""
+        run_as_script(self.answer)
+
+    def answer(self, argv: Sequence[str]) -> int:
+        """The exit code of a TAB that the shell asks about with `_ONBOX_COMPLETE`, or of a command."""
+        variable = complete_variable(self._name)
+        if instruction := os.environ.get(variable):
+            from click.shell_completion import shell_complete  # noqa: PLC0415 - only at TAB
+
+            return shell_complete(self, {}, self._name, variable, instruction)
+        return self.run(argv)
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse with this tool's exit code for a wrong command line, and help texts laid out as written.
-
-    A word that is not known is told with the one that was probably meant, by the command that it was said to.
-    """
-
-    def __init__(self, **settings: object) -> None:
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
-
-    def error(self, message: str) -> NoReturn:
-        name, words = self._commands()
-        if name is not None and message.endswith(f"are required: {name}"):
-            message = f"what is to be done? there are: {', '.join(words)}"
-        self.exit(int(Exit.USAGE), f"{self.prog}: {message}\n  see: {self.prog} --help\n")
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        found, rest = super().parse_known_args(args, namespace)
-        if rest and " " in self.prog:  # of a command: else the whole program would speak, and name its own help
-            hint = meant(rest[0].partition("=")[0], self._option_string_actions)
-            self.error(f"unrecognized arguments: {' '.join(rest)}" + (f"; {hint}" if hint else ""))
-        return found, rest
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is None or value in action.choices:
-            return
-        known = [str(choice) for choice in action.choices]
-        what = "command" if action.nargs == argparse.PARSER else " or ".join(action.option_strings) or action.metavar
-        self.error(f"no {what} {value!r}; {meant(str(value), known) or 'there are: ' + ', '.join(known)}")
-
-    def _commands(self) -> tuple[str | None, list[str]]:
-        """What its commands are called together, and each of them; None: it has none."""
-        for action in self._actions:
-            if action.nargs == argparse.PARSER:
-                return str(action.metavar), list(map(str, action.choices or ()))
-        return None, []
+def _words_of(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        near = [f'"{one}"' for one in sorted(error.possibilities or ())[:2]]
+        return f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    text = error.format_message()
+    return text[:1].lower() + text[1:].removesuffix(".")

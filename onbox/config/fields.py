@@ -7,9 +7,12 @@ a `ConfigError` with the path of the key.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onbox.did_you_mean import did_you_mean
+
+if TYPE_CHECKING:
+    from onbox.config.keys import Key, Keys, ListKey
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -64,7 +67,7 @@ _MARKS_AS_LETTERS = str.maketrans("_-.", "aaa")
 class Table:
     """One table of the file while it is read. Reports into `errors`, which the whole file shares.
 
-    `keys` are the known ones (None: any key, for tables whose keys are names). A value that is no table at all is
+    `keys` declares the known ones (None: any key, for tables whose keys are names). A value that is not a table is
     reported once and read as an empty table.
     """
 
@@ -72,7 +75,7 @@ class Table:
         self,
         path: str,
         value: object,
-        keys: Collection[str] | None,
+        keys: type[Keys] | Collection[str] | None,
         errors: list[ConfigError],
         *,
         secret: bool = False,
@@ -84,8 +87,9 @@ class Table:
         if not self.is_table:
             errors.append(ConfigError(path, HIDDEN if secret else shown(value), "a table"))
         if keys is not None:
-            for key in [key for key in self.values if key not in keys]:
-                meant = did_you_mean(key, keys) if len(errors) < SUGGESTIONS else ""
+            known = keys.names() if isinstance(keys, type) else keys
+            for key in [key for key in self.values if key not in known]:
+                meant = did_you_mean(key, known) if len(errors) < SUGGESTIONS else ""
                 self.fail(key, key, "a known key" + meant)
 
     def __contains__(self, key: str) -> bool:
@@ -105,6 +109,20 @@ class Table:
         """Report that `key` is not there, and what is wanted."""
         if self.is_table:
             self.errors.append(ConfigError(self.path_of(key), None, wanted))
+
+    def get(self, key: Key[T, D]) -> T | D:
+        """What a declared key's value means; its default if it is absent or wrong (then it is reported too)."""
+        if key.wanted:
+            return self.require(key.name, key.parse, key.default, key.wanted)
+        return self.read(key.name, key.parse, key.default)
+
+    def get_list(self, key: ListKey[T]) -> tuple[T, ...]:
+        """As `read_list`, of a declared key."""
+        return self.read_list(key.name, key.parse, key.wanted, secret=key.secret)
+
+    def inner(self, key: str, keys: type[Keys], value: object = None) -> Table:
+        """The table that is the value of `key`; an absent one is empty. value: stands in place of the file's."""
+        return Table(self.path_of(key), self.values.get(key, {}) if value is None else value, keys, self.errors)
 
     def read(self, key: str, parse: Callable[[object], T], default: D) -> T | D:
         """What the key's value means; `default` if it is absent or wrong (then it is reported too)."""

@@ -48,6 +48,8 @@ def render_marker(data: Mapping[str, Any]) -> bytes:
     """
     whole = {"schema": SCHEMA, **data}
     text = _dump(whole)
+    if len(text) <= SLOT_BYTES:
+        return text
     artifacts = list(whole.get("artifacts") or ())
     while len(text) > SLOT_BYTES and artifacts:
         artifacts = artifacts[: len(artifacts) // 2]

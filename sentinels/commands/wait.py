@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -34,14 +35,14 @@ from sentinels.targets import (
     parse_target,
     read_seconds,
 )
-from sentinels.wait import Plan, Signals, Wait
+from sentinels.wait import Plan, Signalled, Signals, Wait
 from sentinels.wait_registration import Duty
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from onbox.backends.cluster import Endpoint
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from sentinels.judge.outcome import Finding
 
@@ -73,7 +74,7 @@ def add(subparsers: Any) -> None:
     wait.set_defaults(function=run)
 
 
-def _add_what(wait: argparse.ArgumentParser) -> None:
+def _add_what(wait: Any) -> None:
     """What is waited for, and what means that it will not come."""
     wait.add_argument("targets", nargs="*", metavar="TARGET", help="marker or run; see below")
     wait.add_argument(
@@ -114,7 +115,7 @@ def _add_what(wait: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_how(wait: argparse.ArgumentParser) -> None:
+def _add_how(wait: Any) -> None:
     """How long, how often, and what follows."""
     which = wait.add_mutually_exclusive_group()
     which.add_argument(
@@ -140,7 +141,22 @@ def _add_how(wait: argparse.ArgumentParser) -> None:
     wait.add_argument("-c", "--config", metavar="FILE", help="configuration (default: the nearest onbox.toml)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
+    try:
+        return _wait(args)
+    except Signalled as signalled:
+        return _die_of(signalled.number)
+
+
+def _die_of(number: int) -> int:
+    """End as the signal would have ended us, so that the caller's shell sees what it was; everything is cleaned up."""
+    sys.stdout.flush()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number
+
+
+def _wait(args: Options) -> int:
     targets = read_targets(args)
     plan, arming, pace = read_terms(args, targets)
     asks = uses_of_patrol(os.environ) - {ACT} if any(target.box for target in targets) or args.notify else ()
@@ -198,7 +214,7 @@ def unattended(plan: Plan, settings: Settings, now: float) -> str:
     return f"{why}: over {format_duration(UNATTENDED_SECONDS)} a wait alone is no watch (patrol install)"
 
 
-def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:
+def _say(args: Options, finding: Finding, wait: Wait) -> None:
     now = wall()
     text = json.dumps(final_json(finding, wait, now)) if args.json else final_line(finding, now - wait.began_at)
     try:
@@ -208,7 +224,7 @@ def _say(args: argparse.Namespace, finding: Finding, wait: Wait) -> None:
         print(f"sentinel: {text} (stdout: {error.strerror})", file=sys.stderr)
 
 
-def read_terms(args: argparse.Namespace, targets: list[Target]) -> tuple[Plan, Arming, Pace]:
+def read_terms(args: Options, targets: list[Target]) -> tuple[Plan, Arming, Pace]:
     """Under which terms it is waited. Raises BadTarget."""
     plan = Plan(
         tuple(target.text for target in targets),
@@ -229,7 +245,7 @@ def is_watcher(target: Target) -> bool:
     return target.fails or target.kind is Kind.PROCESS or (target.kind is Kind.LOG and not target.regex)
 
 
-def read_targets(args: argparse.Namespace) -> list[Target]:
+def read_targets(args: Options) -> list[Target]:
     """Everything that the words name. Raises BadTarget."""
     targets = [parse_target(text) for text in args.targets]
     for_stall_only = args.stall_after and (args.targets or args.artifact)

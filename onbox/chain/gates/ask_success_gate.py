@@ -151,6 +151,8 @@ def _told_loss(tail: bytes, read: Callable[[], object]) -> str | None:
 
 def _earlier_logs(log: str, known: StageHistory) -> list[str]:
     """Logs of the series' attempts before the newest one, the newest first; a few of them."""
+    if known.attempts < 2:
+        return []
     began = parse_utc(known.began_at)
     if began is None:
         return []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onbox.chain.observe.tracker_watch import TrackerWatch
     from onbox.chain.runner.signals import Signals
     from onbox.chain.state.recorder import Recorder
+    from onbox.chain.state.stage_code import FrozenGit
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
     from onbox.model.manifest import Stage
@@ -36,6 +37,7 @@ class Context(NamedTuple):
     sampler: Sampler
     progress: ProgressWatch
     tracker: TrackerWatch
+    git: FrozenGit
     job: str | None = None
 
     def folder(self, stage: Stage) -> str:

@@ -24,6 +24,7 @@ from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.recorder import Recorder
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.slots import land_marker, reserve_slot
+from onbox.chain.state.stage_code import FrozenGit
 from onbox.chain.state.stage_evidence import look_at_stage
 from onbox.chain.state.stop_request import read_request
 from onbox.contract.events import Event, parse_events
@@ -123,6 +124,7 @@ class Runner:
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
             TrackerWatch(head.data.get("tracker")),
+            FrozenGit(paths.manifest),
             job,
         )
 
@@ -146,18 +148,15 @@ class Runner:
         work = None if end.reason else self.next_stage(chain_was_open=was_open)
         while work is not None:
             if self.ctx.signals.stops:
-                work.call_off()
                 end = self._stopped(work.stage.name)
                 break
-            following = _Following(self, chain_was_open=was_open)
-            work.before_landing = following.prepare
             result = work.run()
             if result is not StageEnd.DONE:
                 stopped = result is StageEnd.STOPPED
                 end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
                 break
             self._warnings += [f"{work.stage.name}: {text}" for text in work.warnings]
-            work = following.take()
+            work = self.next_stage(chain_was_open=was_open)
         if end.event == Event.CHAIN_DONE and self._is_more_to_come():
             end = ChainEnd(Exit.DONE, Event.CHAIN_HANDED_ON, RunState.PENDING, self.only)
         self._close_chain(end, monotonic() - began)
@@ -285,23 +284,3 @@ def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier
     from onbox.notify.queue.enqueue import Courier  # noqa: PLC0415 - half a megabyte
 
     return Courier(paths, head, environ)
-
-
-class _Following:
-    """The stage after the one that runs: fetched once, prepared ahead if its turn is sure to come."""
-
-    def __init__(self, runner: Runner, *, chain_was_open: bool) -> None:
-        self._runner, self._chain_was_open = runner, chain_was_open
-        self._fetched = False
-        self._work: StageRun | None = None
-
-    def prepare(self) -> None:
-        """Called when the running stage has passed its gate, before its marker lands."""
-        work = self.take()
-        if work is not None and not self._runner.ctx.signals.stops:
-            work.prepare_ahead()
-
-    def take(self) -> StageRun | None:
-        if not self._fetched:
-            self._work, self._fetched = self._runner.next_stage(chain_was_open=self._chain_was_open), True
-        return self._work

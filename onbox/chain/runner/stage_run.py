@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from onbox.chain.gates.ask_success_gate import Verdict, ask_gate, ended_from_rec
 from onbox.chain.gates.success_gate import Ended, Finding, judge, signal_of
 from onbox.chain.observe.tracker_watch import Attempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
-from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, call_off, go, prepare_attempt
+from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
 from onbox.chain.runner.wait_for import AskedToStop, Awaited, Never, Patience
 from onbox.chain.state.plan import Action, Evidence, plan_stage
 from onbox.chain.state.stage_code import (
@@ -30,13 +29,11 @@ from onbox.contract.events import Event
 from onbox.contract.readings import observed
 from onbox.model.manifest import Gates
 from onbox.system.clock import parse_utc, utc_text, wall
-from onbox.system.files import StateNotWritten, remove_file
+from onbox.system.files import remove_file
 from onbox.system.process import end_tree
 from onbox.system.time_limit import TooLong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onbox.chain.observe.post_mortem import Cause
     from onbox.chain.runner.context import Context
     from onbox.chain.state.replay import History, StageHistory
@@ -65,15 +62,9 @@ class Again(NamedTuple):
     resume: bool
 
 
-def _nothing() -> None:
-    """The default of `before_landing`."""
-
-
 class StageRun:
     """One stage on its way. `reason` and `failure_class` tell why it did not get to DONE; `findings` what its gates
     refused; `warnings` what is to be told beside its DONE.
-
-    before_landing: called when the stage has passed its gate and its marker is about to land.
     """
 
     def __init__(self, ctx: Context, frozen: FrozenStage, history: History, *, chain_was_open: bool) -> None:
@@ -84,8 +75,6 @@ class StageRun:
         self.findings: tuple[Finding, ...] = ()
         self.failure_class: str | None = None
         self.warnings: tuple[str, ...] = ()
-        self.before_landing: Callable[[], None] = _nothing
-        self._ahead: Prepared | None = None
         self._patience = Patience(ctx, frozen)
 
     @property
@@ -94,11 +83,7 @@ class StageRun:
 
     def run(self) -> StageEnd:
         """From where the stage is to its end. Raises StateNotWritten."""
-        if self._ahead is not None:
-            prepared, self._ahead = self._ahead, None
-            step = self._go(prepared)
-        else:
-            step = self._begin()
+        step = self._begin()
         while isinstance(step, Again):
             step = self._attempt(step)
         return step
@@ -170,24 +155,6 @@ class StageRun:
         if isinstance(prepared, Ended):
             return self._refuse_start(again.number, prepared.detail)
         return self._go(prepared)
-
-    def prepare_ahead(self) -> None:
-        """Let the keeper of a stage that never ran, and that waits for nothing, start up while the stage before it is
-        put on record. `run` then only says the word.
-        """
-        if self.stage.wait_for is not None or self.stage.gates != _NO_GATES or self.known.attempts:
-            return
-        evidence = look_at_stage(self.ctx.paths, self.frozen, self.history, chain_open=self.chain_was_open)
-        if plan_stage(evidence).action is Action.START and not evidence.slot_exists:
-            with suppress(StateNotWritten):  # no room: told when its turn comes, after the marker before it has landed
-                prepared = self._prepare(Again(1, resume=False))
-                self._ahead = prepared if isinstance(prepared, Prepared) else None
-
-    def call_off(self) -> None:
-        """Undo `prepare_ahead`."""
-        if self._ahead is not None:
-            call_off(self._ahead)
-            self._ahead = None
 
     def _prepare(self, again: Again) -> Prepared | Ended:
         folder = self.ctx.folder(self.stage)
@@ -300,7 +267,7 @@ class StageRun:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
         verdict = self._with_changed_scripts(verdict)
         self.warnings = verdict.warnings
-        self.ledger.succeed(ended, verdict, self.before_landing)
+        self.ledger.succeed(ended, verdict)
         return StageEnd.DONE
 
     def _with_changed_scripts(self, verdict: Verdict) -> Verdict:

@@ -1,7 +1,6 @@
 """Start an attempt in two steps, prepare and go, or take over one that an earlier runner started.
 
-*Prepare* reserves the slot and starts the keeper, which waits. *Go* journals the start and lets the keeper begin. In
-between the runner can still put the stage before on record, so that its flushes and the keeper's start-up overlap. A
+*Prepare* reserves the slot and starts the keeper, which waits. *Go* journals the start and lets the keeper begin. A
 keeper whose runner dies before *go* ends without having done anything.
 """
 
@@ -116,12 +115,6 @@ def go(ctx: Context, prepared: Prepared) -> Live:
     entry = look_up(prepared.keeper_pid)
     keeper = entry.identity if entry else Identity(prepared.keeper_pid, 0)
     return Live(prepared.frozen, prepared.number, keeper, True, True, began, began_wall)
-
-
-def call_off(prepared: Prepared) -> None:
-    """Never mind: the keeper ends without having begun."""
-    os.close(prepared.go_fd)
-    os.waitpid(prepared.keeper_pid, 0)
 
 
 def _own_variables(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) -> dict[str, str]:

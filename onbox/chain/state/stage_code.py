@@ -57,6 +57,19 @@ def look_at_scripts(stage: Stage, folder: str) -> dict[str, list[int]]:
     return found
 
 
+class FrozenGit:
+    """The git state of one run, read from its run.json until it is there."""
+
+    def __init__(self, manifest: str) -> None:
+        self._manifest = manifest
+        self._known: dict[str, Any] = {}
+
+    def look(self) -> dict[str, Any]:
+        """As `frozen_git`."""
+        self._known = self._known or frozen_git(self._manifest)
+        return self._known
+
+
 def frozen_git(manifest: str) -> dict[str, Any]:
     """The git state in run.json as it is now: it is looked at while the first stage starts. {}: not known."""
     try:

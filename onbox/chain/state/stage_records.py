@@ -6,7 +6,6 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.slots import land_marker
-from onbox.chain.state.stage_code import frozen_git
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.logs.tail import look_at_log
 from onbox.outside import safe_line, safe_text
@@ -14,7 +13,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from onbox.chain.artifacts.on_disk import Found
     from onbox.chain.gates.ask_success_gate import Verdict
@@ -83,7 +82,7 @@ class StageLedger:
             ),
         )
 
-    def succeed(self, ended: Ended, verdict: Verdict, before_landing: Callable[[], None]) -> None:
+    def succeed(self, ended: Ended, verdict: Verdict) -> None:
         """DONE: journal, then the marker, the last thing that a stage causes. Raises StateNotWritten."""
         number = self.known.attempts
         data = self._marker(number, ended)
@@ -93,7 +92,6 @@ class StageLedger:
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
-        before_landing()
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.done(self.stage.name), data)
 
     def fail(self, number: int, ended: Ended, findings: tuple[Finding, ...], cause: Cause) -> None:
@@ -149,7 +147,7 @@ class StageLedger:
 
     def _code(self) -> dict[str, Any]:
         """What is known of the code that the attempt ran with."""
-        known = {"git": frozen_git(self.ctx.paths.manifest), "scripts": self.scripts}
+        known = {"git": self.ctx.git.look(), "scripts": self.scripts}
         known = {key: value for key, value in known.items() if value and "absent" not in value}
         return {"code": known} if known else {}
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.checkpoints.kinds import PRESETS, kind_named
 from onbox.config import values
 from onbox.config.fields import ConfigError, Table, Unwanted, read_value, shown
+from onbox.config.keys import Key, Keys, OwnKey
 from onbox.model.manifest import Artifact
 
 if TYPE_CHECKING:
@@ -21,12 +22,27 @@ if TYPE_CHECKING:
 
     from onbox.model.manifest import CheckpointGate, Stage
 
-ARTIFACT_KEYS = ("path", "glob", "min_count", "min_bytes")
-CHECKPOINTS_KEYS = ("kind", "path", "min_count")
 ARTIFACTS_WANTED = 'a list such as ["best.npz", { glob = "epoch_*.npz", min_count = 3 }]'
 CHECKPOINTS_WANTED = f'{", ".join(PRESETS)}, or a table such as {{ kind = "hf", path = "out" }}'
 _WILD = re.compile(r"[*?\[]")
 _SHELL = re.compile(r"~|\$[A-Za-z_{]")
+
+
+class ArtifactKeys(Keys):
+    """One of `artifacts` of a stage."""
+
+    path = OwnKey("One file or folder, by its name.", '"last.npz"')
+    glob = OwnKey("Files or folders, by a pattern.", '"epoch_*.npz"')
+    min_count = Key(values.count_from(1), 1, "So many must be there; with glob.", "3", usual="1")
+    min_bytes = Key(values.size, 1, "Each at least so large; of a folder all its files together.", '"1KB"', usual="1")
+
+
+class CheckpointsKeys(Keys):
+    """`checkpoints` of a stage."""
+
+    kind = Key(values.one_of(PRESETS, "a kind of checkpoint"), "", "Their layout.", '"hf"', wanted=", ".join(PRESETS))
+    path = OwnKey("Where they lie.", '"ckpt"', usual="as artifacts or gates.checkpoints say")
+    min_count = Key(values.count_from(1), 1, "So many whole ones must be there.", "1", usual="1")
 
 
 class Preset(NamedTuple):
@@ -53,11 +69,11 @@ def _read_artifact(path: str, value: object, errors: list[ConfigError]) -> Artif
     if not isinstance(value, Mapping):
         errors.append(ConfigError(path, shown(value), 'a path, or a table such as { glob = "epoch_*.npz" }'))
         return None
-    table = Table(path, value, ARTIFACT_KEYS, errors)
+    table = Table(path, value, ArtifactKeys, errors)
     literal = table.read("path", _literal_path, None)
     pattern = table.read("glob", _pattern, None)
-    min_count = table.read("min_count", values.count_from(1), 1)
-    min_bytes = table.read("min_bytes", values.size, 1)
+    min_count = table.get(ArtifactKeys.min_count)
+    min_bytes = table.get(ArtifactKeys.min_bytes)
     if "path" in table and "glob" in table:
         table.fail("glob", value["glob"], "allowed beside path: exactly one of path and glob")
     if "path" not in table and "glob" not in table:
@@ -123,10 +139,10 @@ def read_checkpoints(stage: Table, gate: CheckpointGate | None) -> Preset:
         stage.fail("checkpoints", value, CHECKPOINTS_WANTED)
         return Preset()
     given = {"kind": value} if isinstance(value, str) else value
-    table = Table(stage.path_of("checkpoints"), given, CHECKPOINTS_KEYS, stage.errors)
-    kind = table.require("kind", values.one_of(PRESETS, "a kind of checkpoint"), "", ", ".join(PRESETS))
+    table = Table(stage.path_of("checkpoints"), given, CheckpointsKeys, stage.errors)
+    kind = table.get(CheckpointsKeys.kind)
     path = table.read("path", _pattern, None) or (gate.path if gate is not None and gate.path != "." else None)
-    count = table.read("min_count", values.count_from(1), 1)
+    count = table.get(CheckpointsKeys.min_count)
     if not kind:
         return Preset()
     if path is not None:

@@ -1,39 +1,120 @@
-"""[boxes.*], [patrol] and [ssh]: where runs live, and how they are looked at from the local side. Pure."""
+"""[boxes.*]: where runs live, and how they are looked at from the local side. Pure."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from onbox.config import values
-from onbox.config.fields import Table, Unwanted
+from onbox.config.fields import Table
+from onbox.config.keys import Key, Keys, ListKey, OwnKey
 from onbox.config.tables.clusters import read_cluster
 from onbox.contract.names import name_problem
-from onbox.model.boxes import BACKENDS, RECOVERIES, BoxSettings, Count, PatrolSettings, StopAt, Watch
+from onbox.model.boxes import BACKENDS, RECOVERIES, BoxSettings, Count, StopAt, Watch
 from onbox.model.engines import CLUSTERS
 
-BOXES_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "boxes.*": (
-            "host", "project", "backend", "recover", "state_dir", "owner", "clocks", "deadline", "watch", "counts",
-            "stop_at", "results", "address", "token",
-        ),
-        "boxes.*.watch": (
-            "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count",
-            "stall_after", "expected", "stop_at", "job", "resubmit",
-        ),
-        "boxes.*.stop_at": ("step", "time", "loss"),
-        "boxes.*.counts[]": ("local", "remote"),
-        "patrol": (
-            "schedule", "deadline", "at_once", "per_host", "multiplex", "ping", "textfile", "restarts_per_day",
-            "thresholds", "rules",
-        ),
-        "ssh": ("command",),
-    }
-)  # fmt: skip
 _WATCH_NEEDS = "at least one of log, process, session, artifacts"
 _COUNTS_WANTED = 'a list such as [{ local = "data/train", remote = "data/train" }]'
+
+
+class StopAtKeys(Keys):
+    """`stop_at` of a box or of a watched run."""
+
+    step = Key(values.number, None, "A step.", "4000")
+    time = Key(values.local_time, None, "A time: local, unless with an offset.", '"2027-01-01 08:00"')
+    loss = Key(values.number, None, "A loss.", "0.1")
+
+
+class CountKeys(Keys):
+    """One of `counts` of a box."""
+
+    local = Key(values.text, "", "The source, here.", '"data/train"', wanted="the directory of the source, here")
+    remote = Key(values.text, "", "Its copy on the box.", '"data/train"', wanted="the directory on the box")
+
+
+class WatchKeys(Keys):
+    """[boxes.*.watch]."""
+
+    HEADER = "[boxes.gpu1.watch]"
+    HELP = (
+        "A run that onbox did not start: one table, or a list of tables with a name each. Without done_* a run is done "
+        'when its log ends with "Training completed" or "QUEUE DONE" and no process is left.'
+    )
+    name = Key(values.run_name, "watched", "What it is called.", '"watched"', usual='"watched"')
+    log = Key(values.text, None, "Its log.", '"train.log"')
+    process = Key(values.text, None, "A pattern of its process's command line, as for pgrep -f.", '"train.py"')
+    session = Key(values.text, None, "The tmux or screen session that it runs in.", '"train"')
+    artifacts = ListKey(values.text, "Its files.", '["ckpt/*.npz"]', usual="none")
+    done_regex = Key(values.regex, None, "It is done: a line of its log.", '"^finished"')
+    done_file = Key(values.text, None, "It is done: a file.", '"DONE"')
+    done_count = Key(values.count_from(1), None, "It is done: so many of its artifacts.", "10")
+    stall_after = Key(
+        values.positive_duration, None, "Quiet for so long is stalled.", '"30m"', usual="as the thresholds say"
+    )
+    expected = Key(values.positive_duration, None, "How long it should take.", '"6h"', usual="not known")
+    stop_at = OwnKey("As `stop_at` of the box, for this run.", "{ step = 4000 }", usual="that of the box")
+    job = OwnKey("A job of a cluster, by its id.", "")
+    resubmit = OwnKey('Only for recover = "resume" on a cluster: the command, run here, that submits the job anew.', "")
+
+
+class BoxKeys(Keys):
+    """[boxes.*]."""
+
+    HEADER = "[boxes.gpu1]"
+    HELP = "For the local side: where runs live, and how to look at them."
+    host = Key(values.host, "", "The host: an alias of ~/.ssh/config.", '"gpu1"', usual="the box's name")
+    project = Key(values.text, None, "The project directory on the box.", '"/root/@NAME@"')
+    backend = Key(
+        values.one_of(BACKENDS, "a back end"),
+        "ssh",
+        "One of " + ", ".join(f'"{name}"' for name in BACKENDS) + ".",
+        '"ssh"',
+        usual='"ssh"',
+    )
+    recover = Key(
+        values.one_of(RECOVERIES, "a way to recover"),
+        "never",
+        'What may be done about a dead run: "never" (look only), or "resume" for failures that allow it.',
+        '"never"',
+        usual='"never"',
+    )
+    state_dir = Key(
+        values.text,
+        None,
+        "Where its runs lie, below the project unless absolute.",
+        '".onbox"',
+        usual="as [run] state_dir",
+    )
+    owner = Key(values.text, None, "Who answers for its runs.", '"Ada"', usual="not named")
+    clocks = ListKey(
+        values.text,
+        "What ends or costs by itself there; the handbook shows it.",
+        '["released on Friday 18:00 UTC", "a stopped box still bills its disk"]',
+        wanted='a list such as ["released on Friday at 18:00 UTC"]',
+        usual="none",
+    )
+    deadline = Key(
+        values.positive_duration, None, "How long this box may take in one look.", '"1m"', usual="as [patrol] deadline"
+    )
+    counts = OwnKey(
+        "A data set that is being copied: the box must hold as many files as the source here.",
+        '[{ local = "data/train", remote = "data/train" }]',
+        usual="none",
+    )
+    results = ListKey(
+        values.text,
+        "Small files there that are shown as they are, once a run is done.",
+        '["results/*.csv"]',
+        usual="none",
+    )
+    stop_at = OwnKey(
+        "Where the watch of all its runs ends, and you are told: at a step, a time (local, unless with an offset), or a "
+        "loss. Nothing is stopped by it.",
+        '{ step = 4000, time = "2027-01-01 08:00", loss = 0.1 }',
+        usual="it goes on",
+    )
+    watch = OwnKey("Runs that onbox did not start: see below.", "")
+    address = OwnKey("Of a cluster only: where it answers.", "")
+    token = OwnKey("Of a cluster only: its token.", "")
 
 
 def read_boxes(file: Table) -> tuple[BoxSettings, ...]:
@@ -44,35 +125,35 @@ def read_boxes(file: Table) -> tuple[BoxSettings, ...]:
         problem = name_problem(name)
         if problem is not None:
             table.fail(name, name, problem)
-        boxes.append(_read_box(name, Table(table.path_of(name), value, BOXES_KEYS["boxes.*"], file.errors)))
+        boxes.append(_read_box(name, Table(table.path_of(name), value, BoxKeys, file.errors)))
     return tuple(boxes)
 
 
 def _read_box(name: str, table: Table) -> BoxSettings:
-    backend = table.read("backend", values.one_of(BACKENDS, "a back end"), "ssh")
+    backend = table.get(BoxKeys.backend)
     if backend in CLUSTERS:
-        return read_cluster(name, backend, table, _items)
+        return read_cluster(name, backend, table, items_of)
     for key in ("address", "token"):
         if key in table:
             table.fail(key, key, f"given only where backend is one of {', '.join(CLUSTERS)}")
     return BoxSettings(
         name=name,
-        host=table.read("host", values.host, name),
-        project=table.read("project", values.text, None),
+        host=table.get(BoxKeys.host) or name,
+        project=table.get(BoxKeys.project),
         backend=backend,
-        recover=table.read("recover", values.one_of(RECOVERIES, "a way to recover"), "never"),
-        state_dir=table.read("state_dir", values.text, None),
-        owner=table.read("owner", values.text, None),
-        clocks=table.read_list("clocks", values.text, 'a list such as ["released on Friday at 18:00 UTC"]'),
-        deadline_seconds=table.read("deadline", values.positive_duration, None),
+        recover=table.get(BoxKeys.recover),
+        state_dir=table.get(BoxKeys.state_dir),
+        owner=table.get(BoxKeys.owner),
+        clocks=table.get_list(BoxKeys.clocks),
+        deadline_seconds=table.get(BoxKeys.deadline),
         watches=_read_watches(table),
-        counts=tuple(_read_count(table, at, item) for at, item in enumerate(_items(table, "counts", _COUNTS_WANTED))),
+        counts=tuple(_read_count(table, at, item) for at, item in enumerate(items_of(table, "counts", _COUNTS_WANTED))),
         stop_at=_read_stop(table),
-        results=table.read_list("results", values.text, 'a list such as ["results/*.csv"]'),
+        results=table.get_list(BoxKeys.results),
     )
 
 
-def _items(table: Table, key: str, wanted: str) -> tuple[object, ...]:
+def items_of(table: Table, key: str, wanted: str) -> tuple[object, ...]:
     value = table.values.get(key, ())
     if not isinstance(value, list | tuple):
         table.fail(key, value, wanted)
@@ -83,11 +164,11 @@ def _items(table: Table, key: str, wanted: str) -> tuple[object, ...]:
 def _read_watches(table: Table) -> tuple[Watch, ...]:
     """`watch` is one table, or a list of tables with a name each."""
     value = table.values.get("watch", ())
-    items = (value,) if isinstance(value, Mapping) else _items(table, "watch", "a table, or a list of tables")
+    items = (value,) if isinstance(value, Mapping) else items_of(table, "watch", "a table, or a list of tables")
     watches: list[Watch] = []
     for at, item in enumerate(items):
         path = table.path_of("watch") + ("" if isinstance(value, Mapping) else f"[{at}]")
-        entry = _read_watch(Table(path, item, BOXES_KEYS["boxes.*.watch"], table.errors))
+        entry = _read_watch(Table(path, item, WatchKeys, table.errors))
         if any(entry.name == other.name for other in watches):
             table.fail(f"watch[{at}].name", entry.name, "a name of its own")
         watches.append(entry)
@@ -103,16 +184,16 @@ def _read_watch(table: Table) -> Watch:
     if "done_count" in table and "artifacts" not in table:
         table.missing("artifacts", "the files that done_count counts")
     return Watch(
-        name=table.read("name", values.run_name, "watched"),
-        log=table.read("log", values.text, None),
-        process=table.read("process", values.text, None),
-        session=table.read("session", values.text, None),
-        artifacts=table.read_list("artifacts", values.text, 'a list such as ["ckpt/epoch_*.npz"]'),
-        done_regex=table.read("done_regex", values.regex, None),
-        done_file=table.read("done_file", values.text, None),
-        done_count=table.read("done_count", values.count_from(1), None),
-        stall_after_seconds=table.read("stall_after", values.positive_duration, None),
-        expected_seconds=table.read("expected", values.positive_duration, None),
+        name=table.get(WatchKeys.name),
+        log=table.get(WatchKeys.log),
+        process=table.get(WatchKeys.process),
+        session=table.get(WatchKeys.session),
+        artifacts=table.get_list(WatchKeys.artifacts),
+        done_regex=table.get(WatchKeys.done_regex),
+        done_file=table.get(WatchKeys.done_file),
+        done_count=table.get(WatchKeys.done_count),
+        stall_after_seconds=table.get(WatchKeys.stall_after),
+        expected_seconds=table.get(WatchKeys.expected),
         stop_at=_read_stop(table),
     )
 
@@ -120,59 +201,17 @@ def _read_watch(table: Table) -> Watch:
 def _read_stop(table: Table) -> StopAt | None:
     if "stop_at" not in table:
         return None
-    inner = Table(table.path_of("stop_at"), table.values["stop_at"], BOXES_KEYS["boxes.*.stop_at"], table.errors)
+    inner = Table(table.path_of("stop_at"), table.values["stop_at"], StopAtKeys, table.errors)
     if inner.is_table and not any(key in inner for key in ("step", "time", "loss")):
         inner.missing("step", "at least one of step, time, loss")
     return StopAt(
-        inner.read("step", values.number, None),
-        inner.read("time", values.local_time, None),
-        inner.read("loss", values.number, None),
+        inner.get(StopAtKeys.step),
+        inner.get(StopAtKeys.time),
+        inner.get(StopAtKeys.loss),
     )
 
 
 def _read_count(table: Table, at: int, item: object) -> Count:
-    entry = Table(f"{table.path_of('counts')}[{at}]", item, BOXES_KEYS["boxes.*.counts[]"], table.errors)
-    local = entry.require("local", values.text, "", "the directory of the source, here")
-    return Count(local, entry.require("remote", values.text, "", "the directory on the box"))
-
-
-def read_patrol(table: Table) -> PatrolSettings:
-    """[patrol]. What thresholds and rules hold is checked by who knows them."""
-    default = PatrolSettings()
-    thresholds = Table(table.path_of("thresholds"), table.values.get("thresholds", {}), None, table.errors)
-    rules = _items(table, "rules", "a list of tables; write [[patrol.rules]]")
-    return PatrolSettings(
-        schedule=table.read("schedule", values.cron_schedule, default.schedule),
-        deadline_seconds=table.read("deadline", values.positive_duration, default.deadline_seconds),
-        at_once=table.read("at_once", values.count_from(1), default.at_once),
-        per_host=table.read("per_host", values.count_from(1), default.per_host),
-        multiplex=table.read("multiplex", values.flag, default.multiplex),
-        ping=table.read("ping", values.secret_reference, None),
-        textfile=table.read("textfile", _metrics_path, None),
-        restarts_per_day=table.read("restarts_per_day", values.count_from(0), default.restarts_per_day),
-        thresholds=MappingProxyType(dict(thresholds.values)),
-        rules=tuple(MappingProxyType(dict(rule)) for rule in rules if isinstance(rule, Mapping)),
-    )
-
-
-def _metrics_path(value: object) -> str:
-    """A file that node_exporter would take; any other file is not ours to replace."""
-    path = values.text(value)
-    if not path.endswith(".prom"):
-        raise Unwanted('a path that ends in ".prom"')
-    return path
-
-
-def read_ssh(table: Table) -> tuple[str, ...]:
-    """The words of the ssh command."""
-    return table.read("command", _ssh_words, ("ssh",))
-
-
-def _ssh_words(value: object) -> tuple[str, ...]:
-    try:
-        words = tuple(shlex.split(values.text(value)))
-    except ValueError as error:
-        raise Unwanted(f"a command whose quotes are closed ({error})") from error
-    if not words:
-        raise Unwanted('a command such as "ssh -F ./ssh_config"')
-    return words
+    entry = Table(f"{table.path_of('counts')}[{at}]", item, CountKeys, table.errors)
+    local = entry.get(CountKeys.local)
+    return Count(local, entry.get(CountKeys.remote))

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onbox.config.fields import Table
+    from onbox.config.keys import Keys
 
 Options = tuple[tuple[str, str | None], ...]
 
 
 class Guarded(NamedTuple):
-    """A key of the table that is used only where somebody accepted it, as a `Row` of `config_trust.py`.
+    """A key of the table that is used only where somebody accepted it, as a `Row` of `trust_keys.py`.
 
     usual: the value that nobody is asked about. address: nobody is asked about one of this machine. beside: the key
     that says where it goes.
@@ -29,22 +30,19 @@ class Guarded(NamedTuple):
 
 
 class Part(NamedTuple):
-    """keys: of the engine's table. read: what they mean. template: the table as `onbox init` writes it. guarded: see
-    there. job_id, job_wanted, job_example: of a job that somebody else submitted, where the engine is asked over HTTP.
-    box_template: such a box, as `onbox init` writes it. read_options: of the keys `sbatch`, here and in every stage;
-    stage_template: the stage's.
+    """keys: the engine's table. read: what it means. guarded: see there. job_id, job_wanted, job_example: of a job that
+    somebody else submitted, where the engine is asked over HTTP. box_template: such a box, as the template writes it.
+    read_options: of the keys `sbatch`, here and in every stage.
     """
 
-    keys: tuple[str, ...]
+    keys: type[Keys]
     read: Callable[[Table], Mapping[str, object]]
-    template: str
     guarded: tuple[Guarded, ...] = ()
     job_id: Callable[[object], str] | None = None
     job_wanted: str = ""
     job_example: str = ""
     box_template: str = ""
     read_options: Callable[[Table], Options] | None = None
-    stage_template: str = ""
 
 
 def kept(found: Mapping[str, object]) -> Mapping[str, object]:

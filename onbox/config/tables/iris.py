@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
+from onbox.config.keys import Key, Keys, ListKey
 from onbox.config.tables.engine_part import Guarded, Part, kept
 
 if TYPE_CHECKING:
@@ -15,20 +16,6 @@ if TYPE_CHECKING:
 # Iris names a job by all of its path; the controller takes nothing shorter, and a prefix finds other jobs, too.
 _JOB_ID = r"/[^/\s]+/[^\s]+"
 _WANTED = "the whole id, /USER/JOB, as `iris job run` prints it"
-
-
-def _read(table: Table) -> Mapping[str, object]:
-    return kept(
-        {
-            "controller": table.read("controller", values.http_url, None),
-            "token": table.read("token", values.secret_reference, None),
-            "cluster": table.read("cluster", values.text, None),
-            "config": table.read("config", values.text, None),
-            "command": table.read("command", values.text, None),
-            "onbox": table.read("onbox", values.text, None),
-            "args": table.read_list("args", _word, 'a list of words, such as ["--cpu", "4", "--memory", "16GB"]'),
-        }
-    )
 
 
 def _word(value: object) -> str:
@@ -47,20 +34,38 @@ def _job_id(value: object) -> str:
     return text
 
 
+class IrisKeys(Keys):
+    """[iris]."""
+
+    HEADER = "[iris]"
+    HELP = "Iris. cluster or config, and args, are for `iris job run`."
+    controller = Key(
+        values.http_url, None, "The controller's URL, for everything that reads or stops.", '"http://127.0.0.1:10000"'
+    )
+    token = Key(
+        values.secret_reference, None, 'Its token: "env:NAME" or "file:PATH".', '"env:IRIS_TOKEN"', usual="none"
+    )
+    cluster = Key(values.text, None, "The cluster, by its name.", '"marin"')
+    config = Key(values.text, None, "The cluster, by its file.", '"iris.yaml"')
+    command = Key(values.text, None, "The iris command here.", '"iris"', usual='"iris"')
+    onbox = Key(values.text, None, "The onbox command on the cluster.", '"onbox"', usual='"onbox"')
+    args = ListKey(
+        _word,
+        "What a job asks for.",
+        '["--cpu", "4", "--memory", "16GB"]',
+        wanted='a list of words, such as ["--cpu", "4", "--memory", "16GB"]',
+        usual="none",
+    )
+
+
+def _read(table: Table) -> Mapping[str, object]:
+    found = {key.name: table.get(key) for key in IrisKeys.rows() if isinstance(key, Key)}
+    return kept({**found, "args": table.get_list(IrisKeys.args)})
+
+
 PART = Part(
-    keys=("controller", "token", "cluster", "config", "command", "onbox", "args"),
+    keys=IrisKeys,
     read=_read,
-    template="""\
-# Iris: the controller's URL, for everything that reads or stops; cluster or config, and args, for `iris job run`.
-#[iris]
-#controller = "http://127.0.0.1:10000"
-#token = "env:IRIS_TOKEN"
-#cluster = "marin"
-#config = "iris.yaml"
-#command = "iris"
-#onbox = "onbox"
-#args = ["--cpu", "4", "--memory", "16GB"]
-""",
     guarded=(
         Guarded("controller", "is asked about jobs, and told which to run", address=True),
         Guarded("token", "is sent to the controller", beside="controller"),

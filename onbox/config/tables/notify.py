@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
+from onbox.config.keys import Key, Keys, ListKey, OwnKey
 from onbox.contract.names import name_problem
 from onbox.contract.notify_targets import (
     DEFAULT_NOTIFY_EVENTS,
@@ -20,19 +21,91 @@ from onbox.contract.notify_targets import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-NOTIFY_KEYS = ("urls", "on", "targets", "attempt_timeout", "backoff", "backoff_limit", "give_up")
-TARGET_KEYS = ("url", "format", "on", "secret", "attach_log")
 ATTACH_LIMIT_BYTES = 64 * 1024
 TARGET_LIMIT = 50
 
 _EVENT = values.one_of(NOTIFY_EVENTS, "an event to tell of")
 _EVENTS_WANTED = 'a list such as ["stage_failed", "chain_done"]'
 _URL_WANTED = 'where the URL is: "env:NAME" or "file:PATH"'
+_PACE = Pace()
+
+
+def _attachment(value: object) -> int:
+    count = values.size(value)
+    if count > ATTACH_LIMIT_BYTES:
+        raise Unwanted(f'a size up to "{ATTACH_LIMIT_BYTES // 1024}KiB"')
+    return count
+
+
+class NotifyKeys(Keys):
+    """[notify]."""
+
+    HEADER = "[notify]"
+    HELP = "Who is told, and of what. Messages that cannot be delivered are kept and tried again."
+    urls = ListKey(
+        values.secret_reference,
+        'Where to: each "env:NAME" or "file:PATH", which hold the URL. The format is known by the URL.',
+        '["env:ONBOX_WEBHOOK"]',
+        usual="nowhere",
+        secret=True,
+    )
+    on = ListKey(
+        _EVENT,
+        'Of which events; "interrupted" and "stopped" can be added.',
+        "[" + ", ".join(f'"{event}"' for event in DEFAULT_NOTIFY_EVENTS) + "]",
+        wanted=_EVENTS_WANTED,
+        usual="these",
+    )
+    targets = OwnKey("Targets with settings of their own: see below.", "")
+    attempt_timeout = Key(
+        values.positive_duration,
+        _PACE.attempt_seconds,
+        "How long one try may take, whatever the other side does.",
+        '"20s"',
+        usual='"20s"',
+    )
+    backoff = Key(
+        values.positive_duration,
+        _PACE.backoff_seconds,
+        "How long to wait before the second try; twice as long each time, up to the limit.",
+        '"2s"',
+        usual='"2s"',
+    )
+    backoff_limit = Key(values.positive_duration, _PACE.backoff_limit_seconds, "The limit.", '"60s"', usual='"60s"')
+    give_up = Key(
+        values.positive_duration,
+        _PACE.give_up_seconds,
+        "A message that could not be delivered for so long is put aside as dead.",
+        '"7d"',
+        usual='"7d"',
+    )
+
+
+class TargetKeys(Keys):
+    """[notify.targets.*]."""
+
+    HEADER = "[notify.targets.team]"
+    HELP = "A target with settings of its own, under a name of your choice."
+    url = Key(
+        values.secret_reference, None, 'Where to: "env:NAME" or "file:PATH".', '"env:TEAM_WEBHOOK"', wanted=_URL_WANTED
+    )
+    format = Key(
+        values.one_of(FORMATS, "a format of messages"),
+        None,
+        "One of " + ", ".join(FORMATS) + ".",
+        '"feishu"',
+        usual="known by the URL",
+    )
+    on = OwnKey("Of which events.", '["stage_failed", "chain_done"]', usual="as in [notify]")
+    secret = Key(values.secret_reference, None, "Signs the message.", '"env:TEAM_SECRET"', usual="not signed")
+    attach_log = Key(
+        _attachment, 0, "So much of the end of the stage's log goes along, without secrets.", '"4KB"', usual="0"
+    )
 
 
 def read_notify(table: Table) -> Notify:
     """What [notify] says; every error goes into the table's list."""
-    urls = table.read_list("urls", values.secret_reference, 'a list such as ["env:ONBOX_WEBHOOK"]', secret=True)
+    urls = table.get_list(NotifyKeys.urls)
     on = _read_events(table, DEFAULT_NOTIFY_EVENTS)
     targets: dict[str, Target] = {}
     for url in dict.fromkeys(urls):
@@ -67,31 +140,23 @@ def _read_target(named: Table, name: str, value: object, on: tuple[str, ...]) ->
     problem = name_problem(name)
     if problem is not None:
         named.fail(name, name, problem)
-    table = Table(named.path_of(name), value, TARGET_KEYS, named.errors, secret=True)
-    url = table.require("url", values.secret_reference, None, _URL_WANTED)
+    table = Table(named.path_of(name), value, TargetKeys, named.errors, secret=True)
+    url = table.get(TargetKeys.url)
     target = Target(
         name,
         url or "",
         _read_events(table, on),
-        table.read("format", values.one_of(FORMATS, "a format of messages"), None),
-        table.read("secret", values.secret_reference, None),
-        table.read("attach_log", _attachment, 0),
+        table.get(TargetKeys.format),
+        table.get(TargetKeys.secret),
+        table.get(TargetKeys.attach_log),
     )
     return target if url else None
 
 
-def _attachment(value: object) -> int:
-    count = values.size(value)
-    if count > ATTACH_LIMIT_BYTES:
-        raise Unwanted(f'a size up to "{ATTACH_LIMIT_BYTES // 1024}KiB"')
-    return count
-
-
 def _read_pace(table: Table) -> Pace:
-    default = Pace()
     return Pace(
-        table.read("attempt_timeout", values.positive_duration, default.attempt_seconds),
-        table.read("backoff", values.positive_duration, default.backoff_seconds),
-        table.read("backoff_limit", values.positive_duration, default.backoff_limit_seconds),
-        table.read("give_up", values.positive_duration, default.give_up_seconds),
+        table.get(NotifyKeys.attempt_timeout),
+        table.get(NotifyKeys.backoff),
+        table.get(NotifyKeys.backoff_limit),
+        table.get(NotifyKeys.give_up),
     )

@@ -7,29 +7,13 @@ from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
+from onbox.config.keys import Key, Keys, OwnKey
 from onbox.config.tables.engine_part import Guarded, Part, kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _WANTED = "the submission id, as `ray job submit` prints it, such as raysubmit_Xh3hF2"
-
-
-def _read(table: Table) -> Mapping[str, object]:
-    resources = Table(table.path_of("resources"), table.values.get("resources", {}), None, table.errors)
-    custom = {name: resources.read(name, _amount, None) for name in resources.values}
-    return kept(
-        {
-            "address": table.read("address", values.http_url, None),
-            "token": table.read("token", values.secret_reference, None),
-            "project": table.read("project", values.text, None),
-            "onbox": table.read("onbox", values.text, None),
-            "cpus": table.read("cpus", _amount, None),
-            "gpus": table.read("gpus", _amount, None),
-            "memory": table.read("memory", values.size, None),
-            "resources": {name: amount for name, amount in custom.items() if amount is not None} or None,
-        }
-    )
 
 
 def _amount(value: object) -> float:
@@ -45,22 +29,42 @@ def _job_id(value: object) -> str:
     return text
 
 
+class RayKeys(Keys):
+    """[ray]."""
+
+    HEADER = "[ray]"
+    HELP = "Ray's dashboard, and what the chain's job asks for."
+    address = Key(values.http_url, None, "Where it answers.", '"http://127.0.0.1:8265"')
+    token = Key(
+        values.secret_reference,
+        None,
+        'Its token: "env:NAME" or "file:PATH".',
+        '"env:RAY_AUTH_TOKEN"',
+        usual="as Ray's own tools find it",
+    )
+    project = Key(
+        values.text,
+        None,
+        "The project directory there, where the cluster does not see this disk.",
+        '"/mnt/shared/@NAME@"',
+    )
+    onbox = Key(values.text, None, "The onbox command there.", '"onbox"', usual='"onbox"')
+    cpus = Key(_amount, None, "CPUs.", "1", usual="as Ray decides")
+    gpus = Key(_amount, None, "GPUs.", "0", usual="as Ray decides")
+    memory = Key(values.size, None, "Memory.", '"4GB"', usual="as Ray decides")
+    resources = OwnKey("Resources of the cluster's own.", "{ accelerator = 1 }", usual="none")
+
+
+def _read(table: Table) -> Mapping[str, object]:
+    resources = Table(table.path_of("resources"), table.values.get("resources", {}), None, table.errors)
+    custom = {name: resources.read(name, _amount, None) for name in resources.values}
+    found = {key.name: table.get(key) for key in RayKeys.rows() if isinstance(key, Key)}
+    return kept({**found, "resources": {name: amount for name, amount in custom.items() if amount is not None} or None})
+
+
 PART = Part(
-    keys=("address", "token", "project", "onbox", "cpus", "gpus", "memory", "resources"),
+    keys=RayKeys,
     read=_read,
-    template="""\
-# Ray's dashboard; token: "env:NAME" or "file:PATH" (default: as Ray's own tools find it). project, onbox: the
-# project directory and the onbox command there, where the cluster does not see this disk. What the command asks for.
-#[ray]
-#address = "http://127.0.0.1:8265"
-#token = "env:RAY_AUTH_TOKEN"
-#project = "/mnt/shared/@NAME@"
-#onbox = "onbox"
-#cpus = 1
-#gpus = 0
-#memory = "4GB"
-#resources = { accelerator = 1 }
-""",
     guarded=(
         Guarded("address", "is asked about jobs, and shown your token for Ray", address=True),
         Guarded("token", "is sent to Ray's address", beside="address"),

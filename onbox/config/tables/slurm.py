@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
+from onbox.config.keys import Key, Keys, OwnKey
 from onbox.config.tables.engine_part import Options, Part, kept
 from onbox.did_you_mean import did_you_mean
 
@@ -85,23 +86,25 @@ def _option_value(value: object) -> str | bool:
     return text
 
 
+class SlurmKeys(Keys):
+    """[slurm]."""
+
+    HEADER = "[slurm]"
+    HELP = "Slurm, which runs the stages where [run] backend says so."
+    sbatch = OwnKey(
+        "Options of every stage's sbatch, as in a stage.", '{ account = "lab", time = "12:00:00" }', usual="none"
+    )
+    lead = Key(
+        values.duration,
+        None,
+        'How long before its time limit a job is told; with requeue = true it then goes back into the queue. "0s": never.',
+        '"2m"',
+        usual="grace and a minute",
+    )
+
+
 def _read(table: Table) -> Mapping[str, object]:
-    return kept({"sbatch": read_sbatch(table), "lead": table.read("lead", values.duration, None)})
+    return kept({"sbatch": read_sbatch(table), "lead": table.get(SlurmKeys.lead)})
 
 
-PART = Part(
-    keys=("sbatch", "lead"),
-    read=_read,
-    template="""\
-# Slurm. Options of every stage's sbatch. lead: how long before the time limit a job is told (default: grace and a
-# minute; "0s": never); with requeue = true it then goes back into the queue.
-#[slurm]
-#sbatch = { account = "lab", time = "12:00:00" }
-#lead = "2m"
-""",
-    read_options=read_sbatch,
-    stage_template="""\
-# What its job asks of Slurm: long options of sbatch, true for a flag; each overrides the one of [slurm] sbatch
-#sbatch = { partition = "gpu", gres = "gpu:1", time = "12:00:00", cpus_per_task = 8, requeue = true }
-""",
-)
+PART = Part(keys=SlurmKeys, read=_read, read_options=read_sbatch)

@@ -1,49 +1,134 @@
-"""The stages and gates of a configuration: from tables to `Stage` records. Pure."""
+"""The stages of a configuration: from tables to `Stage` records. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.checkpoints.kinds import PRESETS
 from onbox.config import values
 from onbox.config.fields import ConfigError, Table, Unwanted
+from onbox.config.keys import Key, Keys, OwnKey
 from onbox.config.tables.artifacts import merge_artifacts, read_artifacts, read_checkpoints, refuse_shared_artifacts
 from onbox.config.tables.engines import merge_options, read_options
+from onbox.config.tables.gates import read_stage_gates
 from onbox.config.tables.wait_for import read_wait_for
 from onbox.contract.names import log_name_clashes, stage_name_problem
-from onbox.model.manifest import WARN, CheckpointGate, Gates, GpuGate, Retry, Stage
+from onbox.model.manifest import WARN, Gates, Retry, Stage
 
 if TYPE_CHECKING:
     from onbox.config.tables.engine_part import Options
 
-T = TypeVar("T")
-
 Env = Mapping[str, str]
 
-STAGE_KEYS = (
-    "cmd",
-    "cwd",
-    "env",
-    "artifacts",
-    "checkpoints",
-    "timeout",
-    "stall_after",
-    "min_duration",
-    "wait_for",
-    "retry",
-    "done_if_log",
-    "fail_if_log",
-    "finite_loss",
-    "gates",
-    "sbatch",
-)
-RETRY_KEYS = ("max", "classes", "backoff")
-GATES_KEYS = ("disk_free", "inodes_free", "memory_free", "gpu", "checkpoints")
-GPU_KEYS = ("count", "max_used_mib")
-CHECKPOINT_KEYS = ("size", "keep", "scratch", "files", "path")
-
 RETRY_MAX = 1  # where there is a retry table without `max`
+
+
+class RetryKeys(Keys):
+    """`retry` of a stage."""
+
+    HELP = "Start a stage again unchanged. What can only fail again (host_oom, divergence, ...) is refused."
+    max = Key(values.count_from(0), RETRY_MAX, "At most so many times.", "2", usual="1")
+    classes = OwnKey("Only after failures of these classes.", '["preempted", "network_blip"]', usual="required")
+    backoff = Key(
+        values.duration,
+        Retry().backoff_seconds,
+        "Wait so long before; twice as long each time.",
+        '"60s"',
+        usual='"60s"',
+    )
+
+
+class StageKeys(Keys):
+    """[stages.*]."""
+
+    HEADER = "[stages.train]"
+    HELP = 'The stages run in the order of this file. A name: letters, digits, ".", "_", "-".'
+    cmd = Key(
+        values.command,
+        "",
+        "The command: a shell line (for bash -eo pipefail), or a list of words that no shell reads.",
+        '"python train.py"',
+        wanted=values.COMMAND_WANTED,
+    )
+    cwd = Key(values.text, ".", "Where it runs.", '"."', usual='"."')
+    env = OwnKey("Added to its environment; overrides [run] env.", "{ OMP_NUM_THREADS = 4 }", usual="nothing is added")
+    artifacts = OwnKey(
+        "Files or folders that must be there, new since the stage began, before it counts as done: a path, or a table "
+        "with path or glob, min_count (default 1; with glob) and min_bytes (of each, default 1; of a folder all its "
+        "files). One whose weights cannot be read to their end does not count.",
+        '["best.npz", { path = "last.npz", min_bytes = "1KB" }, { glob = "epoch_*.npz", min_count = 3 }]',
+        usual="none",
+    )
+    checkpoints = OwnKey(
+        f"How its checkpoints are laid out: {', '.join(PRESETS)}; path: where they lie (default: as artifacts or "
+        "gates.checkpoints say), of which min_count whole ones (default 1) must be there.",
+        '{ kind = "hf", path = "ckpt", min_count = 1 }',
+        usual="detected",
+    )
+    timeout = Key(
+        values.positive_duration, None, "After so long the stage is stopped and has failed.", '"12h"', usual="no limit"
+    )
+    stall_after = Key(
+        values.positive_duration,
+        None,
+        "Log, artifacts and CPU all quiet for so long: stalled. You are told; nothing is stopped unless retry.classes "
+        'has "hang_stall".',
+        '"30m"',
+        usual="never",
+    )
+    min_duration = Key(
+        values.duration,
+        None,
+        "Done faster than this is suspicious and counts as failed.",
+        '"60s"',
+        usual="any duration",
+    )
+    wait_for = OwnKey(
+        "What must appear before the stage starts: { file = … }, { log = …, regex = … } for a line in a log, or the end "
+        'of the process { pid = … }. After timeout (default "7d") the stage has failed. fail_regex, stall_after: the '
+        "line never comes.",
+        '{ file = "data/READY", timeout = "7d" }',
+        usual="it starts at once",
+    )
+    retry = OwnKey(
+        "Start it again unchanged: at most max times, only after failures of these classes, after backoff.",
+        '{ max = 2, classes = ["preempted", "network_blip"], backoff = "60s" }',
+        usual="never",
+    )
+    done_if_log = Key(
+        values.optional_regex,
+        None,
+        "A regular expression that a line of the attempt's log must match before the stage counts as done.",
+        '"saved .*best"',
+        usual='""',
+    )
+    fail_if_log = Key(
+        values.optional_regex,
+        None,
+        "One that no line may match, whatever the exit code is.",
+        '"CHECKSUM MISMATCH"',
+        usual='""',
+    )
+    finite_loss = Key(
+        values.weight,
+        WARN,
+        'A last loss of nan or inf: true warns beside DONE, false says nothing, "refuse": the stage has failed.',
+        '"refuse"',
+        usual="true",
+    )
+    gates = OwnKey(
+        "Gates of this stage alone: each overrides the one of [gates], and false switches it off.",
+        '{ disk_free = "20GB", gpu = false }',
+        usual="those of [gates]",
+    )
+    sbatch = OwnKey(
+        "What its job asks of the engine: long options of the command that submits it, true for a flag. Each overrides the "
+        "one of the engine's own table.",
+        '{ partition = "gpu", gres = "gpu:1", time = "12:00:00", cpus_per_task = 8, requeue = true }',
+        usual="those of the engine's table",
+    )
 
 
 class Shared(NamedTuple):
@@ -66,7 +151,7 @@ def read_stages(value: object, shared: Shared, errors: list[ConfigError]) -> tup
         problem = stage_name_problem(name)
         if problem is not None:
             tables.fail(name, name, problem)
-        stages.append(_read_stage(name, Table(tables.path_of(name), table, STAGE_KEYS, errors), shared))
+        stages.append(_read_stage(name, Table(tables.path_of(name), table, StageKeys, errors), shared))
     for stage, other in log_name_clashes(tables.values):
         tables.fail(other, other, f"allowed beside {stage}: attempts of {stage} log to {other}.log too")
     refuse_shared_artifacts(stages, errors)
@@ -74,22 +159,22 @@ def read_stages(value: object, shared: Shared, errors: list[ConfigError]) -> tup
 
 
 def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
-    gates = _read_gates(table, shared.gates)
+    gates = read_stage_gates(table, shared.gates)
     preset = read_checkpoints(table, gates.checkpoints)
     stage = Stage(
         name=name,
-        cmd=table.require("cmd", values.command, "", values.COMMAND_WANTED),
-        cwd=table.read("cwd", values.text, "."),
+        cmd=table.get(StageKeys.cmd),
+        cwd=table.get(StageKeys.cwd),
         env=merge_env(shared.env, read_env(table)),
         artifacts=merge_artifacts(read_artifacts(table), preset.artifacts),
-        timeout_seconds=table.read("timeout", values.positive_duration, None),
-        stall_after_seconds=table.read("stall_after", values.positive_duration, None),
-        min_duration_seconds=table.read("min_duration", values.duration, None),
+        timeout_seconds=table.get(StageKeys.timeout),
+        stall_after_seconds=table.get(StageKeys.stall_after),
+        min_duration_seconds=table.get(StageKeys.min_duration),
         wait_for=read_wait_for(table),
         retry=_read_retry(table, shared.known_classes),
-        done_if_log=table.read("done_if_log", values.optional_regex, None),
-        fail_if_log=table.read("fail_if_log", values.optional_regex, None),
-        finite_loss=table.read("finite_loss", values.weight, WARN),
+        done_if_log=table.get(StageKeys.done_if_log),
+        fail_if_log=table.get(StageKeys.fail_if_log),
+        finite_loss=table.get(StageKeys.finite_loss),
         gates=gates,
         sbatch=merge_options(shared.sbatch, read_options(table)),
         checkpoints=preset.kind,
@@ -133,14 +218,14 @@ def read_env(table: Table) -> Env:
 def _read_retry(stage: Table, known_classes: Mapping[str, str] | None) -> Retry:
     if "retry" not in stage:
         return Retry()
-    table = Table(stage.path_of("retry"), stage.values["retry"], RETRY_KEYS, stage.errors)
+    table = Table(stage.path_of("retry"), stage.values["retry"], RetryKeys, stage.errors)
     parse: Callable[[object], str] = values.failure_class
     if known_classes is not None:
         parse = partial(_retried_class, known_classes)
     retry = Retry(
-        max=table.read("max", values.count_from(0), RETRY_MAX),
+        max=table.get(RetryKeys.max),
         classes=table.read_list("classes", parse, 'a list such as ["preempted", "network_blip"]'),
-        backoff_seconds=table.read("backoff", values.duration, Retry().backoff_seconds),
+        backoff_seconds=table.get(RetryKeys.backoff),
     )
     if retry.max and not table.values.get("classes"):
         table.missing("classes", "the failure classes to retry, as no other is retried")
@@ -153,46 +238,3 @@ def _retried_class(known: Mapping[str, str], value: object) -> str:
         raise Unwanted(f"a class that may be retried unchanged ({never})")
     allowed = [name for name, why in known.items() if not why]
     return values.one_of(allowed, "a failure class that may be retried")(value)
-
-
-# -- gates
-
-
-def _read_gates(stage: Table, inherited: Gates) -> Gates:
-    if "gates" not in stage:
-        return inherited
-    return read_gates(Table(stage.path_of("gates"), stage.values.get("gates", {}), GATES_KEYS, stage.errors), inherited)
-
-
-def read_gates(table: Table, inherited: Gates) -> Gates:
-    """The gates of a table: a key overrides the inherited gate, `false` switches it off."""
-    return Gates(
-        disk_free=_gate(table, "disk_free", values.byte_amount, inherited.disk_free),
-        inodes_free=_gate(table, "inodes_free", values.inode_amount, inherited.inodes_free),
-        memory_free=_gate(table, "memory_free", values.byte_amount, inherited.memory_free),
-        gpu=_gate(table, "gpu", lambda value: _gpu(table, value), inherited.gpu),
-        checkpoints=_gate(table, "checkpoints", lambda value: _checkpoints(table, value), inherited.checkpoints),
-    )
-
-
-def _gate(table: Table, key: str, parse: Callable[[object], T], inherited: T | None) -> T | None:
-    return None if table.values.get(key) is False else table.read(key, parse, inherited)
-
-
-def _gpu(gates: Table, value: object) -> GpuGate:
-    table = Table(gates.path_of("gpu"), value, GPU_KEYS, gates.errors)
-    return GpuGate(
-        number=table.read("count", values.count_from(1), 1),
-        max_used_mib=table.read("max_used_mib", values.count_from(0), None),
-    )
-
-
-def _checkpoints(gates: Table, value: object) -> CheckpointGate:
-    table = Table(gates.path_of("checkpoints"), value, CHECKPOINT_KEYS, gates.errors)
-    return CheckpointGate(
-        size_bytes=table.require("size", values.size, 0, "the size of one checkpoint, such as 4GB"),
-        keep=table.require("keep", values.count_from(1), 1, "how many checkpoints lie there at once"),
-        scratch_bytes=table.read("scratch", values.size, 0),
-        files=table.read("files", values.count_from(1), 1),
-        path=table.read("path", values.text, "."),
-    )

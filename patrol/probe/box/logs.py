@@ -177,7 +177,7 @@ class Span(NamedTuple):
 
 
 def digest(before: bytes) -> str:
-    """As `onbox.logs.cursor` tells the bytes before a place."""
+    """What a cursor that is kept in a file tells of the bytes before its place."""
     return hashlib.sha256(before).hexdigest()[:32]
 
 

@@ -28,12 +28,19 @@ ROW = """    Engine(
 """
 CONFIG = """
 from onbox.config import values
+from onbox.config.keys import Key, Keys, OwnKey
 from onbox.config.tables.engine_part import Guarded, Part, kept
 
+
+class ToyKeys(Keys):
+    HEADER = "[toy]"
+    url = Key(values.http_url, None, "Where it answers.", '"http://127.0.0.1:1"')
+    token = OwnKey("Its token.", '"env:TOY"')
+
+
 PART = Part(
-    keys=("url", "token"),
-    read=lambda table: kept({"url": table.read("url", values.http_url, None)}),
-    template='# Toy\\n#[toy]\\n#url = "http://127.0.0.1:1"\\n#token = "env:TOY"\\n',
+    keys=ToyKeys,
+    read=lambda table: kept({"url": table.get(ToyKeys.url)}),
     guarded=(Guarded("url", "is asked about jobs", address=True),),
     job_id=values.text,
     job_wanted="a toy",
@@ -137,9 +144,9 @@ def run(home: Path, program: str, *words: str) -> subprocess.CompletedProcess[st
 
 def test_it_is_configured_checked_run_and_watched_like_any_other(home: Path) -> None:
     assert len(FILES) + 1 <= 6
-    assert run(home, "onbox", "init").returncode == 0
+    assert run(home, "onbox", "init", "--full").returncode == 0
     template = (home / "digits/onbox.toml").read_text()
-    assert '#[toy]\n#url = "http://127.0.0.1:1"' in template
+    assert '#[toy]\n# Where it answers.\n#url = "http://127.0.0.1:1"' in template
     assert '"toy"' in template
     text = '[run]\nbackend = "toy"\n[stages.train]\ncmd = "echo trained"\n[boxes.far]\nbackend = "toy"\n'
     text += 'address = "http://127.0.0.1:1"\nwatch = { name = "llm", job = "toy-7" }\n'

@@ -8,7 +8,7 @@ import pytest
 
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
 from onbox.model.manifest import Stage
-from tests.onbox.contract.test_manifest import WHOLE
+from tests.onbox.model.test_manifest import WHOLE
 
 PLAIN = Stage("train", "python train.py")
 

@@ -68,7 +68,7 @@ def test_without_a_script_a_command_is_not_taken_from_the_working_directory(
     lay_bait(tmp_path, tmp_path / "proof")
     done = subprocess.run([*words, "--help"], cwd=tmp_path, check=False, timeout=30, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert f"usage: {name}" in done.stdout
+    assert f"Usage: {name}" in done.stdout
     assert not (tmp_path / "proof").exists()
 
 
