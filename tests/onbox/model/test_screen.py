@@ -11,7 +11,7 @@ LONG = "Go back to a checkpoint before the blow-up and change what caused it. " 
 
 def test_what_does_not_fit_is_cut_at_the_end_and_least_important() -> None:
     assert joined(["a" * 70, "loss 0.41"]) == "a" * 70
-    assert joined(["a" * 60, "its log holds no reason for it"]) == "a" * 60 + " · its log holds…"
+    assert joined(["a" * 60, "its log holds no reason for it"]) == "a" * 60 + " · its log holds no…"
     assert joined(["a", "", "b"]) == "a · b"
 
 
