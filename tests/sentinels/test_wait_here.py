@@ -332,7 +332,7 @@ def test_waits_are_listed_and_stopped(one_waiter: Waiters) -> None:
 def test_stopping_nobody_is_a_usage_error(one_waiter: Waiters) -> None:
     ended = one_waiter.run("stop", "gpu1:digits")
     assert (ended.returncode, ended.stdout) == (64, "")
-    assert "nobody waits for gpu1:digits" in ended.stderr
+    assert "nothing waits for gpu1:digits" in ended.stderr
 
 
 def test_what_crashed_is_reaped(one_waiter: Waiters, tmp_path: Path) -> None:
@@ -453,7 +453,7 @@ def test_one_look_takes_what_is_there_and_ends_nobodys_wait(waiters: Waiters, tm
 
 @pytest.mark.parametrize("ssh", ["false", "/no/such/ssh"])
 def test_one_look_at_a_box_that_cannot_be_reached_is_one_try(one_waiter: Waiters, ssh: str) -> None:
-    """Its limit is the wait's own, 3 h: nobody waits for that."""
+    """Its limit is the wait's own, 3 h: nothing waits for that."""
     one_waiter.env["ONBOX_SSH_COMMAND"] = ssh
     ended = one_waiter.run("wait", "nohost:/x", "--once", "--json", timeout=40)
     data = json.loads(ended.stdout)
