@@ -35,7 +35,7 @@ def cluster_options(function: Any) -> Any:
         click.option(
             "--token",
             metavar="REFERENCE",
-            help="with --backend: env:NAME or file:PATH; cron knows no variables of yours",
+            help="with --backend: env:NAME or file:PATH; cron does not know your shell's variables",
         ),
     )
     for option in reversed(declared):
