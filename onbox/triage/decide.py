@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.claims import outlives_success
 from onbox.triage.last_words import last_words
@@ -76,9 +77,14 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN)
-    cause = below._replace(severity=LOGGED, trace=ranked[0].trace) if below else _to_show(ranked[0], live, attempt)
+    cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _over(remark: Fault, error: Fault) -> Fault:
+    """A remark that explains an error, with the error's traceback."""
+    return remark._replace(severity=LOGGED, trace=error.trace, ended=message(error.text).text)
 
 
 def judged_attempt(record: Record) -> Attempt:
@@ -163,10 +169,11 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
     """
     warned = _warned_of_card(cause, attempt)
     if warned is not None:
-        return warned._replace(severity=cause.severity, trace=cause.trace)
+        return warned._replace(severity=cause.severity, trace=cause.trace, ended=message(cause.text).text)
     told = _told_before(cause, live, attempt)
     if told is not None:
-        return told._replace(severity=max(cause.severity, told.severity), trace=cause.trace)
+        ended = message(cause.text).text
+        return told._replace(severity=max(cause.severity, told.severity), trace=cause.trace, ended=ended)
     same = [
         fault
         for fault in live
@@ -186,7 +193,7 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
         if fault.number < cause.trace.number and fault.row is cause.row and fault.severity == WEAK
     ]
     if first:
-        return first[0]._replace(severity=cause.severity, trace=cause.trace)
+        return first[0]._replace(severity=cause.severity, trace=cause.trace, ended=message(cause.text).text)
     return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
 
 

@@ -290,6 +290,7 @@ CLUSTER_CASES: tuple[Case, ...] = (
     Case("runs on Ray, its log has not changed for three hours", "stalled", CRITICAL, RunState.STALLED, "RUNNING is not progress", look_at_job(MOVES, ago=OLD)),
     Case("runs on Ray, the log could not be read", "signals-unseen", UNKNOWN, RunState.RUNNING, "what was not seen is not movement", look_at_job(ray_told(STEPS)._replace(log=Unseen("HTTP 500")))),
     Case("runs on Ray, a node of it died since", "engine-degraded", WARNING, RunState.DEGRADED, "the job's state stays RUNNING", look_at_job(ray_told("ray_api_job_steps2.json", logs=STEPS_LOG, nodes=DEAD_NODE), ago=60.0)),
+    Case("runs on Ray, a node of it died since, and its steps go on", "healthy", OK, RunState.RUNNING, "what it lost it does not need", look_at_job(ray_told("ray_api_job_steps2.json", logs=STEPS_LOG, nodes=DEAD_NODE), ago=60.0), before=before(steps=((NOW - TICK, 1.0),))),
     Case("runs on Ray, a node had died before it began", "unconfirmed", OK, RunState.RUNNING, "the head remembers the dead of old", look_at_job(ray_told("ray_api_job_steps2.json", nodes=DEAD_NODE)._replace(troubles=()))),
     Case("runs on Ray, its tasks wait for a GPU that the cluster lacks", "engine-degraded", WARNING, RunState.DEGRADED, "the autoscaler says so in the job's log", look_at_job(ray_told(STEPS, logs=UNMET_LOG), ago=60.0)),
     Case("waits on Ray for a GPU", "capacity-wait", OK, RunState.PENDING, "a queue is not a failure", look_at_job(ray_told("ray_api_job_need-gpu.json"))),

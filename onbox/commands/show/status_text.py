@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SHOWN_STAGES = 30
 SHOWN_TRACKERS = 3
+TRACEBACK_LINES = 5
 LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
 # Rules that rest on how it ended: the log's last line stands beside them and proves nothing.
 NO_PROOF = frozenset(
@@ -36,6 +37,7 @@ def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) ->
     lines = [_head(data, wide=wide)]
     for label, text, most in _said(data):
         lines += labelled(label, text, width=None if wide else WIDTH, lines=most)
+    lines += _traceback((data["failure"] or {}).get("traceback"), wide=wide)
     stages = _shown(data["stages"])
     lines += [_fit(_stage_line(stage, data), wide=wide) for stage in stages]
     for label, text in _around(view, data, wide=wide):
@@ -85,6 +87,13 @@ def _said(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     if data["repeated"]:
         said.append(("again", f"{data['repeated']['says']}: change something before you resume it", 2))
     return [(label, safe_line(text), most) for label, text, most in said]
+
+
+def _traceback(lines: object, *, wide: bool) -> list[str]:
+    """Its innermost frames: they are nearest to the cause. The class has named file and line already."""
+    told = [safe_line(line) for line in lines] if isinstance(lines, list) else []
+    shown = told if wide else told[-TRACEBACK_LINES:]
+    return [_fit(f"           {line}", wide=wide) for line in shown]
 
 
 def _around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[str, str]]:
