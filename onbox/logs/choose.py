@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import Progress
+from onbox.logs.loops import outermost
 from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ def choose(track: Track, configured_max: int | None) -> Progress:
     )
 
 
+def may_be_over(progress: Progress) -> bool:
+    """Whether no counter speaks against an end that the last lines tell of."""
+    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max:
+        return False
+    if progress.current is None or progress.exact_max is None:
+        return progress.percent is None or progress.percent >= 99
+    return progress.current + 1 >= progress.exact_max
+
+
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
@@ -69,18 +79,28 @@ def _pick(track: Track) -> Pick | None:
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
-        pick = _pick_of(track, [counter for counter in among if counter.kind in kinds and _is_counting(track, counter)])
+        pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
         if pick is not None:
             return pick
     return None
 
 
 def _is_counting(track: Track, counter: Counter) -> bool:
-    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark."""
+    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
+    Of bytes: whether they are of one thing, and still moving.
+    """
+    if counter.unit == "byte":
+        return not counter.resets
+    if counter.rounded and counter.rule == "bar":
+        return counter.last == track.line
     return counter.kind not in ("done", "bare") or counter.current > counter.minimum or counter.last == track.ended
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
+    loops = outermost(counters)
+    if loops is not None:
+        return Pick(loops[0], loops[0].maximum, loops[1])
+    counters = [counter for counter in counters if counter.kind != "outer"]
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None

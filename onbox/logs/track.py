@@ -23,7 +23,8 @@ _TRACKER = lazy(r"wandb:\s")
 
 class Counter(NamedTuple):
     """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
-    resets: how often it went back inside the run. crossed: how often the epoch went on while this did not go back.
+    resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
+    crossed: how often the epoch went on while this did not go back.
     first, last, changed: numbers of the lines where it was first and last seen and last changed.
     """
 
@@ -47,6 +48,8 @@ class Counter(NamedTuple):
     last: int
     changed: int
     minimum: float
+    advances: int = 0
+    repeats: int = 0
 
 
 class Track:
@@ -195,9 +198,10 @@ class Track:
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None else old.maximum
+        full = old.maximum is not None and old.current >= old.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
-            min(old.minimum, sight.current),
+            min(old.minimum, sight.current), old.advances + (sight.current > old.current), old.repeats + (back and full),
         )  # fmt: skip
         joined = Counter(*sight, *counts)
         return joined._replace(
