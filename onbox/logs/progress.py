@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from onbox.logs.choose import choose, may_be_over
-from onbox.logs.closing import TAIL_BYTES, sums_up
+from onbox.logs.choose import choose
+from onbox.logs.closing import TAIL_BYTES, Ending
 from onbox.logs.links import Links
 from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
@@ -166,10 +166,8 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        progress = choose(end._track, self.settings.max)._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - its own
-        if not progress.finished and may_be_over(progress) and sums_up(self._tail, counted=progress.current is not None):
-            return progress._replace(finished=True)
-        return progress
+        progress = choose(end._track, self.settings.max, Ending(self._tail))  # noqa: SLF001 - its own
+        return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
 
     def links(self) -> dict[str, Any]:
         """The tracker's run that the log tells of, as `Links.state`; the line still growing included."""

@@ -57,7 +57,9 @@ _FOR_MAX = lazy(
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
-_SO_MANY = lazy(rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),")
+_SO_MANY = lazy(
+    rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
+)
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 
 _DONE_COUNT = lazy(
@@ -70,6 +72,10 @@ _COUNT_DONE = lazy(
 )
 
 
+_NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,4}\d", re.IGNORECASE)
+_WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
+_ONE_SETTING = lazy(r"^[\s,{-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
+_SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _ABOUT = lazy(
     r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
     r"|more than|less than|fewer than|estimated|est\.?))\W{0,3}$"
@@ -352,12 +358,14 @@ def _label_key(label: str) -> str:
 
 
 def _bar_unit(match: re.Match[str], label: str) -> str:
-    word = (_group(match, "word") or "").lower()
+    behind = _WORD_BEHIND.match(match.string, match.end()) if _group(match, "word") is None else None
+    word = (behind[1] if behind else _group(match, "word") or "").lower()
     if word in UNITS and word != "it":
         return UNITS[word]
     words = [word.lower() for word in _WORD.findall(label)]
+    numbered = {found[1].lower() for found in _NUMBERED.finditer(label)}  # `Stage 2/3`: which, not how many
     for name in reversed(words[-4:]):
-        if name in UNITS and not (name == "epoch" and re.search(r"(?i)epochs?\W*\d", label)):
+        if name in UNITS and name not in numbered:
             return UNITS[name]
     rate = re.search(r"[\d.?]\s*([a-z]+)/s|s/([a-z]+)", _group(match, "rate") or "")
     name = (rate[1] or rate[2]) if rate else ""
@@ -449,7 +457,9 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     kind = "val" if EVALUATION.search(before) or re.search("(?i)val|test|eval", mode) else "train"
     if kind == "train" and match["max"] is None and _is_remark(text, match, before):
         kind = "bare"
-    key = unit if kind == "train" else f"{kind}:{unit}"
+    elif kind == "train" and match["max"] is None and _is_setting(text):
+        kind = "setting"
+    key = unit if kind in ("train", "setting") else f"{kind}:{unit}"
     if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
         key = f"global {key}"
     rule = "labelled-max" if most else "labelled"
@@ -474,6 +484,11 @@ def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
 def _is_left_open(text: str, match: re.Match[str]) -> bool:
     """`iterations (400 + 600 draws in total)`: a sum in brackets."""
     return text[: match.start("current")].rstrip().endswith("(") and ")" not in match["close"]
+
+
+def _is_setting(text: str) -> bool:
+    """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
+    return bool(_ONE_SETTING.match(text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
 
 
 def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> bool:

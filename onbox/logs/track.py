@@ -176,6 +176,9 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _count(self, sight: Sight) -> None:
+        told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
+        if told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
+            sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
@@ -190,8 +193,7 @@ class Track:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
         if old is None:
-            counts = (0, 0, now, 1, self.line, self.line, self.line, sight.current)
-            return Counter(*sight, *counts)
+            return Counter(*sight, 0, 0, now, 1, self.line, self.line, self.line, sight.current)
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
         )
@@ -201,10 +203,12 @@ class Track:
         full = old.maximum is not None and old.current >= old.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
-            min(old.minimum, sight.current), old.advances + (sight.current > old.current), old.repeats + (back and full),
+            min(old.minimum, sight.current), old.advances + (sight.current > old.current),
+            old.repeats + (back and full),
         )  # fmt: skip
         joined = Counter(*sight, *counts)
         return joined._replace(
+            kind="train" if sight.kind == "setting" and old.advances + (sight.current > old.current) else joined.kind,
             maximum=maximum,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,
