@@ -7,8 +7,8 @@ dozen traces; only lines with one are looked at. Of bars that overwrite each oth
 from __future__ import annotations
 
 import re
+from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zlib import crc32
 
 from onbox.logs.choose import choose
 from onbox.logs.closing import TAIL_BYTES, Ending

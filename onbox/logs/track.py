@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zlib import crc32
 
 from onbox.logs.numbers import COUNT, parse_count
 from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of

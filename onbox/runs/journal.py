@@ -1,7 +1,7 @@
 """What a run's journal says has happened to the chain: the one fold of it. Pure: records in, facts out.
 
 Small whatever the journal's length, and plain on request, so that a reader who comes back can keep it between two looks
-and go on from there. What only the runner needs of each stage is folded beside it, in `onbox/chain/replay.py`.
+and go on from there. What only the runner needs of each stage is folded beside it, in `onbox/chain/state/replay.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
 from onbox.contract.json_text import as_whole
-from onbox.contract.tracker import identity_from_record
+from onbox.model.tracker import identity_from_record
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
 from onbox.triage import repeats

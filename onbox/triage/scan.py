@@ -10,6 +10,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import Message, blocks, hosted, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import Beginning, begins_run, is_explicit
 from onbox.regex import lazy
@@ -18,6 +19,8 @@ from onbox.triage.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
+    by_meaning,
+    by_words,
     holds_a_word,
     in_context,
     match_row,
@@ -34,17 +37,15 @@ if TYPE_CHECKING:
     from onbox.logs.model.lines import Gap
     from onbox.triage.rows import UserRow
 
-CLOSE, PROGRESS, LOSS, LOST = (
-    1,
-    2,
-    4,
-    8,
-)  # what is known of a form: look closely, it is progress, its loss is a number, or none
+# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run.
+CLOSE, PROGRESS, LOSS, LOST, SUMS_UP = 1, 2, 4, 8, 16
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FAULTS_KEPT = 400
+LOOP_LINES = 4  # alike, before they are a loop
+TAIL = 12  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
@@ -60,6 +61,7 @@ class Scanner:
         self.attempt = Attempt(None, explicit=False)
         self.before: Attempt | None = None
         self.known: dict[bytes, int] = {}
+        self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
         self.looks: dict[bytes, int] = {}
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
@@ -73,6 +75,7 @@ class Scanner:
         self.first_count = 1
         self.last_progress: tuple[int, bytes] | None = None
         self.last: tuple[int, bytes] | None = None
+        self.tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
         self.lines = 0
         self.next_line = 1
         self.inode_header = -100
@@ -101,6 +104,8 @@ class Scanner:
                 self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
                 self._note_progress(number, line, look)
+            elif not look and len(self.loops) < FORMS_KEPT:
+                self._look_for_loop(form, line)
             if look & LOST:
                 self._note_loss(number, line)
             if look & CLOSE or self.traces or self.awaited is not None:
@@ -112,6 +117,17 @@ class Scanner:
         self.lines = numbered[-1][0]
         self._note_end(numbered)
 
+    def _look_for_loop(self, form: bytes, line: bytes) -> None:
+        """What is said again and again with a rising number is a loop's line, whatever its words."""
+        before = self.loops.get(form)
+        if before is None:
+            self.loops[form] = [line]
+            return
+        if len(before) < LOOP_LINES:
+            before.append(line)
+            if len(before) == LOOP_LINES and rises([readable(one) for one in before]):
+                self.known[form] = PROGRESS
+
     def _note_progress(self, number: int, line: bytes, look: int) -> None:
         attempt = self.attempt
         attempt.progress += 1
@@ -120,7 +136,7 @@ class Scanner:
             self.first_progress, self.first_count = line, attempt.progress
         self.previous_progress = line
         self.last_progress = (number, line)
-        if look & LOSS and attempt.lost is not None:
+        if look & LOSS and attempt.lost is not None and not look & SUMS_UP:
             self._take_loss_back(line)
 
     def _look_for_beginning(self, number: int, line: bytes, form: bytes, look: int) -> None:
@@ -147,6 +163,7 @@ class Scanner:
             self.before = old
         self.attempt = Attempt(at, explicit=explicit)
         self.deadly = False
+        self.previous_progress = b""
         self.beginning.again.clear()
         self.looks.clear()
         self.close_looks = 0
@@ -159,6 +176,7 @@ class Scanner:
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
         """The last line that says something; a rule or a frame stands in for it only where there is no other."""
+        self.tail.extend([item for item in numbered[-4 * TAIL :] if item[1].strip()])
         for number, line in reversed(numbered):
             if any(map(str.isalnum, readable(line))):
                 self.last = (number, line)
@@ -181,11 +199,13 @@ class Scanner:
         text = readable(line)
         lower = text.lower()
         said = message(text)
-        look = CLOSE if holds_a_word(lower) else 0
+        look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
         if progress_of(text, said):
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
+            if signs.is_success(said.text):
+                look |= SUMS_UP
         maybe_lost = ("nan" in lower or "inf" in lower) and (signs.lost_loss(text) or signs.LOST_GRADIENT.search(text))
         if maybe_lost or ("scale" in lower and signs.OVERFLOW.search(text)):
             look |= LOST
@@ -286,6 +306,8 @@ class Scanner:
         self._note_inodes(number, text, said)
         if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
             attempt.tpu = True
+        if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
+            attempt.saved = Seen(number, text)
         if said.level not in BAD_LEVELS and signs.is_success(said.text):
             attempt.success = Seen(number, text)
             attempt.progress_at_success = attempt.progress
@@ -345,9 +367,11 @@ class Scanner:
         )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
+        if row is None and said.level in BAD_LEVELS and not handled:
+            row = by_words(said.text)
         if row is None:
             return
-        row = in_context(row, named, trace)
+        row = by_meaning(in_context(row, named, trace), said.text, named)
         if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
             return
         sure = severity(row, said, text, named, trace)
@@ -415,7 +439,8 @@ class Scanner:
         attempt.open_trace = next((trace for trace in self.traces.values() if trace.frames and not trace.ignored), None)
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = Seen(self.last[0], readable(self.last[1])) if self.last else None
-        return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace())
+        tail = tuple(Seen(number, readable(line)) for number, line in self.tail)
+        return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
 
     def _pace(self) -> float | None:
         """Seconds between two lines of progress, by their time stamps or by what a bar says; None if nothing tells."""

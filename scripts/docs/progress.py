@@ -28,7 +28,7 @@ exactly, and `no progress shown` where there is none.
 - Behind the last counter, lines that sum up (`Saved final model to`, `took 3 min`) tell that the run is finished,
   unless a
   counter stands before its end.
-- Ranks, shards, attempts, patience counters, accuracies and sizes of memory are no progress; nor are settings of a
+- Ranks, shards, attempts, patience counters, accuracies and sizes of memory are not progress; nor are settings of a
   dumped
   configuration, and downloads after which the log went on.
 - `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from onbox.contract.paths import RunPaths
-from onbox.notify.outbox import Outbox
+from onbox.notify.queue.outbox import Outbox
 from tests.box import REPOSITORY, Box, is_running, wait_until
 from tests.fault_server import CANARY, FaultServer, free_port
 from tests.onbox.notify.samples import DONE, message

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KEPT = 600  # newest lines of progress; what has more than that behind it has been survived
 LOOK_BACK = 64
+LAST = 3  # lines: launchers have a last word, too
 ENOUGH = 64  # signs: more are not counted
 COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no leftovers
 
@@ -37,6 +38,17 @@ class Steps:
     def __init__(self) -> None:
         self.kept: deque[tuple[int, int, bytes]] = deque(maxlen=KEPT)  # plain: made for each line of progress
         self.add = self.kept.append
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the outermost counter of one of the last lines stands at the maximum that it shows."""
+        newest = list(self.kept)[-LAST:]
+        return any(counts and counts[0].at_end for counts in (_read(step[2]).counts for step in newest))
+
+    def is_habit(self, text: str) -> bool:
+        """Whether the same was said before, with other numbers: a loop's line, and no remark that holds a number."""
+        shown = _read(text.encode())
+        return sum(1 for step in self.kept if _read(step[2]).form == shown.form) > 1
 
     def signs_after(self, ordinal: int, source: str = "", *, uncaught: bool = False) -> int:
         """How many lines after the `ordinal`-th one show a counter beyond where it stood.

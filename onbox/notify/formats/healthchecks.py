@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from onbox.notify.message_text import text
 from onbox.notify.schedule import judge_status
-from onbox.notify.wire import Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict
-from onbox.notify.words import text
+from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict
 
 LIMIT_BYTES = 9000
 

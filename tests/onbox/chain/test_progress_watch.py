@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.chain import progress_watch
-from onbox.chain.progress_watch import ProgressWatch
+from onbox.chain.observe import progress_watch
+from onbox.chain.observe.progress_watch import ProgressWatch
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from standardwebhooks import Webhook
 
-from onbox.contract.targets import FORMATS as FORMAT_NAMES
+from onbox.contract.notify_targets import FORMATS as FORMAT_NAMES
+from onbox.notify.message_text import lines, title
 from onbox.notify.table import BY_NAME, FORMATS, format_of
-from onbox.notify.wire import Answer, Outcome, Outgoing, Unusable
-from onbox.notify.words import lines, title
+from onbox.notify.types import Answer, Outcome, Outgoing, Unusable
 from tests.onbox.notify.samples import DONE, EVIL, FAILED, HOSTILE, NOW, ask
 
 URLS = {
