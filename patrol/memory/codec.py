@@ -113,11 +113,12 @@ def _kinds() -> dict[str, type[Any]]:
     from onbox.logs.cursor import Cursor  # noqa: PLC0415
     from onbox.model.boxes import StopAt  # noqa: PLC0415 - a tick itself reads none of it back
     from onbox.model.tracker import TrackerIdentity  # noqa: PLC0415
+    from onbox.runs.journal import StageResult  # noqa: PLC0415
     from onbox.trackers.reading import TrackerRun  # noqa: PLC0415
     from onbox.trackers.trackio_db import Alert  # noqa: PLC0415
     from onbox.triage.repeats import AttemptEnd  # noqa: PLC0415
     from patrol import snapshot, verdict  # noqa: PLC0415
 
-    found = (StopAt, Progress, RunState, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
+    found = (StageResult, StopAt, Progress, RunState, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
     ours = (one for module in (snapshot, verdict) for one in vars(module).values() if isinstance(one, type))
     return {one.__name__: one for one in (*found, *ours)}

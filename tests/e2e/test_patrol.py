@@ -236,9 +236,17 @@ def test_acknowledged_trouble_does_not_count(place: Patrolled) -> None:
     start_chain(box, "train=exit 7")
     box.wait_for_marker("CHAIN_FAILED")
     assert place.patrol("tick").returncode == 2
-    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    assert place.patrol("status").returncode == 2
+    assert place.patrol("ack", "gpu1/digits", "--by", "ann", "--why", "a new disk comes").returncode == 0
     done = place.patrol("tick")
-    assert (done.returncode, "FAILED" in done.stdout, "acked" in done.stdout) == (0, True, True)
+    assert (done.returncode, "FAILED" in done.stdout, "acked by ann (a new disk comes)" in done.stdout) == (
+        0,
+        True,
+        True,
+    )
+    assert "acknowledged by ann: a new disk comes" in place.patrol("tick", "--nagios").stdout
+    assert "acknowledged by ann" in place.patrol("history", "--acts").stdout
+    assert place.patrol("status").returncode == 0
     assert place.patrol("ack", "gpu1/digits", "--undo").returncode == 0
     assert place.patrol("tick").returncode == 2
     assert place.patrol("silence", "gpu1/digits", "1h").returncode == 0
