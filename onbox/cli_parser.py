@@ -15,6 +15,7 @@ PROGRAM = Program(
         "init": "init",
         "chain": "chain",
         "resume": "chain",
+        "sweep": "sweep",
         "attach": "attach",
         "boot": "boot",
         "stop": "stop",

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.manifest import folder_of
-from onbox.contract.paths import RunPaths
+from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
@@ -85,8 +85,22 @@ def _live_beside(paths: RunPaths) -> Iterator[RunPaths]:
     state_dir, own = os.path.split(paths.root)
     for entry in sorted(os.scandir(state_dir), key=lambda one: one.name):
         other = RunPaths(entry.path)
-        if entry.name != own and os.path.exists(other.manifest) and is_locked(other.lock):
-            yield other
+        if entry.name != own and os.path.exists(other.manifest):
+            if is_locked(other.lock):
+                yield other
+            yield from _live_cells(other)
+
+
+def _live_cells(sweep: RunPaths) -> Iterator[RunPaths]:
+    """The live chains below a sweep: each of its cells is one."""
+    try:
+        entries = list(os.scandir(f"{sweep.root}/{CELLS_FOLDER}"))
+    except OSError:
+        return  # it is no sweep
+    for entry in entries:
+        cell = RunPaths(entry.path)
+        if os.path.exists(cell.manifest) and is_locked(cell.lock):
+            yield cell
 
 
 def _claims_at(paths: RunPaths) -> Iterator[Claim]:

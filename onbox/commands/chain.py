@@ -31,6 +31,7 @@ from onbox.contract.config_wait import WAIT_TIMEOUT_SECONDS
 from onbox.contract.engines import CHOICES, CLUSTERS
 from onbox.contract.exits import Exit
 from onbox.contract.manifest import WaitFor
+from onbox.contract.runfile import is_sweep
 from onbox.contract.selection import UsageProblem, stages_from_words
 from onbox.errors import Trouble
 
@@ -149,6 +150,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
         check_run_name(args.run)
     paths = project.paths(args.run)
     refuse_other_project(paths, project.folder)
+    _refuse_sweep(paths)
     stages = _behind(args, _stages(args, project, paths))
     forgets = ""
     if args.recheck is None:
@@ -165,6 +167,17 @@ def run_chain_command(args: argparse.Namespace) -> int:
 
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
+
+
+def _refuse_sweep(paths: RunPaths) -> None:
+    """A sweep of that name lies there, and its cells have their own commands."""
+    head = read_head(paths)
+    if head is not None and is_sweep(head):
+        name = os.path.basename(paths.root)
+        raise Trouble(
+            Exit.CONFIG,
+            f"run {name} is a sweep: go on with it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
+        )
 
 
 def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequence[Stage]:
@@ -223,6 +236,10 @@ def run_resume_command(args: argparse.Namespace) -> int:
         ) from error
     assert head is not None
     refuse_other_project(paths, project.folder)
+    if is_sweep(head):
+        from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
+
+        return resume_at(args, paths)
     if args.dry_run:
         from onbox.commands.forecast import tell_forecast  # noqa: PLC0415 - only then
 

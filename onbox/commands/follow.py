@@ -31,7 +31,7 @@ def say(args: argparse.Namespace, data: dict[str, Any], text: str) -> None:
 
 def teller(args: argparse.Namespace) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
-    from onbox.chain.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
+    from onbox.sweep.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
 
     return json.dumps if args.json else narrate
 

@@ -37,6 +37,7 @@ from onbox.contract.config_stages import (
     read_gates,
     read_stages,
 )
+from onbox.contract.config_sweep import METRICS_KEYS, SWEEP_KEYS, SweepConfig, read_sweep
 from onbox.contract.config_tracker import TRACKER_KEYS, read_tracker
 from onbox.contract.config_wait import WAIT_FOR_KEYS
 from onbox.contract.engines import CHOICES, NAMES
@@ -68,6 +69,7 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "triage",
             "progress",
             "tracker",
+            "sweep",
             "boxes",
             "patrol",
             "ssh",
@@ -89,6 +91,8 @@ KNOWN_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "triage[]": ("regex", "class", "remedy", "retry"),
         "progress": ("regex", "max"),
         "tracker": TRACKER_KEYS,
+        "sweep": SWEEP_KEYS,
+        "sweep.metrics": METRICS_KEYS,
         **BOXES_KEYS,
         "logbook": LOGBOOK_KEYS,
         "contract": CONTRACT_KEYS,
@@ -121,6 +125,7 @@ class Config(NamedTuple):
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
     tracker: Intent = Intent()
+    sweep: SweepConfig = SweepConfig()
     logbook: LogbookSettings = LogbookSettings()
     contract: Contract = Contract()
     code_changed: str = WARN
@@ -163,6 +168,7 @@ def parse_config(
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         tracker=read_tracker(_sub_table(file, "tracker")),
+        sweep=read_sweep(_sub_table(file, "sweep")),
         backend=run.read("backend", values.one_of(CHOICES, "a back end"), "local"),
         backends=backends,
     )

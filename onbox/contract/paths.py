@@ -86,3 +86,4 @@ class RunPaths(NamedTuple):
 
 
 CHAIN = "CHAIN"  # the "stage" whose markers are CHAIN_DONE and CHAIN_FAILED; no real stage may have this name
+CELLS_FOLDER = "cells"  # below a sweep's directory: one run directory for each cell

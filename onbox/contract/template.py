@@ -171,6 +171,26 @@ cmd = "python eval.py"
 #key = "env:WANDB_API_KEY"
 #api = "https://api.wandb.ai"
 
+# `onbox sweep`: these stages for each cell, with {lr}, {seed} and {cell} in their commands and paths.
+#[sweep]
+# The sweep's name. Default: "sweep". Which stages: by default all
+#name = "sweep"
+#stages = ["train"]
+# Every combination of these is a cell. Or one line of a file = one cell, cells = "queue.txt": lr=1e-3 seed=0
+#grid = { lr = ["1e-3", "1e-4"], seed = "0..4" }
+# How many cells run at once (default 1), or how many free GPUs each of them gets (default 0: none of its own)
+#jobs = 2
+#gpus = 1
+# Give up when more cells than that have failed (default: never), or so many in a row in the same way (default 10)
+#max_failures = 20
+#same_failures = 10
+# The numbers that a cell leaves: its JSON file, such as "runs/{cell}/metrics.json", or what its log says
+#metrics = { regex = "accuracy (?P<accuracy>[0-9.]+)" }
+# What orders `onbox sweep table` and names the best: "-accuracy" has the largest first. Default: as the cells come
+#sort = "-accuracy"
+# How long a cell waits for room, memory or a card before the sweep ends. Default: "7d"
+#gate_wait = "7d"
+
 # Why a stage failed, where onbox cannot know: a line of its log, the class that it proves, what to do, and whether a
 # retry can help (default false). As many of these as you like.
 #[[triage]]

@@ -111,6 +111,11 @@ HARMLESS = {
         "expected", "stop_at", "job",
     },
     "patrol": {"schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "thresholds", "rules"},
+    "sweep": {
+        "name", "stages", "grid", "cells", "jobs", "gpus", "max_failures", "same_failures", "metrics", "sort",
+        "gate_wait",
+    },
+    "sweep.metrics": {"regex"},
     "ssh": set(),
     "logbook": {"remind"},
     "slurm": {"sbatch", "lead"},  # the command is `sbatch`, wherever it stands; stages are the user's own word
