@@ -136,7 +136,7 @@ def _look_without_state(
     show: Callable[[BoxJudged], None],
     error: StateNotWritten,
 ) -> Ticked:
-    """A full disk or a wrong mode here is no reason not to look; but what is done is done under the lock only."""
+    """A full disk or a wrong mode here is not a reason not to look; but what is done is done under the lock only."""
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())

@@ -39,7 +39,7 @@ examples:
   onbox boot install --print    the line, and what a container's start script or systemd needs instead
   onbox boot run                what that line does: continues every run here that was interrupted
 
-Only interrupted runs go on: not one that was stopped, failed, is done, or lives. The gates are asked first, as ever.
+Only interrupted runs go on: not one that was stopped, failed, is done, or lives. The gates are asked first, as always.
 """
 
 

@@ -53,7 +53,7 @@ examples:
   onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    behind a training that runs already
   onbox chain --again                           everything anew
   onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
-  onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
+  onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as always
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
 runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); where it only

@@ -178,7 +178,7 @@ def run_list(args: Options) -> int:
 
 def _print_targets(seen: dict[str, Any]) -> None:
     if not seen["targets"]:
-        print("nobody is told of this run: [notify] names no target")
+        print("no messages are sent for this run: [notify] names no target")
     for row in seen["targets"]:
         line = f"{row['target']:<20} {row['format'] or '?':<12} {row['url'] or '?'}"
         line += f"  {row['pending']} waiting, {row['sent']} sent, {row['dead']} dead"

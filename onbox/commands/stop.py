@@ -62,9 +62,7 @@ def run(args: Options) -> int:
     try:
         holder = take_lock(paths)
     except HolderUnknown as unknown:
-        raise Trouble(
-            Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that does not say who it is"
-        ) from unknown
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that cannot be identified") from unknown
     if isinstance(holder, Holder):
         return _stop_runner(paths, holder, grace)
     try:

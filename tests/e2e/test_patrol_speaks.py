@@ -171,15 +171,15 @@ def test_a_day_without_news_is_one_message_that_all_is_watched(place: Patrolled,
 def test_install_says_when_nobody_will_be_told(place: Patrolled) -> None:
     fake_crontab(place.folder / "cron-bin", place.env)
     place.add_box("gpu1")
-    assert "a test message to everybody who is told: onbox notify test" in install(place)
+    assert "a test message to every target: onbox notify test" in install(place)
     place.head = '[notify]\nurls = ["env:HOOK"]\n'
     place.env["HOOK"] = "http://127.0.0.1:9/x"
     said = install(place)
     assert "HOOK will not be told by cron: the variable HOOK is not set" in said
-    assert "so nobody will be told" in said
+    assert "so no message will be sent" in said
     place.head = ""
     said = install(place)
-    assert "nobody will be told: [notify] in " in said
+    assert "no message can be sent: [notify] in " in said
     assert "onbox notify test" in said
 
 

@@ -60,7 +60,7 @@ def _wait_for_lock(paths: RunPaths) -> Taken:
             lock = None
         if isinstance(lock, Taken):
             return lock
-        who = f"runner pid {lock.pid} on {lock.host}" if lock is not None else "a process that does not say who"
+        who = f"runner pid {lock.pid} on {lock.host}" if lock is not None else "a process that cannot be identified"
         if not told:
             print(f"onbox: waits for {paths.lock}, which {who} holds", flush=True)
             told = True

@@ -74,7 +74,7 @@ def lock_of(paths: RunPaths) -> Taken | Holder:
             f"{paths.lock} was removed, but its runner is alive: let it end, or end it: kill {alive.pids[0]}",
         ) from alive
     except HolderUnknown as unknown:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that cannot be identified") from unknown
 
 
 def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
