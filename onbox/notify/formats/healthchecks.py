@@ -1,5 +1,5 @@
-"""Healthchecks pings: the end of a chain is a success or a failure (as is that of the stage it failed in), all else is a
-line in the check's log.
+"""Healthchecks pings: the end of a chain is a success or a failure (as is the stage that it failed in), all else is a line
+in the check's log.
 
 Source: healthchecks.io/docs/http_api (200 and `OK`; by UUID it answers 200 with `OK (not found)` and
 `OK (rate limited)`, too, which is neither; five a minute; body of 100 kB).
@@ -50,5 +50,8 @@ FORMAT = Format(
     success="200 and the body `OK`",
     signing="the URL is the secret",
     source="healthchecks.io/docs/http_api",
-    setup="the check's ping URL; the end of a chain is a success; stage_failed, chain_failed, gate_refused, interrupted, patrol_trouble fail",
+    setup=(
+        "the check's ping URL; the end of a chain is a success; "
+        "stage_failed, chain_failed, gate_refused, interrupted, patrol_trouble fail"
+    ),
 )

@@ -150,7 +150,7 @@ class Courier:
                 self._floors[target.name] = offset
 
     def _stage_failed_before(self, offset: int) -> bool:
-        """Whether the launch that ends at `offset` failed in a stage: a stage that is tried again has not failed yet."""
+        """Whether the launch that ends at `offset` failed in a stage. One that is tried again has not failed yet."""
         failed, at = False, 0
         with open_plain(self.paths.journal) as file:
             for line in lines_of(file):
