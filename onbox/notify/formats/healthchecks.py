@@ -1,5 +1,5 @@
-"""Healthchecks pings: the end of a chain, or of the stage that ends it, is a success or a failure; all else is a line in
-the check's log.
+"""Healthchecks pings: the end of a chain, or of the stage that ends it, is a success or a failure; all else is a line
+in the log of the check.
 
 Source: healthchecks.io/docs/http_api (200 and `OK`; by UUID it answers 200 with `OK (not found)` and
 `OK (rate limited)`, too, which is neither; five a minute; body of 100 kB).
