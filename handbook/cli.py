@@ -1,51 +1,53 @@
-"""The `handbook` command: parse, run, and turn what goes wrong into one clear line and an exit code."""
+"""The `handbook` command: its table, and what goes wrong as one clear line and an exit code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from handbook.exits import EXIT_MEANINGS
-from onbox.arguments import Program
-from onbox.boundary import run_as_script, within_boundary
+from onbox.cli.command import Entry
+from onbox.cli.program import Program
 from onbox.contract.exits import Exit
-from patrol.kept import MemoryTrouble
+from patrol.memory.rows import MemoryTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-PROGRAM = Program(
-    "handbook",
-    "What runs where, how it stands, and what to type next: for whoever takes over and knows nothing.",
-    "handbook resume",
-    EXIT_MEANINGS,
-    "handbook.commands",
-    {
-        "build": "build",
-        "resume": "resume",
-        "handoff": "handoff",
-        "log": "log",
-        "verify": "verify",
-        "contract": "contract",
-        "seal": "seal",
-        "issue": "issue",
-        "agent": "agent",
-    },
-)
-
-
-def entry() -> None:
-    """The console script."""
-    run_as_script(main)
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run one command; its exit code."""
-    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
-    interrupted = (int(Exit.STOPPED), "interrupted; no run was touched by that")
-    return within_boundary("handbook", lambda: args.function(args), _trouble, interrupted=interrupted)
+    from typing import NoReturn
 
 
 def _trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, MemoryTrouble):
         return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
     return None
+
+
+PROGRAM = Program(
+    "handbook",
+    "What runs where, how it stands, and what to type next: for somebody who takes over and knows nothing.",
+    "handbook resume",
+    EXIT_MEANINGS,
+    "handbook.commands",
+    {
+        "build": Entry("build:run", "write HANDBOOK.md and handbook.json"),
+        "resume": Entry("resume:run", "look now: what goes on, and the next command"),
+        "handoff": Entry("handoff:run", "the block for the next owner"),
+        "log": Entry("log:run", "the append-only record of a run"),
+        "verify": Entry("verify:run", "prove the page: every statement against the world"),
+        "contract": Entry("contract:run", "is all said that a big run must answer for?"),
+        "seal": Entry("seal:run", "check a run's end, and record it"),
+        "issue": Entry("issue:run", "the text of a run's issue, and the command that sends it"),
+        "agent": Entry("agent:run", "the instruction file for a coding agent's host"),
+    },
+    interrupted=(int(Exit.STOPPED), "interrupted; no run was touched by that"),
+    trouble=_trouble,
+)
+
+
+def entry() -> NoReturn:
+    """The console script."""
+    PROGRAM.run_as_script()
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    return PROGRAM.run(argv)

@@ -10,38 +10,38 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from handbook.describe import Told, describe
-from handbook.facts import BoxFacts, Facts, RunFacts, WatchFacts
-from handbook.records import RawRun, read
-from handbook.reminder import record_of
-from handbook.store import KeptRun, Store, load, save
-from handbook.words import safe, safe_path
+from handbook.box.cache import KeptRun, Store, load, save
+from handbook.box.records import RawRun, read
+from handbook.box.run_facts import Told, describe
+from handbook.log.reminder import record_of
+from handbook.page.facts import BoxFacts, Facts, RunFacts, WatchFacts
+from handbook.page.phrases import safe, safe_path
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
-from onbox.contract.units import format_duration
-from onbox.cron_daemon import cron_runs
-from onbox.crontab import NoCrontab, read_crontab
-from onbox.crontab_text import our_lines
+from onbox.cron.crontab import NoCrontab, read_crontab
+from onbox.cron.crontab_text import our_lines
+from onbox.cron.daemon import cron_runs
+from onbox.cron.schedule import next_due, parse_schedule
 from onbox.errors import Trouble
+from onbox.model.units import format_duration
 from onbox.system.files import StateNotWritten
-from patrol.before import BoxBefore
-from patrol.codec import look_from_text, verdict_from_text
-from patrol.cron import NONE_RUNS, tag
-from patrol.decide.way import way_to
-from patrol.heartbeat import CADENCES, read_heartbeat, stand
-from patrol.kept import MemoryTrouble, Past
-from patrol.memory import Memory
-from patrol.records import record_from_text
-from patrol.schedule import next_due, parse_schedule
+from patrol.decide.remote_command import way_to
+from patrol.memory.codec import look_from_text, verdict_from_text
+from patrol.memory.history import BoxBefore
+from patrol.memory.rows import MemoryTrouble, Past
+from patrol.memory.run_records import record_from_text
+from patrol.memory.store import Memory
 from patrol.snapshot import BoxLook, Unreachable
+from patrol.timer.cron_entry import NONE_RUNS, tag
+from patrol.timer.heartbeat import CADENCES, read_heartbeat, stand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.contract.boxes import BoxSettings
-    from patrol.decide.way import Way
-    from patrol.kept import LastWord
-    from patrol.settings import Settings
+    from onbox.model.boxes import BoxSettings
+    from patrol.config.settings import Settings
+    from patrol.decide.remote_command import Way
+    from patrol.memory.rows import LastWord
     from patrol.snapshot import RunLook, Snapshot
 
 
@@ -134,7 +134,7 @@ def _key_of(look: RunLook | None) -> str:
 
 
 def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
-    from handbook.fetch import fetch_all  # noqa: PLC0415 - only who asks boxes
+    from handbook.box.fetch import fetch_all  # noqa: PLC0415 - only who asks boxes
 
     wanted: dict[str, dict[str, str]] = {}
     for (box, run), one in store.runs.items():

@@ -7,24 +7,24 @@ import sys
 from typing import TYPE_CHECKING
 
 from handbook.gather import Place
-from onbox.commands.project import run_names
-from onbox.contract.boxes import BoxSettings
+from onbox.commands.shared.project import run_names
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.errors import Trouble
+from onbox.model.boxes import BoxSettings
 from onbox.trust import not_accepted
-from patrol.configured import load_settings
-from patrol.known import commands_there
-from patrol.memory import FILE as MEMORY_FILE
+from patrol.config.configured import load_settings
+from patrol.known_projects import commands_there
+from patrol.memory.store import FILE as MEMORY_FILE
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping
 
-    from patrol.settings import Settings
+    from onbox.cli.command import Options
+    from patrol.config.settings import Settings
 
 
-def find_place(args: argparse.Namespace, environ: Mapping[str, str], *, before_launch: bool = False) -> Place:
+def find_place(args: Options, environ: Mapping[str, str], *, before_launch: bool = False) -> Place:
     """The place. `--here`, or a project that has runs of its own and whose boxes nobody ever looked at from here, is
     described as the box that this machine is. before_launch: an onbox.toml is enough. Raises Trouble.
     """

@@ -1,7 +1,7 @@
 """The chain that completes itself on the box.
 
-Open `chain/runner.py` first: it is the loop that everything else serves. `contract/` holds what is on disk,
-`system/` is the only code that touches the operating system. This package imports nothing of the other three.
+Open `chain/runner/runner.py` first: it is the loop that everything else serves. `contract/` holds what is on disk,
+`system/` is the only code that touches the operating system. Imports nothing of the other three packages.
 """
 
 __version__ = "0.1.0"

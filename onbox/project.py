@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.config import Config, ConfigErrors, parse_config, run_name_from
+from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Iterator, Mapping
 
-    from onbox.contract.config_trust import Delicate
+    from onbox.config.trust_keys import Delicate
 
 FILE_LIMIT_BYTES = 1 << 20
 SMALL, SMALL_NESTS = 1 << 14, 64
@@ -136,7 +136,7 @@ def load_project(config_option: str | None, *, asks: Collection[str] = (), given
         stand = ask(stand, asks, os.environ)
     withheld = tuple(one for one in stand.open if one.use not in given)
     if withheld:
-        from onbox.contract.config_trust import without  # noqa: PLC0415 - loaded by now
+        from onbox.config.trust_keys import without  # noqa: PLC0415 - loaded by now
 
         config = _parse(path, without(data, withheld))
     return Project(os.path.dirname(path), path, config, withheld)
@@ -157,7 +157,7 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
     """Each error of a file that has been read, with its line where that can be told; of very many the first."""
-    from onbox.contract.config_place import line_of, lines_of  # noqa: PLC0415 - only a wrong file needs it
+    from onbox.config.lines import line_of, lines_of  # noqa: PLC0415 - only a wrong file needs it
 
     lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
     for error in errors.errors[:ERRORS_SHOWN]:
@@ -202,7 +202,7 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
-    from onbox.contract.config_bounds import bounds_problem  # noqa: PLC0415 - 3 ms that small files save
+    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - 3 ms that small files save
 
     if problem := bounds_problem(text):
         raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")

@@ -14,8 +14,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.consent import agrees
-from onbox.contract.config_trust import find_delicate, hash_of
+from onbox.cli.consent import agrees
+from onbox.config.trust_keys import find_delicate, hash_of
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, parse_object
 from onbox.errors import Trouble
@@ -27,7 +27,7 @@ from onbox.system.files import make_folders, read_file, remove_file, replace_fil
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from onbox.contract.config_trust import Delicate
+    from onbox.config.trust_keys import Delicate
 
 VARIABLE = "ONBOX_TRUST"  # of this process's own environment: "all", or hashes that `onbox trust --show` prints
 ALL = "all"

@@ -1,5 +1,5 @@
 """Looks at the boxes from outside, by cron, and says one line per run every time.
 
-Open `tick.py` first: lock, probe, decide, report, remember. `snapshot.py` holds what a look can bring, `verdict.py`
-what is said of it; `decide/` is the table between them. May import `onbox`; never `sentinels` or `handbook`.
+Open `tick.py` first: lock, look, decide, act, tell, remember. `snapshot.py` holds what a look can bring, `verdict.py`
+what is said of it; `decide/` is the table between them. Imports `onbox`, never `sentinels` or `handbook`.
 """

@@ -1,18 +1,26 @@
-"""The `patrol` command: parse, run, and turn what goes wrong into one clear line and an exit code."""
+"""The `patrol` command: its table, and what goes wrong as one clear line and an exit code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.arguments import Program
-from onbox.boundary import run_as_script, within_boundary
+from onbox.cli.command import Entry
+from onbox.cli.program import Program
 from onbox.contract.exits import Exit
 from patrol.exits import EXIT_MEANINGS
-from patrol.kept import MemoryTrouble
+from patrol.memory.rows import MemoryTrouble
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
+
+
+def _trouble(error: Exception) -> tuple[int, str] | None:
+    if isinstance(error, MemoryTrouble):
+        return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
+    return None
+
 
 PROGRAM = Program(
     "patrol",
@@ -21,35 +29,31 @@ PROGRAM = Program(
     EXIT_MEANINGS,
     "patrol.commands",
     {
-        "add": "add",
-        "check": "check",
-        "tick": "tick",
-        "status": "status",
-        "history": "history",
-        "report": "report",
-        "explain": "explain",
-        "watch": "watch",
-        "ack": "ack",
-        "silence": "ack",
-        "install": "install",
-        "uninstall": "install",
+        "add": Entry("add:run", "add a box and look at it"),
+        "check": Entry("check:run", "is everything there that a tick needs?"),
+        "tick": Entry("tick:run", "look now: one line per run, always"),
+        "status": Entry("status:run", "the last words, and whether the patrol is alive"),
+        "history": Entry("history:run", "what changed and when"),
+        "report": Entry("report:run", "the history as one HTML page"),
+        "explain": Entry("explain:run", "which rule speaks, and why the others do not"),
+        "watch": Entry("watch:run", "look again and again"),
+        "pull": Entry("pull:run", "bring a run's results home"),
+        "verify": Entry("verify:run", "load once what was brought home"),
+        "ack": Entry("ack:run_ack", "acknowledge what is said of a run"),
+        "silence": Entry("ack:run_silence", "let a run be quiet for a while"),
+        "install": Entry("install:run_install", "let cron do the ticks"),
+        "uninstall": Entry("install:run_uninstall", "take the line away; nothing else is touched"),
     },
+    interrupted=(int(Severity.UNKNOWN), "interrupted; nothing on any box was changed by that"),
+    trouble=_trouble,
 )
 
 
-def entry() -> None:
+def entry() -> NoReturn:
     """The console script."""
-    run_as_script(main)
+    PROGRAM.run_as_script()
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
-    interrupted = (int(Severity.UNKNOWN), "interrupted; nothing on any box was changed by that")
-    return within_boundary("patrol", lambda: args.function(args), _trouble, interrupted=interrupted)
-
-
-def _trouble(error: Exception) -> tuple[int, str] | None:
-    if isinstance(error, MemoryTrouble):
-        return Exit.STATE_NOT_WRITTEN, f"the patrol's memory could not be used: {error}"
-    return None
+    return PROGRAM.run(argv)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import run_name_from
 from onbox.outside import safe_line
-from patrol.ssh import NoAnswer, script_with_values
+from patrol.ssh.client import NoAnswer, script_with_values
 
 if TYPE_CHECKING:
-    from patrol.ssh import Answer
+    from patrol.ssh.client import Answer
 
 END_MARK = b"<<<onbox discover end>>>"
 SECONDS = 6  # on the box, for each search

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
-from patrol import codec
-from patrol.before import Before, BoxBefore
+from patrol.config.run_entry import is_asked_for, origin_of
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
-from patrol.decide.scene import gpu_percent, share
-from patrol.decide.way import way_to
-from patrol.kept import BoxNote, Point, RunNote
-from patrol.origin import is_asked_for, origin_of
-from patrol.recall import acknowledgement, fold, fold_box
-from patrol.records import record_to_text
-from patrol.report import line
-from patrol.report_forms import Entry
+from patrol.decide.remote_command import way_to
+from patrol.decide.rule_context import gpu_percent, share
+from patrol.memory import codec
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.rows import BoxNote, Point, RunNote
+from patrol.memory.run_records import record_to_text
+from patrol.memory.update_history import acknowledgement, fold, fold_box
+from patrol.report.lines import line
+from patrol.report.machine_formats import Entry
 from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from onbox.contract.boxes import BoxSettings
+    from onbox.model.boxes import BoxSettings
     from patrol.decide.policy import Policy
-    from patrol.kept import Past
-    from patrol.run_memory import Memories
+    from patrol.memory.rows import Past
+    from patrol.memory.run_memory import Memories
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Verdict
 
@@ -123,7 +123,7 @@ def _known_runs(box: str, snapshot: Snapshot, frame: Frame, seen: set[str]) -> l
 
 
 def _is_settled(before: Before) -> bool:
-    """Whether a person acknowledged its end, or that it is gone. A word on a living run is no word on its loss."""
+    """Whether a person acknowledged its end, or that it is gone. A word on a living run is not a word on its loss."""
     if before.acknowledged is None:
         return False
     ended = before.known_state in [state.value for state in ENDED]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 from onbox.contract.readings import Absent, Maybe
 
 if TYPE_CHECKING:
-    from onbox.contract.boxes import StopAt
     from onbox.contract.progress import Progress
-    from onbox.contract.tracker import TrackerIdentity
     from onbox.logs.cursor import Cursor
+    from onbox.model.boxes import StopAt
+    from onbox.model.tracker import TrackerIdentity
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
-    from patrol.records import RecordText
+    from patrol.memory.run_records import RecordText
 
 NOT_ASKED = Absent("not asked for")
 
@@ -209,7 +209,7 @@ class TrackerLook(NamedTuple):
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
-    run_id, stage, attempt, claimed_state, waiting_for: what its records say; a claim is no proof of life.
+    run_id, stage, attempt, claimed_state, waiting_for: what its records say; a claim is not proof of life.
     runner_alive: the process that keeps the chain; Absent for a watched run. stage_alive: the command itself, of a
     watched run any process, tmux or screen session that belongs to it. Both by pid and start time and boot, never by a
     name alone.

@@ -15,8 +15,9 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.config_fields import ConfigErrors
+from onbox.config.fields import ConfigErrors
 from onbox.contract.exits import Exit
+from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
@@ -24,23 +25,22 @@ from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import try_lock
 from onbox.system.ownership import make_own_folder
+from patrol.collect import look_at_all, seen_defect
 from patrol.defects import note_defect
-from patrol.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
-from patrol.kept import MemoryTrouble, Past, TickNote, must_be_text
-from patrol.looking import look_at_all, seen_defect
-from patrol.memory import Memory
-from patrol.schedule import BadSchedule, cadence_seconds, parse_schedule
+from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
+from patrol.memory.store import Memory
+from patrol.timer.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onbox.contract.boxes import BoxSettings
+    from onbox.model.boxes import BoxSettings
+    from patrol.collect import Seen
+    from patrol.config.settings import Settings
     from patrol.decide.policy import Policy
     from patrol.judge import BoxJudged, Frame
-    from patrol.kept import BoxNote, RunNote
-    from patrol.looking import Seen
-    from patrol.settings import Settings
+    from patrol.memory.rows import BoxNote, RunNote
 
 LOCK = "tick.lock"
 
@@ -136,7 +136,7 @@ def _look_without_state(
     show: Callable[[BoxJudged], None],
     error: StateNotWritten,
 ) -> Ticked:
-    """A full disk or a wrong mode here is no reason not to look; but what is done is done under the lock only."""
+    """A full disk or a wrong mode here is not a reason not to look; but what is done is done under the lock only."""
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())
@@ -179,7 +179,7 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
 
 
 def _patrolled_twice(settings: Settings, now: float) -> list[str]:
-    from patrol.owners import claim_or_tell  # noqa: PLC0415 - of ticks by a timer only
+    from patrol.timer.claims import claim_or_tell  # noqa: PLC0415 - of ticks by a timer only
 
     cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
     return claim_or_tell(settings, now, cadence)
@@ -255,7 +255,7 @@ class _Tick:
 
         if policy is None or not (self.wishes.act and may_act(one)):
             return one
-        from patrol.doing import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
+        from patrol.act.perform import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
 
         try:
             one = resume_dead(self.settings, one, past, self.memory, policy)
@@ -270,7 +270,7 @@ class _Tick:
 
         if not any(undelivered(box) for box in judged):
             return []
-        from patrol.doing import relay_waiting  # noqa: PLC0415 - what sends is loaded only here
+        from patrol.act.perform import relay_waiting  # noqa: PLC0415 - what sends is loaded only here
 
         return relay_waiting(self.settings, judged, self.memory, self.environ)
 
@@ -298,17 +298,10 @@ class _Tick:
         return box_note(instead), [run_note(run, seen.snapshot, now) for run in instead.runs]
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
-        unheard = self.settings.withheld if self.wishes.unattended else ()
-        if self.settings.patrol.textfile is None and self.settings.patrol.ping is None and not unheard:
+        if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
-        from patrol.telling import (  # noqa: PLC0415 - only where they are asked for
-            ping_watcher,
-            tell_not_accepted,
-            write_metrics,
-        )
+        from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
 
-        if unheard:
-            self.troubles += tell_not_accepted(self.settings, self.memory, self.environ)
         if self.settings.patrol.textfile is not None:
             self.troubles += write_metrics(self.settings, judged, began, now)
         if self.settings.patrol.ping is not None:
@@ -317,7 +310,7 @@ class _Tick:
     def _speak(self, judged: Sequence[BoxJudged], now: float) -> None:
         if not self.settings.config.notify.targets:
             return
-        from patrol.speaking import speak  # noqa: PLC0415 - only where somebody is to be told
+        from patrol.tell.messages import speak  # noqa: PLC0415 - only where somebody is to be told
 
         try:
             self.troubles += speak(self.settings, judged, self.environ, now, unattended=self.wishes.unattended)

@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from onbox.contract.key_text import KEY_CHARACTERS
+from onbox.config.key_text import KEY_CHARACTERS
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.clock import monotonic
 from patrol.probe.trackers import known, may_tell_more, with_server
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.readings import Maybe
-    from onbox.contract.tracker import Intent, TrackerIdentity
+    from onbox.model.tracker import Intent, TrackerIdentity
     from onbox.trackers.reading import TrackerRun
-    from patrol.run_memory import Memories, RunMemory
+    from patrol.memory.run_memory import Memories, RunMemory
     from patrol.snapshot import BoxLook, RunLook, TrackerLook
 
 DEFAULT_API = "https://api.wandb.ai"

@@ -15,6 +15,7 @@ sys.path.insert(0, ROOT)
 
 from scripts.docs import (  # noqa: E402 - found by the line above
     commands,
+    configuration,
     next_steps,
     patrol_rules,
     patrol_ssh,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 PAGES: tuple[tuple[str, Callable[[], str]], ...] = (
     ("docs/commands.md", commands.render_page),
+    ("docs/configuration.md", configuration.render_page),
     ("docs/next-steps.md", next_steps.render_page),
     ("docs/triage.md", triage.render_page),
     ("docs/progress.md", progress.render_page),

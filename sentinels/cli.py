@@ -1,4 +1,4 @@
-"""The `sentinel` command: parse, run, and turn what goes wrong into one clear line and an exit code."""
+"""The `sentinel` command: its table, and what goes wrong as one clear line and an exit code."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.arguments import Program
-from onbox.boundary import run_as_script, within_boundary
-from sentinels.outcome import EXIT_MEANINGS, Exit
-from sentinels.places import UnknownBox
+from onbox.cli.boundary import run_as_script
+from onbox.cli.command import Entry
+from onbox.cli.program import Program
+from sentinels.judge.outcome import EXIT_MEANINGS, Exit
+from sentinels.resolve_targets import UnknownBox
 from sentinels.targets import BadTarget
-from sentinels.wait import Signalled
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
     from typing import NoReturn
+
+
+def _trouble(error: Exception) -> tuple[int, str] | None:
+    if isinstance(error, BadTarget):
+        return Exit.USAGE, str(error)
+    if isinstance(error, UnknownBox):
+        return Exit.CONFIG, str(error)
+    return None
+
 
 PROGRAM = Program(
     "sentinel",
@@ -26,7 +34,14 @@ PROGRAM = Program(
     "sentinel wait gpu1:digits && ./next.sh",
     EXIT_MEANINGS,
     "sentinels.commands",
-    {"wait": "wait", "list": "register", "stop": "register", "reap": "register"},
+    {
+        "wait": Entry("wait:run", "wait until it lands, or until it is clear that it will not"),
+        "list": Entry("register:run_list", "who waits for what: age, limit, last contact"),
+        "stop": Entry("register:run_stop", "end waits by target or id"),
+        "reap": Entry("register:run_reap", "clear waits whose process has gone or hangs"),
+    },
+    interrupted=(128 + signal.SIGINT, "interrupted; nothing on any box was changed by that"),
+    trouble=_trouble,
 )
 
 
@@ -36,7 +51,7 @@ def entry() -> None:
 
 
 def _main_and_exit(argv: Sequence[str]) -> NoReturn:
-    code = main(argv)
+    code = PROGRAM.answer(argv)
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -45,29 +60,4 @@ def _main_and_exit(argv: Sequence[str]) -> NoReturn:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    args = PROGRAM.parser(argv[0] if argv else None).parse_args(argv)
-    interrupted = (128 + signal.SIGINT, "interrupted; nothing on any box was changed by that")
-    return within_boundary("sentinel", lambda: _run(args), _trouble, interrupted=interrupted)
-
-
-def _run(args: argparse.Namespace) -> int:
-    try:
-        return int(args.function(args))
-    except Signalled as signalled:
-        return _die_of(signalled.number)
-
-
-def _die_of(number: int) -> int:
-    """End as the signal would have ended us, so that the caller's shell sees what it was; everything is cleaned up."""
-    sys.stdout.flush()
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    return 128 + number
-
-
-def _trouble(error: Exception) -> tuple[int, str] | None:
-    if isinstance(error, BadTarget):
-        return Exit.USAGE, str(error)
-    if isinstance(error, UnknownBox):
-        return Exit.CONFIG, str(error)
-    return None
+    return PROGRAM.run(argv)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.units import format_duration
+from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
-from sentinels.channel import last_contact
-from sentinels.outcome import Outcome
+from sentinels.judge.outcome import Outcome
+from sentinels.link.channel import last_contact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.note import Noted
-    from sentinels.outcome import Finding
-    from sentinels.source import Source
+    from sentinels.judge.note import Noted
+    from sentinels.judge.outcome import Finding
+    from sentinels.link.source import Source
     from sentinels.wait import Wait
 
 SCHEMA = 1
@@ -89,5 +89,5 @@ def progress_line(wait: Wait, now: float) -> str:
 
 
 def warnings(conditions: Sequence[Noted]) -> list[str]:
-    """Notes that a person must see at once, though it is no terminal: why the wait may last longer than expected."""
+    """Notes that a person must see at once, though it is not a terminal: why the wait may last longer than expected."""
     return [f"{safe_line(one.target.text)}: {one.note}" for one in conditions if one.warns]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import name_problem
-from onbox.contract.units import parse_duration, parse_size
+from onbox.model.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,7 +73,7 @@ def parse_target(text: str) -> Target:
         return Target(Kind.MARKER, text, box, path)
     problem = name_problem(path)
     if problem is not None:
-        raise BadTarget(f"{text!r}: {path!r} is no run ({problem}) and no path (wanted: {box}:/PATH/MARKER)")
+        raise BadTarget(f"{text!r}: {path!r} is not a run ({problem}) and no path (wanted: {box}:/PATH/MARKER)")
     return Target(Kind.RUN, text, box, path)
 
 

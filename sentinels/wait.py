@@ -12,18 +12,18 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.units import format_duration
+from onbox.model.units import format_duration
 from onbox.system.clock import monotonic, wall
-from sentinels.channel import LOCAL, last_contact
-from sentinels.outcome import Finding, Outcome, combine
+from sentinels.judge.outcome import Finding, Outcome, combine
+from sentinels.link.channel import LOCAL, last_contact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
-    from sentinels.jobs import JobCondition
-    from sentinels.judge import Condition
-    from sentinels.source import Source
+    from sentinels.judge.conditions import Condition
+    from sentinels.judge.jobs import JobCondition
+    from sentinels.link.source import Source
 
 LONGEST_TURN_SECONDS = 5.0
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

@@ -17,7 +17,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.system.limit import TooLong, time_limit
+from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ PACKAGES = ("onbox", "patrol", "sentinels", "handbook")
 SEARCHES = {"search", "finditer", "findall", "sub", "subn", "split"}
 METHODS = SEARCHES | {"match", "fullmatch"}
 FIELDS = ("pattern", "regex", "hint", "folder")  # of rows that hold a pattern as a string
-GLOBS = ("onbox.contract.config_trust",)  # modules in which `pattern` is none of `re`
+GLOBS = ("onbox.config.trust_keys",)  # modules in which `pattern` is none of `re`
 LETTERS = "a0 -=_./:,\t\n[(\"'#*A%@|\\+é"  # what stands for a class of characters: the first few that are in it
 STOPS = ("", "\0")  # behind the pumped part: what makes most patterns fail there
 SCREEN_LENGTH, LENGTH = 400, 1600  # of the texts: to choose the worst ones, and to measure them
@@ -127,7 +127,7 @@ def _inline(module: ModuleType) -> Iterator[Shipped]:
 
 
 def unknown() -> set[str]:
-    """Modules that ask `re` for a pattern which only the running function knows, and which is no field of a row."""
+    """Modules that ask `re` for a pattern which only the running function knows, and which is not a field of a row."""
     return {
         module.__name__
         for module in modules()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.system.process import Entry, process_table
-from patrol.ssh import Answer, NoAnswer, Target, ask, script_with_values
+from patrol.ssh.client import Answer, NoAnswer, Target, ask, script_with_values
 from tests.box import wait_until
 
 if TYPE_CHECKING:

@@ -29,6 +29,14 @@ def test_every_file_of_the_architecture_is_there() -> None:
     assert missing == []
 
 
+def test_every_file_of_the_walks_is_there() -> None:
+    walks = (REPOSITORY / "docs/architecture.md").read_text().partition("## Four walks")[2]
+    files = {path.relative_to(REPOSITORY).as_posix() for top in PACKAGES for path in (REPOSITORY / top).rglob("*.py")}
+    named = re.findall(r"`([\w/]+\.py)`", walks)
+    assert len(named) > 30
+    assert [name for name in named if not any(file.endswith(f"/{name}") or file == name for file in files)] == []
+
+
 def test_every_package_has_its_room() -> None:
     rooms = (REPOSITORY / "docs/architecture.md").read_text()
     named = set(re.findall(r"([\w]+)/", rooms))

@@ -1,4 +1,4 @@
-"""An engine's name stands in its own modules and in the one table (onbox/contract/engines.py), and nowhere else."""
+"""An engine's name stands in its own modules and in the one table (onbox/model/engines.py), and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.table import cluster_of, probe_of, stages_of
-from onbox.contract.config_backends import PARTS
-from onbox.contract.engines import CLUSTERS, ENGINES, NAMES, ON_BOX, PER_STAGE
+from onbox.config.tables.engines import PARTS
+from onbox.model.engines import CLUSTERS, ENGINES, NAMES, ON_BOX, PER_STAGE
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from onbox.contract.engines import Engine
+    from onbox.model.engines import Engine
 
 PACKAGES = ("onbox", "patrol", "sentinels", "handbook")
-TABLE = "onbox/contract/engines.py"
+TABLE = "onbox/model/engines.py"
 _WORD = re.compile(rf"(?i)(?<![a-z])(?:{'|'.join(NAMES)})(?![a-z])")
 EXCEPTIONS = {
     "onbox/triage/": "reads the words of whatever program broke, with or without a back end",
+    "onbox/logs/model/": "reads the prefixes that launchers put before a line",
     "onbox/backends/log_signs.py": "reads the words of programs, too, and names where they come from",
     "onbox/preflight/session.py": "names the scheduler whose job this shell is part of, not a back end",
     "onbox/commands/chain.py": "an example in its help",
@@ -92,7 +93,7 @@ def test_every_module_of_a_row_has_what_its_users_ask_of_it(row: Engine) -> None
     part = PARTS[row.name]
     assert callable(import_module(row.backend).make)
     assert callable(import_module(row.check).CHECK.check)
-    assert f"#[{row.name}]\n" in part.template
+    assert f"[{row.name}]" == part.keys.HEADER
     if row.name in PER_STAGE:
         assert callable(stages_of(row.name).fit)
         assert callable(stages_of(row.name).requeue_argv)
@@ -103,7 +104,7 @@ def test_every_module_of_a_row_has_what_its_users_ask_of_it(row: Engine) -> None
         assert f"onbox_queue_{row.name}()" in probe.QUEUE
         assert all(map(callable, (probe.parse_probe, probe.has_no_commands, probe.read_names)))
     if row.name in CLUSTERS:
-        assert row.address_key in part.keys
+        assert row.address_key in part.keys.names()
         assert part.job_id is not None
         assert part.job_id(part.job_example) == part.job_example
         module = cluster_of(row.name)

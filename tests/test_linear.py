@@ -41,7 +41,7 @@ def test_every_pattern_takes_linear_time() -> None:
 def test_the_patterns_are_found() -> None:
     """Those of the tables, of the modules and of calls; a table that is not seen would escape."""
     places = {one.place.replace(":", ".").rsplit(".", 1)[0] for one in shipped()}
-    assert {"onbox.redact", "onbox.logs.shapes", "onbox.logs.links", "patrol.ssh_words"} <= places
+    assert {"onbox.redact", "onbox.logs.shapes", "onbox.logs.links", "patrol.ssh.client_errors"} <= places
     patterns = {one.pattern for one in shipped()}
     from onbox.redact import ROWS as FORMS
     from onbox.triage.rules import ROWS
@@ -51,10 +51,14 @@ def test_the_patterns_are_found() -> None:
 
 def test_no_pattern_hides_in_a_call() -> None:
     """What a running function hands to `re` is the user's own, has a time limit, or is a row's that is found above."""
-    users = {"onbox.contract.config_values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.scan"}
-    users |= {"patrol.probe.watched", "sentinels.lookout_items", "sentinels.targets"}
+    users = {"onbox.config.values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.scan"}
+    users |= {"patrol.probe.watched", "sentinels.box.lookout_items", "sentinels.targets", "onbox.sweep.metrics"}
     of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rows"}
-    plain = {"onbox.logs.tables", "onbox.preflight.engine_iris", "sentinels.engine_look"}  # a word in it, or one of two
+    plain = {
+        "onbox.logs.tables",
+        "onbox.preflight.engine_iris",
+        "sentinels.judge.engine_state",
+    }  # one word or two
     assert unknown() <= users | of_rows | plain
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.contract.key_text import ADDRESS_CHARACTERS, key_problem
+from onbox.config.key_text import ADDRESS_CHARACTERS, key_problem
 from onbox.system.files import read_file
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.backends.base import Order
-    from onbox.contract.manifest import Stage
+    from onbox.model.manifest import Stage
 
 Options = tuple[tuple[str, str | None], ...]
 

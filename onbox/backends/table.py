@@ -1,11 +1,11 @@
-"""What does the work of an engine, by the table of engines (onbox/contract/engines.py). Loaded on use."""
+"""What does the work of an engine, by the table of engines (onbox/model/engines.py). Loaded on use."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from onbox.contract.engines import BY_NAME
+from onbox.model.engines import BY_NAME
 
 if TYPE_CHECKING:
     import re
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from onbox.backends.base import Backend, Job, Order
     from onbox.backends.cluster import ClusterLook, NoLook, Questions
-    from onbox.contract.manifest import Stage
     from onbox.contract.readings import Maybe
+    from onbox.model.manifest import Stage
 
 
 def make_backend(name: str, settings: Mapping[str, Any], folder: str) -> Backend:

@@ -1,4 +1,5 @@
-"""The chain that completes itself: plan, run, judge, mark. Open `runner.py` first, then `stage_run.py`.
+"""The chain that completes itself: plan, run, judge, mark. Open `runner/runner.py` first, then
+`runner/stage_run.py`.
 
-`launch.py` and `view.py` run in the user's terminal; `runner.py` and what it calls run detached and stay light.
+`launch.py` and `viewer/` run in the user's terminal; `runner/` and what it calls run detached and stay light.
 """

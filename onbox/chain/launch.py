@@ -1,7 +1,7 @@
 """From a definition to a live runner: one runner per run, whoever calls, however often.
 
-Steps: 1. take the lock, or find who has it; 2. see what earlier runs left, and refuse what would be a wrong skip;
-3. freeze the definition into run.json; 4. start the detached runner, which inherits the lock.
+With the run's lock in hand (`state/run_lock.py`): 1. see what earlier runs left, and refuse what would be a wrong skip;
+2. freeze the definition into run.json; 3. start the detached runner, which inherits the lock.
 """
 
 from __future__ import annotations
@@ -10,37 +10,31 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.earlier import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
-from onbox.chain.environment import run_dir_assignment
-from onbox.chain.folders import make_run_folders
-from onbox.chain.holder import Holder, clear_holder, read_holder
-from onbox.chain.owned import refuse_foreign_run
-from onbox.chain.process_main import start_runner
-from onbox.chain.replay import History, replay
-from onbox.chain.slots import read_marker, read_slot
-from onbox.chain.status_file import read_status
+from onbox.chain.command.environment import run_dir_assignment
+from onbox.chain.runner.runner_process import start_runner
+from onbox.chain.state.earlier_results import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
+from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.chain.state.replay import History, replay
+from onbox.chain.state.run_lock import StillAlive
+from onbox.chain.state.slots import read_marker, read_slot
 from onbox.contract.differences import Difference, Side, find_differences
 from onbox.contract.events import parse_events
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
-from onbox.contract.runfile import FrozenStage, RunHead, is_apart, parse_head, parse_stages, render_runfile
+from onbox.contract.runfile import FrozenStage, is_apart, render_runfile
 from onbox.outside import safe_line
-from onbox.system.clock import pause
-from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, replace_file
+from onbox.system.files import replace_file
 from onbox.system.journal import read_lines
-from onbox.system.lock import try_lock
-from onbox.system.process import Identity, boot_id, find_tree, high, high_pipe, is_alive
+from onbox.system.process import find_tree, high, high_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from onbox.contract.manifest import Stage
+    from onbox.chain.state.run_lock import Taken
     from onbox.contract.paths import RunPaths
+    from onbox.model.manifest import Stage
 
     Announce = Callable[[tuple[Difference, ...]], None]
-
-HOLDER_PATIENCE_SECONDS = 10.0
-HOLDER_LOOK_SECONDS = 0.02
 
 
 class Definition(NamedTuple):
@@ -62,12 +56,6 @@ class Definition(NamedTuple):
         return Place(self.paths, None if apart else str(self.head["project"]), str(self.head["run_id"]))
 
 
-class Taken(NamedTuple):
-    """The lock is ours: free to start."""
-
-    lock_fd: int
-
-
 class Launched(NamedTuple):
     """A runner was started: its pid, and a pipe that tells when it journaled something and when it ended."""
 
@@ -81,14 +69,6 @@ class AlreadyDone(NamedTuple):
     stage_count: int
 
 
-class StillAlive(Exception):
-    """The state directory is new, yet processes of a run in this very place are alive: it was removed under them."""
-
-    def __init__(self, pids: list[int]) -> None:
-        self.pids = pids
-        super().__init__(f"pids {pids}")
-
-
 class OtherStageAlive(Exception):
     """A stage that is not part of the chain to start is alive, left by a runner that is gone."""
 
@@ -99,59 +79,6 @@ class OtherStageAlive(Exception):
 
 class Forgets(Exception):
     """The run would be another, shorter one, and a stage of it that is not done would be forgotten."""
-
-
-class HolderUnknown(Exception):
-    """The lock is held and nobody says by whom."""
-
-
-def take_lock(paths: RunPaths) -> Taken | Holder:
-    """The run's lock, or who has it. Raises HolderUnknown, LockUnsupported, StateNotWritten; Trouble where others could
-    have written what the run says.
-    """
-    make_run_folders(paths)
-    refuse_foreign_run(paths)
-    if not os.path.exists(paths.lock):
-        _refuse_removed_lock(paths)
-    waited = 0.0
-    while waited < HOLDER_PATIENCE_SECONDS:
-        fd = try_lock(paths.lock)
-        if fd is not None:
-            clear_holder(fd)
-            return Taken(fd)
-        holder = read_holder(paths.lock)
-        if holder is not None and (holder.host != os.uname().nodename or is_alive(holder.identity)):
-            return holder
-        # A runner that just took the lock is about to sign it (the signature of one that died may still be there), or
-        # a reader probes it for an instant. Neither tells when it is through, so look again.
-        pause(HOLDER_LOOK_SECONDS)
-        waited += HOLDER_LOOK_SECONDS
-    raise HolderUnknown(paths.lock)
-
-
-def _refuse_removed_lock(paths: RunPaths) -> None:
-    """No lock file, yet the last status names a live runner: somebody removed the file under it."""
-    status = read_status(paths) or {}
-    runner = status.get("runner") or {}
-    if runner.get("boot_id") != boot_id() or runner.get("host") != os.uname().nodename:
-        return
-    if is_alive(Identity(int(runner.get("pid", 0)), int(runner.get("start_ticks", 0)))):
-        raise StillAlive([int(runner["pid"])])
-
-
-def read_head(paths: RunPaths) -> RunHead | None:
-    """The head of the frozen definition; None if there is none. Raises OSError, ValueError."""
-    try:
-        with open_plain(paths.manifest) as file:
-            return parse_head(file.readline(LINE_LIMIT_BYTES))
-    except FileNotFoundError:
-        return None
-
-
-def read_stages(paths: RunPaths) -> Iterator[FrozenStage]:
-    """The frozen stages, one at a time. Raises OSError, ValueError."""
-    with open_plain(paths.manifest) as file:
-        yield from parse_stages(lines_of(file), parse_head(file.readline(LINE_LIMIT_BYTES)).stage_count)
 
 
 def launch(
@@ -212,7 +139,10 @@ def _unclaimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> I
     if place.project is None or not any(one.stage.artifacts for one in stages):
         yield
         return
-    from onbox.chain.claims import one_start_at_a_time, refuse_claimed  # noqa: PLC0415 - only where there are artifacts
+    from onbox.chain.artifacts.claims import (  # noqa: PLC0415 - only where there are artifacts
+        one_start_at_a_time,
+        refuse_claimed,
+    )
 
     to_run = [one.stage for one in stages if one.stage.name in wishes.redo or not _is_done(place.paths, one)]
     with one_start_at_a_time(place.paths):
@@ -237,7 +167,7 @@ def _head_with_changes(definition: Definition, history: History) -> dict[str, An
         return head  # a damaged run.json is replaced, and nothing can be compared with it
     if old is None or not history.launches:
         return head
-    from onbox.chain.identity import look_at_git  # noqa: PLC0415 - only for a relaunch
+    from onbox.chain.command.code_identity import look_at_git  # noqa: PLC0415 - only for a relaunch
 
     head["git"] = look_at_git(str(head["project"]))
     found = find_differences(Side(old.data, old_stages), Side(head, [stage for stage, _ in definition.stages]))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.gpu import NO_DEVICE, Gpu, GpuProcess, GpuReading, LostGpu, may_have_gpu, read_gpus
 from onbox.contract.readings import Absent, Unseen, plain, unplain
-from onbox.system.asking import Asker, Silence
-from onbox.system.relaunch import PACKAGE_ROOT
+from onbox.system.child_query import Asker, Silence
+from onbox.system.self_exec import PACKAGE_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import NOT_COUNTED, Room, look_at_room
 from onbox.contract.readings import Unseen, plain
-from onbox.system.asking import Asker, Silence
-from onbox.system.relaunch import bare_child_words
+from onbox.system.child_query import Asker, Silence
+from onbox.system.self_exec import bare_child_words
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe

@@ -1,33 +1,34 @@
-"""`onbox init`: write a commented onbox.toml."""
+"""`onbox init`: write an onbox.toml to begin with."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from onbox.contract.config import run_name_from
+import click
+
+from onbox.cli.command import command
+from onbox.config.parse import run_name_from
+from onbox.config.template import render_template
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE
-from onbox.contract.template import render_template
 from onbox.errors import Trouble
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 example:
   cd my-project && onbox init && $EDITOR onbox.toml && onbox chain
+  onbox init --full --stdout    every key, with its default and an example
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("init", help=f"write a commented {CONFIG_FILE} here", epilog=EXAMPLES)
-    parser.add_argument("--stdout", action="store_true", help="print it instead of writing it")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    text = render_template(run_name_from(os.path.basename(os.getcwd())))
+@command(EXAMPLES)
+@click.option("--stdout", is_flag=True, help="print it instead of writing it")
+@click.option("--full", is_flag=True, help="every key, with its default and an example")
+def run(args: Options) -> int:
+    text = render_template(run_name_from(os.path.basename(os.getcwd())), full=args.full)
     if args.stdout:
         print(text, end="")
         return Exit.DONE
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             file.write(text)
     except FileExistsError as error:
         raise Trouble(
-            Exit.USAGE, f"{path} is there already and was left as it is; see the template: onbox init --stdout"
+            Exit.USAGE, f"{path} is there already and was left as it is; see every key: onbox init --full --stdout"
         ) from error
     except OSError as error:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"cannot write {path}: {error.strerror}") from error

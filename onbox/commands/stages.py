@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from onbox.commands.project import add_config_option, load_project
+import click
+
+from onbox.cli.command import command, config_option
+from onbox.commands.shared.project import load_project
 from onbox.contract.exits import Exit
-from onbox.contract.manifest import stage_to_dict
+from onbox.model.manifest import stage_to_dict
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 example:
@@ -20,16 +23,11 @@ example:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("stages", help="the configured stages", epilog=EXAMPLES)
-    add_config_option(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--names", action="store_true", help="names only")
-    how.add_argument("--json", action="store_true", help="all their settings as one JSON object")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES, exclusive=[("--names", "--json")])
+@config_option
+@click.option("--names", is_flag=True, help="names only")
+@click.option("--json", is_flag=True, help="all their settings as one JSON object")
+def run(args: Options) -> int:
     stages = load_project(args.config).config.stages
     if args.json:
         print(json.dumps({"schema": 1, "stages": [stage_to_dict(stage) for stage in stages]}, indent=2))

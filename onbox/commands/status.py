@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.launch import read_head
-from onbox.chain.look import RunView, look_at_run
-from onbox.commands.project import add_config_option, existing_run, how_to_start, load_project_to_read, run_names
-from onbox.commands.status_data import as_data
-from onbox.commands.status_text import render_status
+import click
+
+from onbox.chain.run_status import RunView, look_at_run
+from onbox.chain.state.frozen_run import read_head
+from onbox.cli.command import command, config_option, json_option
+from onbox.commands.shared.arguments import run_argument
+from onbox.commands.shared.project import existing_run, how_to_start, load_project_to_read, run_names
+from onbox.commands.show.status_data import as_data
+from onbox.commands.show.status_text import render_status
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
 
 if TYPE_CHECKING:
-    import argparse
-
-    from onbox.chain.job_view import JobView
+    from onbox.chain.jobs.job_view import JobView
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
 STATUS_EXAMPLES = """\
@@ -32,16 +35,6 @@ example:
 """
 
 
-def add(subparsers: Any) -> None:
-    status = subparsers.add_parser("status", help="what a run is doing now", epilog=STATUS_EXAMPLES)
-    status.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    runs = subparsers.add_parser("runs", help="the runs of this project", epilog=RUNS_EXAMPLES)
-    for parser, function in ((status, run_status), (runs, run_runs)):
-        add_config_option(parser)
-        parser.add_argument("--json", action="store_true", help="one JSON object")
-        parser.set_defaults(function=function)
-
-
 def _look(paths: RunPaths) -> RunView:
     try:
         view = look_at_run(paths)
@@ -52,7 +45,12 @@ def _look(paths: RunPaths) -> RunView:
     return view
 
 
-def run_status(args: argparse.Namespace) -> int:
+@command(STATUS_EXAMPLES)
+@run_argument
+@click.option("--wide", is_flag=True, help="All that is known, on lines of any length.")
+@config_option
+@json_option
+def run_status(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     if _is_sweep(paths):
         from onbox.commands.sweep_show import show_status_at  # noqa: PLC0415 - only for a sweep
@@ -60,7 +58,7 @@ def run_status(args: argparse.Namespace) -> int:
         return show_status_at(args, paths)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
-    print(json.dumps(data, indent=2) if args.json else render_status(view, data))
+    print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
 
 
@@ -72,23 +70,26 @@ def _is_sweep(paths: RunPaths) -> bool:
     return head is not None and is_sweep(head)
 
 
-def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | None]:
-    """The view with the word of the engine that the run was handed to, and the jobs; None: it has none."""
-    if not isinstance(view.head.data.get("backend"), dict):
-        return view, None
-    from onbox.commands.backend_view import look_with_engine  # noqa: PLC0415 - only for a run on an engine
-
-    found = look_with_engine(paths, view)
-    return (view, None) if found is None else (found.view, found)
-
-
 def _sweep_row(paths: RunPaths) -> dict[str, Any]:
     from onbox.sweep.look import look_at_sweep  # noqa: PLC0415 - only for a sweep
 
     return look_at_sweep(paths).data
 
 
-def run_runs(args: argparse.Namespace) -> int:
+def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | None]:
+    """The view with the word of the engine that the run was handed to, and the jobs; None: it has none."""
+    if not isinstance(view.head.data.get("backend"), dict):
+        return view, None
+    from onbox.commands.engine.view import look_with_engine  # noqa: PLC0415 - only for a run on an engine
+
+    found = look_with_engine(paths, view)
+    return (view, None) if found is None else (found.view, found)
+
+
+@command(RUNS_EXAMPLES)
+@config_option
+@json_option
+def run_runs(args: Options) -> int:
     project = load_project_to_read(args.config)
     rows = []
     for name in run_names(project.state_dir):

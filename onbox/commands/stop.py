@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.environment import attempt_assignment
-from onbox.chain.holder import Holder
-from onbox.chain.launch import HolderUnknown, read_head, read_stages, take_lock
-from onbox.chain.look import look_at_run
-from onbox.chain.slots import read_slot
-from onbox.chain.starting import find_keeper
-from onbox.chain.view import ask_to_stop, configured_grace
-from onbox.commands.project import add_config_option, load_project_to_read, run_to_act_on
+import click
+
+from onbox.chain.command.environment import attempt_assignment
+from onbox.chain.run_status import look_at_run
+from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.run_lock import HolderUnknown, take_lock
+from onbox.chain.state.slots import read_slot
+from onbox.chain.viewer.viewer import ask_to_stop, configured_grace
+from onbox.cli.command import command, config_option
+from onbox.commands.shared.arguments import run_argument
+from onbox.commands.shared.notices import catch_up_notices
+from onbox.commands.shared.project import load_project_to_read, run_to_act_on
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
-from onbox.contract.paths import RunPaths
+from onbox.contract.paths import SWEEP, RunPaths
 from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState
-from onbox.contract.sweep import SWEEP
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
@@ -26,7 +31,7 @@ from onbox.system.journal import Journal
 from onbox.system.process import end_tree, has_open, is_alive, wait_for_ends
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -38,18 +43,6 @@ examples:
 KILL_PATIENCE_SECONDS = 20.0  # what ending a tree with SIGKILL, judging and journaling may take after the grace
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("stop", help="end a run; `onbox resume` continues it", epilog=EXAMPLES)
-    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    add_config_option(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)"
-    )
-    how.add_argument("--now", action="store_true", help="no grace: SIGKILL at once")
-    parser.set_defaults(function=run)
-
-
 def _grace(text: str) -> float:
     seconds = float(text)
     if not 0 <= seconds < 1e9:
@@ -57,7 +50,12 @@ def _grace(text: str) -> float:
     return seconds
 
 
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES, exclusive=[("--grace", "--now")])
+@run_argument
+@config_option
+@click.option("--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
+@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+def run(args: Options) -> int:
     return stop_run(run_to_act_on(load_project_to_read(args.config), args.run), args.grace, now=args.now)
 
 
@@ -69,9 +67,7 @@ def stop_run(paths: RunPaths, grace_seconds: float | None, *, now: bool = False)
     try:
         holder = take_lock(paths)
     except HolderUnknown as unknown:
-        raise Trouble(
-            Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that does not say who it is"
-        ) from unknown
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that cannot be identified") from unknown
     if isinstance(holder, Holder):
         return _stop_runner(paths, holder, grace)
     try:
@@ -86,7 +82,7 @@ def _is_on_engine(paths: RunPaths) -> bool:
 
 
 def _stop_jobs(paths: RunPaths, grace_seconds: float) -> int:
-    from onbox.commands.backend_stop import stop_jobs  # noqa: PLC0415 - only for a run on an engine
+    from onbox.commands.engine.stop import stop_jobs  # noqa: PLC0415 - only for a run on an engine
 
     if not stop_jobs(paths, grace_seconds):
         print("nothing runs")
@@ -169,11 +165,8 @@ def _stop_cells(paths: RunPaths, grace_seconds: float) -> int:
         _journal_stop(paths, SWEEP)  # before the cells end: none of them must start a new runner
     for cell in view["running_cells"]:
         stop_run(RunPaths(cell["state_dir"]), grace_seconds)
-    print(
-        f"stopped {len(view['running_cells'])} cells; {_goes_on_with(paths)}"
-        if view["running_cells"]
-        else "nothing runs"
-    )
+    count = len(view["running_cells"])
+    print(f"stopped {count} cells; {_goes_on_with(paths)}" if count else "nothing runs")
     return Exit.DONE
 
 
@@ -195,15 +188,4 @@ def _journal_stop(paths: RunPaths, stage: str) -> None:
     journal = Journal(paths.journal)
     journal.append(b"".join(map(render_event, records)))
     journal.close()
-    tell(paths)
-
-
-def tell(paths: RunPaths) -> None:
-    """No runner lives that would put it into the outbox."""
-    from onbox.notify.courier import Courier  # noqa: PLC0415 - only when there is no runner
-
-    head = read_head(paths)
-    if head is not None and head.data.get("notify"):
-        courier = Courier(paths, head, dict(os.environ))
-        courier.catch_up()
-        courier.kick()
+    catch_up_notices(paths)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.arguments import Parser
-from onbox.commands.project import add_config_option
+import click
+
+from onbox.cli.command import Group, argument, command, config_option
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -28,151 +30,137 @@ Repeating the command never runs a cell twice: it attaches to the live sweep, or
 that fails does not end the sweep; the exit code is 0 only if every cell is done or was skipped by a person.
 """
 START = "start"
+_COMMAND = "onbox.sweep.command"
+HOW = [("--detach", "--inline")]
 
 
-class _WithStart(Parser):
+class _Sweep(Group):
     """What does not begin with one of its commands is the start of a sweep; what follows `--` is the cells' command."""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        words: list[str] = list(args or ())
-        known = self._commands()[1]
-        command: list[str] = []
-        if "--" in words:
-            at = words.index("--")
-            words, command = words[:at], words[at + 1 :]
-        words = list(_with_sort_key(words))
-        if not words or (words[0] not in known and words[0] not in ("-h", "--help")):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        at = args.index("--") if "--" in args else len(args)
+        words, ctx.meta[_COMMAND] = args[:at], args[at + 1 :]
+        if not words or (words[0] not in self.commands and words[0] not in ("-h", "--help")):
             words = [START, *words]
-        found, rest = super().parse_known_args(words, namespace)
-        found.command = command
-        return found, rest
+        return super().parse_args(ctx, words)
 
 
-def _with_sort_key(words: Sequence[str]) -> Iterator[str]:
-    """`--sort -accuracy` as one word: argparse would take the second one for an option."""
-    rest = iter(words)
-    for word in rest:
-        value = next(rest, None) if word == "--sort" else None
-        yield word if value is None else f"{word}={value}"
-
-
-def add(subparsers: Any) -> None:
-    subparsers._parser_class = _WithStart  # noqa: SLF001 - argparse makes all commands of one class
-    parser = subparsers.add_parser("sweep", help="run many cells of a parameter grid or a queue", epilog=EXAMPLES)
-    subparsers._parser_class = Parser  # noqa: SLF001
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    _add_start(commands.add_parser(START, help="start it, or go on (this is what no command at all means)"))
-    _add_simple(commands, "resume", run_resume, "go on as it was frozen, whatever onbox.toml says now")
-    _add_simple(commands, "status", run_status, "how the sweep stands")
-    _add_simple(commands, "stop", run_stop, "end it; the cells that run end gracefully and are not lost")
-    _add_simple(commands, "retry-failed", run_retry, "run the failed cells again, and go on")
-    _add_simple(commands, "table", run_table, "the metrics that the cells left")
-    skip = commands.add_parser("skip", help="these cells are not to be run, by your word")
-    skip.add_argument("cells", nargs="+", metavar="CELL", help="its name, as status and table show it")
-    _add_common(skip, run_skip)
-
-
-def _add_start(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("axes", nargs="*", metavar="NAME=VALUES", help="1e-3,1e-4 or 0..4, or a JSON list")
-    parser.add_argument("--cells", metavar="FILE", help="a file with one cell on each line: NAME=VALUE NAME=VALUE")
-    parser.add_argument("--stage", action="append", default=[], help="of onbox.toml (default: [sweep] stages, or all)")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="how many cells run at once (default: 1)")
-    parser.add_argument("--gpus", type=int, metavar="N", help="free GPUs for each cell (CUDA_VISIBLE_DEVICES)")
-    parser.add_argument(
-        "--retry", metavar="CLASS,…[:MAX]", help="failure classes after which a cell's command is retried"
+def _common(function: Any) -> Any:
+    declared = (
+        config_option,
+        click.option("--name", metavar="SWEEP", help="name of the sweep (default: [sweep] name, or sweep)"),
+        click.option("--json", is_flag=True, help="JSON instead of text"),
     )
-    parser.add_argument("--max-failures", type=int, metavar="N", help="give up when more cells than that have failed")
-    parser.add_argument(
-        "--same-failures", type=int, metavar="N", help="give up after N equal failures in a row; 0: never"
-    )
-    parser.add_argument(
-        "--metrics", metavar="FILE", help="a cell's JSON file with numbers, such as runs/{cell}/metrics.json"
-    )
-    parser.add_argument(
-        "--metrics-regex", metavar="REGEX", help="with a named group for each metric, for the last log line"
-    )
-    parser.add_argument("--sort", metavar="METRIC", help='"-accuracy": the largest is the best')
-    parser.add_argument("--again", action="store_true", help="every cell anew; what earlier ones left is moved aside")
-    parser.add_argument("--dry-run", action="store_true", help="show the cells and their commands, and start nothing")
-    _add_how(parser)
-    _add_common(parser, run_start)
+    for option in reversed(declared):
+        function = option(function)
+    return function
 
 
-def _add_how(parser: argparse.ArgumentParser) -> None:
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("-d", "--detach", action="store_true", help="return once the first cell runs")
-    how.add_argument("--inline", action="store_true", help="run in this process (containers, systemd)")
+def _how(function: Any) -> Any:
+    inline = click.option("--inline", is_flag=True, hidden=True, help="run in this process (containers, systemd)")
+    return click.option("-d", "--detach", is_flag=True, help="return once the first cell runs")(inline(function))
 
 
-def _add_simple(commands: Any, name: str, function: Any, help_text: str) -> None:
-    parser = commands.add_parser(name, help=help_text)
-    parser.add_argument("sweep", nargs="?", metavar="SWEEP", help="its name")
-    if name in ("resume", "retry-failed"):
-        _add_how(parser)
-    if name == "stop":
-        parser.add_argument("--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL of a cell")
-        parser.add_argument("--now", action="store_true", help="no grace: SIGKILL at once")
-    if name == "table":
-        parser.add_argument("--sort", metavar="METRIC", help='"-accuracy": the largest first (default: [sweep] sort)')
-        parser.add_argument("--csv", action="store_true", help="for a spreadsheet: every number as it is")
-        parser.add_argument("--all", action="store_true", help="every cell, however many")
-    _add_common(parser, function)
+_named = argument("sweep", required=False, metavar="SWEEP", help="its name")
 
 
-def _add_common(parser: argparse.ArgumentParser, function: Any) -> None:
-    add_config_option(parser)
-    parser.add_argument("--name", metavar="SWEEP", help="name of the sweep (default: [sweep] name, or sweep)")
-    parser.add_argument("--json", action="store_true", help="JSON instead of text")
-    parser.set_defaults(function=function)
+@command(exclusive=HOW)
+@argument("axes", nargs=-1, metavar="NAME=VALUES", help="1e-3,1e-4 or 0..4, or a JSON list")
+@click.option("--cells", metavar="FILE", help="a file with one cell on each line: NAME=VALUE NAME=VALUE")
+@click.option("--stage", multiple=True, metavar="STAGE", help="of onbox.toml (default: [sweep] stages, or all)")
+@click.option("-j", "--jobs", type=int, metavar="N", help="how many cells run at once (default: 1)")
+@click.option("--gpus", type=int, metavar="N", help="free GPUs for each cell (CUDA_VISIBLE_DEVICES)")
+@click.option("--retry", metavar="CLASS,…[:MAX]", help="failure classes after which a cell's command is retried")
+@click.option("--max-failures", type=int, metavar="N", help="give up when more cells than that have failed")
+@click.option("--same-failures", type=int, metavar="N", help="give up after N equal failures in a row; 0: never")
+@click.option("--metrics", metavar="FILE", help="a cell's JSON file with numbers, such as runs/{cell}/metrics.json")
+@click.option("--metrics-regex", metavar="REGEX", help="a named group for each metric, for the last log line")
+@click.option("--sort", metavar="METRIC", help='"-accuracy": the largest is the best')
+@click.option("--again", is_flag=True, help="every cell anew; what earlier ones left is moved aside")
+@click.option("--dry-run", is_flag=True, help="show the cells and their commands, and start nothing")
+@_how
+@_common
+def run_start(args: Options) -> int:
+    from onbox.commands.sweep_start import start_sweep  # noqa: PLC0415 - each command's code when it is asked for
+
+    return start_sweep(args, _words(click.get_current_context().meta.get(_COMMAND, ())))
 
 
-# Each command's code is loaded when it is asked for.
-
-
-def run_start(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_start import start_sweep  # noqa: PLC0415
-
-    return start_sweep(args, _words(args.command))
-
-
-def _words(command: Sequence[str]) -> str | tuple[str, ...] | None:
+def _words(typed: Sequence[str]) -> str | tuple[str, ...] | None:
     """One word is a shell line; several are a program and its arguments; None: no command was given."""
-    if not command:
+    if not typed:
         return None
-    return command[0] if len(command) == 1 else tuple(command)
+    return typed[0] if len(typed) == 1 else tuple(typed)
 
 
-def run_resume(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_start import resume_sweep  # noqa: PLC0415
+@command(exclusive=HOW)
+@_named
+@_how
+@_common
+def run_resume(args: Options) -> int:
+    from onbox.commands.sweep_start import resume_sweep  # noqa: PLC0415 - as above
 
     return resume_sweep(args)
 
 
-def run_status(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_show import show_status  # noqa: PLC0415
+@command()
+@_named
+@_common
+def run_status(args: Options) -> int:
+    from onbox.commands.sweep_show import show_status  # noqa: PLC0415 - as above
 
     return show_status(args)
 
 
-def run_table(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_show import show_table  # noqa: PLC0415
+@command()
+@_named
+@click.option("--sort", metavar="METRIC", help='"-accuracy": the largest first (default: [sweep] sort)')
+@click.option("--csv", is_flag=True, help="for a spreadsheet: every number as it is")
+@click.option("--all", is_flag=True, help="every cell, however many")
+@_common
+def run_table(args: Options) -> int:
+    from onbox.commands.sweep_show import show_table  # noqa: PLC0415 - as above
 
     return show_table(args)
 
 
-def run_stop(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_act import stop_sweep  # noqa: PLC0415
+@command(exclusive=[("--grace", "--now")])
+@_named
+@click.option("--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL of a cell")
+@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+@_common
+def run_stop(args: Options) -> int:
+    from onbox.commands.sweep_act import stop_sweep  # noqa: PLC0415 - as above
 
     return stop_sweep(args)
 
 
-def run_skip(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_act import skip_cells  # noqa: PLC0415
+@command(exclusive=HOW)
+@_named
+@_how
+@_common
+def run_retry(args: Options) -> int:
+    from onbox.commands.sweep_act import retry_failed  # noqa: PLC0415 - as above
+
+    return retry_failed(args)
+
+
+@command()
+@argument("cells", nargs=-1, required=True, metavar="CELL", help="its name, as status and table show it")
+@_common
+def run_skip(args: Options) -> int:
+    from onbox.commands.sweep_act import skip_cells  # noqa: PLC0415 - as above
 
     return skip_cells(args)
 
 
-def run_retry(args: argparse.Namespace) -> int:
-    from onbox.commands.sweep_act import retry_failed  # noqa: PLC0415
-
-    return retry_failed(args)
+sweep = _Sweep(epilog=EXAMPLES)
+sweep.add(START, "start it, or go on: what no command at all means", run_start)
+sweep.add("resume", "go on as it was frozen, whatever onbox.toml says now", run_resume)
+sweep.add("status", "how the sweep stands", run_status)
+sweep.add("table", "the metrics that the cells left", run_table)
+sweep.add("stop", "end it; the cells that run end gracefully and are not lost", run_stop)
+sweep.add("retry-failed", "run the failed cells again, and go on", run_retry)
+sweep.add("skip", "these cells are not to be run, by your word", run_skip)

@@ -7,14 +7,14 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.chain.holder import Holder
-from onbox.commands.follow import say
-from onbox.commands.start import lock_of
+from onbox.chain.state.lock_owner import Holder
+from onbox.commands.launch.follow import say
+from onbox.commands.launch.start import lock_of
 from onbox.commands.stop import stop_run
 from onbox.commands.sweep_named import sweep_paths
 from onbox.commands.sweep_start import resume_at
 from onbox.contract.exits import Exit
-from onbox.contract.meant import meant
+from onbox.did_you_mean import meant
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.sweep import orders
@@ -23,18 +23,18 @@ from onbox.sweep.launch import read_known, reopen, skip
 from onbox.system.process import has_open, is_alive
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
     from onbox.sweep.board import Board
 
 
-def stop_sweep(args: argparse.Namespace) -> int:
+def stop_sweep(args: Options) -> int:
     return stop_run(sweep_paths(args, act=True), args.grace, now=args.now)
 
 
-def skip_cells(args: argparse.Namespace) -> int:
+def skip_cells(args: Options) -> int:
     paths = sweep_paths(args, act=True)
     board = read_known(paths).board
     numbers = _numbers(board, args.cells)
@@ -52,7 +52,7 @@ def skip_cells(args: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def retry_failed(args: argparse.Namespace) -> int:
+def retry_failed(args: Options) -> int:
     paths = sweep_paths(args, act=True)
     board = read_known(paths).board
     numbers = list(board.all(Standing.FAILED))

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.chain.owned import refuse_foreign_run
-from onbox.commands.project import load_project_to_read, run_names
+from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.commands.shared.project import load_project_to_read, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import Damaged
 from onbox.errors import Trouble
 from onbox.sweep.freeze import read_definition
 
 if TYPE_CHECKING:
-    import argparse
-
-    from onbox.commands.project import Project
+    from onbox.cli.command import Options
+    from onbox.commands.shared.project import Project
     from onbox.contract.paths import RunPaths
 
 
-def sweep_paths(args: argparse.Namespace, *, act: bool = False) -> RunPaths:
+def sweep_paths(args: Options, *, act: bool = False) -> RunPaths:
     """The sweep that is named; else the configured one, or the only one. act: it is going to be changed. Raises
     Trouble.
     """

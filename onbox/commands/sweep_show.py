@@ -16,19 +16,18 @@ from onbox.sweep.look import SweepView, look_at_sweep
 from onbox.sweep.table import Table, read_table
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
 SHOWN_FAILED = 10
 SHOWN_ROWS = 50
 
 
-def show_status(args: argparse.Namespace) -> int:
+def show_status(args: Options) -> int:
     return show_status_at(args, sweep_paths(args))
 
 
-def show_status_at(args: argparse.Namespace, paths: RunPaths) -> int:
+def show_status_at(args: Options, paths: RunPaths) -> int:
     """Also what `onbox status NAME` shows of a sweep."""
     view = look_at_sweep(paths)
     print(json.dumps(view.data, indent=2) if args.json else _text(view))
@@ -59,7 +58,7 @@ def _gpus(cell: dict[str, Any]) -> str:
     return f" · GPU {', '.join(map(str, cell['gpus']))}" if cell.get("gpus") else ""
 
 
-def show_table(args: argparse.Namespace) -> int:
+def show_table(args: Options) -> int:
     paths = sweep_paths(args)
     found = read_definition(paths)
     assert found is not None

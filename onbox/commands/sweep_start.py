@@ -6,28 +6,28 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.claims import Claimed
-from onbox.chain.environment import frozen_environment
-from onbox.chain.holder import Holder
-from onbox.chain.identity import freeze_git
-from onbox.commands.conflicts import difference_lines
-from onbox.commands.definition import check_run_name, define, refuse_other_project
-from onbox.commands.follow import say, size_of
-from onbox.commands.project import load_project
-from onbox.commands.start import lock_of
+from onbox.chain.artifacts.claims import Claimed
+from onbox.chain.command.code_identity import freeze_git
+from onbox.chain.command.environment import frozen_environment
+from onbox.chain.state.lock_owner import Holder
+from onbox.commands.launch.conflicts import difference_lines
+from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
+from onbox.commands.launch.follow import say, size_of
+from onbox.commands.launch.start import lock_of
+from onbox.commands.shared.project import load_project
 from onbox.commands.sweep_named import sweep_paths
-from onbox.contract import config_values as values
-from onbox.contract.config_fields import Unwanted
-from onbox.contract.config_sweep import sort_key
-from onbox.contract.config_trust import CHAIN, TELL
+from onbox.config import values
+from onbox.config.fields import Unwanted
+from onbox.config.tables.sweep import sort_key
+from onbox.config.trust_keys import CHAIN, TELL
 from onbox.contract.events import CHAIN_ENDS, Event
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_whole
-from onbox.contract.manifest import Retry, Stage
-from onbox.contract.meant import meant
 from onbox.contract.runfile import Damaged
-from onbox.contract.sweep import Frozen, SweepSettings, cell_name
+from onbox.did_you_mean import meant
 from onbox.errors import Trouble
+from onbox.model.manifest import Retry, Stage
+from onbox.model.sweep import Frozen, SweepSettings, cell_name
 from onbox.outside import safe_line
 from onbox.sweep.board import read_board
 from onbox.sweep.cells import BadCell, Draft, axis_of, check_name, from_table, grid, numbered, text_of, values_of
@@ -39,10 +39,10 @@ from onbox.system.process import Identity, look_up
 from onbox.triage.classes import CLASSES, NEVER
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
-    from onbox.commands.project import Project
+    from onbox.cli.command import Options
+    from onbox.commands.shared.project import Project
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
     from onbox.sweep.cells import Axis
@@ -57,7 +57,7 @@ ENGINES = {
 }
 
 
-def start_sweep(args: argparse.Namespace, command: str | tuple[str, ...] | None) -> int:
+def start_sweep(args: Options, command: str | tuple[str, ...] | None) -> int:
     """Raises Trouble."""
     project = _load(args, own_command=command is not None)
     config = project.config.sweep
@@ -82,13 +82,13 @@ def start_sweep(args: argparse.Namespace, command: str | tuple[str, ...] | None)
     return _start(args, Wanted(paths, head, frozen, drafts))
 
 
-def resume_sweep(args: argparse.Namespace) -> int:
+def resume_sweep(args: Options) -> int:
     """Go on as it is frozen. Raises Trouble."""
     paths = sweep_paths(args, act=True)
     return resume_at(args, paths)
 
 
-def resume_at(args: argparse.Namespace, paths: RunPaths) -> int:
+def resume_at(args: Options, paths: RunPaths) -> int:
     """As `resume_sweep`, for a sweep that is known: `onbox resume NAME` comes here, too."""
     found = read_definition(paths)
     assert found is not None
@@ -102,7 +102,7 @@ def resume_at(args: argparse.Namespace, paths: RunPaths) -> int:
 # -- what is asked for
 
 
-def _load(args: argparse.Namespace, *, own_command: bool) -> Project:
+def _load(args: Options, *, own_command: bool) -> Project:
     """As for `onbox chain`: who types it runs the file's stages; whose command stands here is asked for the rest."""
     from onbox.trust import require  # noqa: PLC0415 - 5 ms
 
@@ -115,7 +115,7 @@ def _load(args: argparse.Namespace, *, own_command: bool) -> Project:
     return found
 
 
-def _template(args: argparse.Namespace, project: Project, command: str | tuple[str, ...] | None) -> tuple[Stage, ...]:
+def _template(args: Options, project: Project, command: str | tuple[str, ...] | None) -> tuple[Stage, ...]:
     config = project.config
     if command is not None:
         stage = Stage("run", command, env=config.env, gates=config.gates, retry=_retry(args.retry))
@@ -153,7 +153,7 @@ def _retry(text: str | None) -> Retry:
     return Retry(int(most or 1), classes)
 
 
-def _settings(args: argparse.Namespace, known: SweepSettings) -> SweepSettings:
+def _settings(args: Options, known: SweepSettings) -> SweepSettings:
     """Those of [sweep], the command line's before them."""
     for option in ("jobs", "gpus", "max_failures", "same_failures"):
         number, least = getattr(args, option), 1 if option == "jobs" else 0
@@ -179,7 +179,7 @@ def _settings(args: argparse.Namespace, known: SweepSettings) -> SweepSettings:
 
 
 def _cells(
-    args: argparse.Namespace, axes: Sequence[Axis], project: Project, template: Sequence[Stage]
+    args: Options, axes: Sequence[Axis], project: Project, template: Sequence[Stage]
 ) -> tuple[list[Draft], str | None]:
     """The cells that are asked for, and the queue file. Raises Trouble with every problem."""
     config = project.config.sweep
@@ -190,7 +190,8 @@ def _cells(
     try:
         if queue is not None:
             place = os.path.abspath(queue) if args.cells else os.path.join(project.folder, os.path.expanduser(queue))
-            return _from_queue(place, template), place
+            beside = [] if own_words else _from_config(project)
+            return [*beside, *_from_queue(place, template)], place
         drafts = list(grid(axes)) if own_words else _from_config(project)
     except BadCell as bad:
         raise Trouble(Exit.USAGE, f"{bad}; nothing was started") from bad
@@ -267,7 +268,7 @@ def _problems(found: Sequence[str]) -> Trouble:
     return Trouble(Exit.USAGE, "\n".join(["nothing was started:", *lines, *more]))
 
 
-def _dry_run(args: argparse.Namespace, name: str, frozen: Frozen, drafts: Sequence[Draft]) -> int:
+def _dry_run(args: Options, name: str, frozen: Frozen, drafts: Sequence[Draft]) -> int:
     cells = list(numbered(drafts, (), 1))
     shown = cells if args.json else cells[:SHOWN]
     for cell in shown:
@@ -298,7 +299,7 @@ def _refuse_chain(paths: RunPaths) -> None:
 # -- the start
 
 
-def _start(args: argparse.Namespace, wanted: Wanted) -> int:
+def _start(args: Options, wanted: Wanted) -> int:
     paths = wanted.paths
     lock = lock_of(paths)
     if isinstance(lock, Holder):
@@ -314,11 +315,11 @@ def _start(args: argparse.Namespace, wanted: Wanted) -> int:
     return _run(args, paths, lock.lock_fd)
 
 
-def _run(args: argparse.Namespace, paths: RunPaths, lock_fd: int) -> int:
+def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     """The runner: in this process, or detached and watched."""
     if args.inline:
-        from onbox.commands.aloud import listener  # noqa: PLC0415 - only then
-        from onbox.commands.follow import teller  # noqa: PLC0415
+        from onbox.commands.launch.follow import teller  # noqa: PLC0415
+        from onbox.commands.shared.echo import listener  # noqa: PLC0415 - only then
         from onbox.sweep.process_main import run_sweep  # noqa: PLC0415
 
         return run_sweep(paths, lock_fd, listen=listener(teller(args)))
@@ -344,7 +345,7 @@ def _trouble_of(refusal: OtherCommands | SharedPaths | Claimed, paths: RunPaths)
     return Trouble(Exit.CONFIG, "\n".join(lines))
 
 
-def _tell_end(args: argparse.Namespace, paths: RunPaths, end: NothingToDo) -> int:
+def _tell_end(args: Options, paths: RunPaths, end: NothingToDo) -> int:
     name = os.path.basename(paths.root)
     reason = safe_line(end.data.get("reason") or "")
     way = (
@@ -355,7 +356,7 @@ def _tell_end(args: argparse.Namespace, paths: RunPaths, end: NothingToDo) -> in
     return int(Exit.FAILED) if code is None else code
 
 
-def _join(args: argparse.Namespace, wanted: Wanted, holder: Holder) -> int:
+def _join(args: Options, wanted: Wanted, holder: Holder) -> int:
     """The sweep is at work already: the same one is watched, another one refused."""
     name = os.path.basename(wanted.paths.root)
     found = read_definition(wanted.paths)
@@ -383,8 +384,8 @@ def _has_new_cells(wanted: Wanted) -> bool:
     return any(cell_name(draft.values) not in known for draft in wanted.drafts)
 
 
-def _attach(args: argparse.Namespace, paths: RunPaths, holder: Holder) -> int:
-    from onbox.commands.follow import watch_holder  # noqa: PLC0415 - only then
+def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
+    from onbox.commands.launch.follow import watch_holder  # noqa: PLC0415 - only then
 
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this sweep runs on another host: {holder.host}, pid {holder.pid}")
@@ -394,9 +395,9 @@ def _attach(args: argparse.Namespace, paths: RunPaths, holder: Holder) -> int:
     return watch_holder(args, paths, holder)
 
 
-def _follow(args: argparse.Namespace, paths: RunPaths, started: Launched, offset: int) -> int:
-    from onbox.chain.view import Viewer  # noqa: PLC0415 - loaded while the first cell starts
-    from onbox.commands.follow import teller  # noqa: PLC0415
+def _follow(args: Options, paths: RunPaths, started: Launched, offset: int) -> int:
+    from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - loaded while the first cell starts
+    from onbox.commands.launch.follow import teller  # noqa: PLC0415
 
     entry = look_up(started.pid)
     who = entry.identity if entry else Identity(started.pid, 0)

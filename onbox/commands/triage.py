@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
 import stat
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from onbox.commands.project import add_config_option, find_config, load_project_to_read
+import click
+
+from onbox.cli.command import argument, command, config_option, files
+from onbox.commands.shared.project import find_config, load_project_to_read
 from onbox.contract.exits import Exit
-from onbox.contract.units import parse_duration, parse_size
 from onbox.errors import Trouble
+from onbox.model.units import parse_duration, parse_size
 from onbox.system.clock import wall
-from onbox.system.limit import TooLong, time_limit
+from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.large import Excerpt
@@ -25,7 +27,8 @@ from onbox.triage.rows import UserRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onbox.triage.text import Gap
+    from onbox.cli.command import Options
+    from onbox.logs.model.lines import Gap
     from onbox.triage.verdict import Verdict
 
 EXAMPLES = """\
@@ -38,24 +41,30 @@ BLOCK_BYTES = 1 << 20
 USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("triage", help="why a run died, from its log", epilog=EXAMPLES)
-    parser.add_argument("log", metavar="LOG", help="the log of the run; - for standard input")
-    parser.add_argument("--exit-code", type=int, metavar="N", help="exit code of the run")
-    parser.add_argument("--signal", type=_signal, metavar="S", help="signal that ended it: a number or a name")
-    parser.add_argument("--oom-kill-delta", type=int, metavar="N", help="kills for memory that its cgroup counted")
-    parser.add_argument("--disk-free", type=_size, metavar="SIZE", help="free bytes where it writes, such as 5GB")
-    parser.add_argument("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
-    parser.add_argument("--scheduler-state", metavar="S", help="the scheduler's word, such as TIMEOUT or PREEMPTED")
-    parser.add_argument(
-        "--age", type=_age, metavar="SECONDS", help="since the log was written (default: its file's age)"
-    )
-    parser.add_argument("--json", action="store_true", help="the verdict as one JSON object")
-    add_config_option(parser)
-    parser.set_defaults(function=run)
+def _signal(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    name = text.upper()
+    try:
+        return int(signal.Signals[name if name.startswith("SIG") else f"SIG{name}"])
+    except KeyError as error:
+        raise click.BadParameter(f"no signal {text}") from error
 
 
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@argument("log", metavar="LOG", help="the log of the run; - for standard input", shell_complete=files)
+@click.option("--exit-code", type=int, metavar="N", help="exit code of the run")
+@click.option("--signal", type=_signal, metavar="S", help="signal that ended it: a number or a name")
+@click.option("--oom-kill-delta", type=int, metavar="N", help="kills for memory that its cgroup counted")
+@click.option("--disk-free", type=parse_size, metavar="SIZE", help="free bytes where it writes, such as 5GB")
+@click.option("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
+@click.option("--scheduler-state", metavar="S", help="the scheduler's word, such as TIMEOUT or PREEMPTED")
+@click.option(
+    "--age", type=parse_duration, metavar="SECONDS", help="since the log was written (default: its file's age)"
+)
+@click.option("--json", is_flag=True, help="the verdict as one JSON object")
+@config_option
+def run(args: Options) -> int:
     rows = user_rows(args.config)
     age = args.age if args.age is not None else _age_of(args.log)
     evidence = Evidence(
@@ -87,6 +96,7 @@ def render(verdict: Verdict) -> str:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:
         lines.append(f"  at {verdict.where}{' (a small fix may do)' if verdict.small_fix else ''}")
+    lines.extend(f"    {line}" for line in verdict.traceback)
     lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
     lines.append(f"  {verdict.remedy}")
     if verdict.terminal:
@@ -142,21 +152,3 @@ def _age_of(path: str) -> float | None:
         return max(0.0, wall() - os.stat(path).st_mtime)
     except OSError as error:
         raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _signal(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    name = text.upper()
-    try:
-        return int(signal.Signals[name if name.startswith("SIG") else f"SIG{name}"])
-    except KeyError as error:
-        raise argparse.ArgumentTypeError(f"no such signal: {text}") from error
-
-
-def _size(text: str) -> int:
-    return parse_size(text)
-
-
-def _age(text: str) -> float:
-    return parse_duration(text)

@@ -9,12 +9,12 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.manifest import stage_to_dict
+from onbox.model.manifest import stage_to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.contract.manifest import Stage
+    from onbox.model.manifest import Stage
 
 SHOWN = 40
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onbox.contract.manifest import Stage
+    from onbox.model.manifest import Stage
 
 
 def stage_fingerprint(stage: Stage) -> str:

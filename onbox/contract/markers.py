@@ -31,7 +31,7 @@ class Marker(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """A file of a marker's name that is no marker: empty, cut off, or touched by hand."""
+    """A file of a marker's name that is not a marker: empty, cut off, or touched by hand."""
 
     reason: str
 
@@ -48,6 +48,8 @@ def render_marker(data: Mapping[str, Any]) -> bytes:
     """
     whole = {"schema": SCHEMA, **data}
     text = _dump(whole)
+    if len(text) <= SLOT_BYTES:
+        return text
     artifacts = list(whole.get("artifacts") or ())
     while len(text) > SLOT_BYTES and artifacts:
         artifacts = artifacts[: len(artifacts) // 2]
@@ -65,7 +67,7 @@ def _dump(data: Mapping[str, Any]) -> bytes:
 
 
 def parse_marker(text: bytes) -> Marker | Invalid:
-    """Read a marker back. Never raises: what is no marker is `Invalid` with the reason."""
+    """Read a marker back. Never raises: what is not a marker is `Invalid` with the reason."""
     if not text.strip():
         return Invalid("it is empty (touched by hand?)")
     try:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole
-from onbox.contract.sweep import SWEEP
-from onbox.contract.targets import EVENTS_OF
+from onbox.contract.notify_targets import EVENTS_OF
+from onbox.contract.paths import SWEEP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +24,10 @@ SCHEMA = 1
 TEXT_LIMIT = 2000  # characters of one text in a notice
 TEST_EVENT = "test"
 
-# What a patrol tells by itself; the word of `[notify] on` for all three.
+# What a patrol tells by itself; the word of `[notify] on` for all of it.
 PATROL_WORD = "patrol"
 PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE = "patrol_trouble", "patrol_recovered", "patrol_done"
+PATROL_DIGEST = "patrol_digest"
 
 _WORD_OF = {event: word for word, events in EVENTS_OF.items() for event in events}
 STOP_REASON = "stopped on request"
@@ -88,7 +89,7 @@ class Notice(NamedTuple):
     @property
     def is_of_patrol(self) -> bool:
         """A patrol groups what belongs together before it tells it."""
-        return self.event in (PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE)
+        return self.event in (PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE, PATROL_DIGEST)
 
 
 def word_of(record: Record) -> str | None:
@@ -125,7 +126,7 @@ STATES = {
 def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice | None:
     """The notice of a journal record; None if it is not one to tell of. root: the run directory.
 
-    Its `next_command` is filled in by who knows how a run goes on: `onbox/notify/courier.py`.
+    Its `next_command` is filled in by who knows how a run goes on: `onbox/notify/queue/enqueue.py`.
     """
     word = word_of(record)
     if word is None:

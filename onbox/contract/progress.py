@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from onbox.contract.units import format_duration
+from onbox.model.units import format_duration
 
 NOTHING = "no progress shown"
 SCHEMA = 1

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.engines import BY_NAME
 from onbox.contract.json_text import parse_json, parse_object
-from onbox.contract.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
+from onbox.model.engines import BY_NAME
+from onbox.model.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

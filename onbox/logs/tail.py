@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from onbox.system.files import open_plain, read_tail
-from onbox.system.limit import TooLong, time_limit
+from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

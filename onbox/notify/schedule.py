@@ -7,12 +7,12 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.json_text import parse_object
-from onbox.notify.wire import Answer, NoAnswer, Outcome, Rate, Verdict
+from onbox.notify.types import Answer, NoAnswer, Outcome, Rate, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onbox.contract.targets import Pace
+    from onbox.contract.notify_targets import Pace
 
 RETRY_AFTER_LIMIT_SECONDS = 86400.0  # a longer wish is taken for a day
 UNCLEAR_TRIES = 3

@@ -21,7 +21,7 @@ from onbox.notify.formats import (
 )
 
 if TYPE_CHECKING:
-    from onbox.notify.wire import Format
+    from onbox.notify.types import Format
 
 FORMATS: tuple[Format, ...] = (
     generic.FORMAT,

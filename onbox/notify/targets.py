@@ -9,15 +9,15 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.key_text import ADDRESS_CHARACTERS, KEY_CHARACTERS, key_problem
-from onbox.contract.targets import notify_from_dict
+from onbox.config.key_text import ADDRESS_CHARACTERS, KEY_CHARACTERS, key_problem
+from onbox.contract.notify_targets import notify_from_dict
 from onbox.system.files import StateNotWritten, read_file, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onbox.contract.notify_targets import Target
     from onbox.contract.paths import RunPaths
-    from onbox.contract.targets import Target
 
 SECRET_LIMIT_BYTES = 8192
 

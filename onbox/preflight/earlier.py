@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.chain.code import find_code_changes
-from onbox.chain.earlier import Place, Wishes, find_conflicts
-from onbox.chain.identity import look_at_git
-from onbox.chain.plan import Action
-from onbox.chain.replay import replay
-from onbox.contract.engines import CLUSTERS
+from onbox.chain.command.code_identity import look_at_git
+from onbox.chain.state.earlier_results import Place, Wishes, find_conflicts
+from onbox.chain.state.plan import Action
+from onbox.chain.state.replay import replay
+from onbox.chain.state.stage_code import find_code_changes
 from onbox.contract.events import parse_events
 from onbox.contract.fingerprint import stage_fingerprint
 from onbox.contract.runfile import FrozenStage
+from onbox.model.engines import CLUSTERS
 from onbox.preflight.report import Result, failed, passed, warned
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
@@ -21,8 +21,8 @@ from onbox.system.lock import is_locked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.chain.earlier import Conflict
-    from onbox.chain.replay import History
+    from onbox.chain.state.earlier_results import Conflict
+    from onbox.chain.state.replay import History
     from onbox.preflight.report import Facts
 
 
@@ -62,7 +62,7 @@ def _judge(conflict: Conflict) -> Result:
         return failed("earlier run", f"a command of stage {name} is still alive", "`onbox stop`, or let it finish")
     ways = f"--accept-done {name} keeps its result, --redo {name} runs it again; `onbox chain` shows the difference"
     if conflict.marker is None:
-        return failed("earlier run", f"stage {name}: its DONE file is no marker: {conflict.reason}", ways)
+        return failed("earlier run", f"stage {name}: its DONE file is not a marker: {conflict.reason}", ways)
     if conflict.lost:
         return failed("earlier run", f"stage {name} is DONE, but {'; '.join(conflict.lost)}", ways)
     if conflict.after is not None:

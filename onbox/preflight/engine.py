@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from onbox.collectors.mounts import locate, read_mounts
-from onbox.contract.engines import BY_NAME
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import is_apart
+from onbox.model.engines import BY_NAME
 from onbox.preflight.place import existing
 from onbox.preflight.report import passed, unseen, warned
 

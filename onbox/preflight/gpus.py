@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.collectors.gpu import Gpu, visible
 from onbox.collectors.gpu_health import XIDS, judge_gpu
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.contract.units import format_size
+from onbox.model.units import format_size
 from onbox.preflight.project import DEVICES
 from onbox.preflight.report import Result, failed, passed, unseen, warned
 
@@ -49,7 +49,9 @@ def check_xids(facts: Facts) -> Iterator[Result]:
     if isinstance(facts.gpus, Absent):
         return
     if isinstance(facts.xids, Absent | Unseen):
-        yield unseen("xid", facts.xids.why, "ask who owns the machine for `dmesg | grep Xid` if a card behaves oddly")
+        yield unseen(
+            "xid", facts.xids.why, "ask the owner of the machine for `dmesg | grep Xid` if a card behaves oddly"
+        )
         return
     told = 0
     for number in dict.fromkeys(xid.number for xid in facts.xids):

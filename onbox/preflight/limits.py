@@ -6,7 +6,7 @@ import resource
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.contract.units import format_duration, format_size
+from onbox.model.units import format_duration, format_size
 from onbox.preflight.report import Result, passed, unseen, warned
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from onbox.chain.environment import VariableMissing, resolve
-from onbox.chain.gates import check_gates
-from onbox.chain.keeper import command_argv
-from onbox.chain.programs import what_is_missing
-from onbox.chain.scripts import find_crlf_scripts
-from onbox.contract.manifest import Gates
+from onbox.chain.command.command_files import what_is_missing
+from onbox.chain.command.crlf_check import find_crlf_scripts
+from onbox.chain.command.environment import VariableMissing, resolve
+from onbox.chain.command.keeper import command_argv
+from onbox.chain.gates.start_gates import check_gates
+from onbox.model.manifest import Gates
 from onbox.preflight.report import Result, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.contract.manifest import Stage
+    from onbox.model.manifest import Stage
     from onbox.preflight.report import Facts
 
 DEVICES = "CUDA_VISIBLE_DEVICES"

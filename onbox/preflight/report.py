@@ -12,13 +12,13 @@ from onbox.system.http import ask
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from onbox.chain.gates import Sight
+    from onbox.chain.gates.start_gates import Sight
     from onbox.collectors.gpu import GpuReading
     from onbox.collectors.gpu_health import Xid
     from onbox.collectors.snapshot import Snapshot
-    from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
+    from onbox.model.manifest import Stage
     from onbox.system.command import Finished, NotRun
     from onbox.system.http import NoReply, Question, Reply
 

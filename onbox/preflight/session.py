@@ -9,7 +9,7 @@ import getpass
 import os
 from typing import TYPE_CHECKING
 
-from onbox.chain.keeper import find_program
+from onbox.chain.command.keeper import find_program
 from onbox.collectors.reading import read_text
 from onbox.preflight.report import Result, failed, passed, unseen, warned
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.contract.paths import CELLS_FOLDER
-from onbox.contract.sweep import Cell, cell_from_dict
+from onbox.model.sweep import Cell, cell_from_dict
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.environment import runner_environment
-from onbox.chain.holder import clear_holder, read_holder
-from onbox.chain.process_main import LOCK_FD, run_chain
-from onbox.chain.slots import read_marker, read_slot
+from onbox.chain.command.environment import runner_environment
+from onbox.chain.runner.runner_process import LOCK_FD, run_chain
+from onbox.chain.state.lock_owner import clear_holder, read_holder
+from onbox.chain.state.slots import read_marker, read_slot
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
@@ -28,12 +28,9 @@ from onbox.triage.signature import signature
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onbox.contract.manifest import Stage
     from onbox.contract.runfile import RunHead
-    from onbox.contract.sweep import Cell
-
-CELL_VARIABLE = "ONBOX_CELL"
-SWEEP_VARIABLE = "ONBOX_SWEEP_DIR"
+    from onbox.model.manifest import Stage
+    from onbox.model.sweep import Cell
 
 # Of the sweep's head, what belongs to each of its cells, too. Not whom to tell: a sweep tells of itself alone.
 _TAKEN_OVER = (

@@ -8,7 +8,7 @@ import shlex
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.sweep import PARAMETER, Cell, Values, cell_name
+from onbox.model.sweep import PARAMETER, Cell, Values, cell_name
 from onbox.sweep.template import LINE, OWN
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.manifest import Stage
+from onbox.contract.paths import SWEEP
 from onbox.contract.runfile import Damaged, is_sweep, parse_head, parse_sweep, render_sweep_file
-from onbox.contract.sweep import SWEEP, Frozen, frozen_from_dict, frozen_to_dict
+from onbox.model.manifest import Stage
+from onbox.model.sweep import Frozen, frozen_from_dict, frozen_to_dict
 from onbox.system.files import LINE_LIMIT_BYTES, open_plain, replace_file
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from onbox.contract.sweep import cell_to_dict
+from onbox.model.sweep import cell_to_dict
 from onbox.sweep.board import cells_file, read_cells
 from onbox.sweep.cells import numbered
 from onbox.sweep.outputs import Outputs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
-    from onbox.contract.sweep import Cell, Frozen
+    from onbox.model.sweep import Cell, Frozen
     from onbox.sweep.board import Board
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.claims import one_start_at_a_time, refuse_claimed
-from onbox.chain.slots import read_marker
+from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
+from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.events import Event, Unreadable, parse_events, render_event
 from onbox.contract.markers import Marker
@@ -22,7 +22,7 @@ from onbox.sweep.cells import numbered
 from onbox.sweep.freeze import read_definition, write_definition
 from onbox.sweep.intake import add_cells
 from onbox.sweep.outputs import Outputs
-from onbox.sweep.process_main import start_runner
+from onbox.sweep.restart import start_runner
 from onbox.sweep.template import stage_of_cell
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from onbox.contract.differences import Difference
     from onbox.contract.events import Record
-    from onbox.contract.manifest import Stage
     from onbox.contract.paths import RunPaths
-    from onbox.contract.sweep import Cell, Frozen
+    from onbox.model.manifest import Stage
+    from onbox.model.sweep import Cell, Frozen
     from onbox.sweep.cells import Draft
     from onbox.sweep.freeze import Definition
 
@@ -44,8 +44,8 @@ SHARED_SHOWN = 5
 
 
 class Wanted(NamedTuple):
-    """What a person asked for. head: as of `onbox.commands.definition.define`, without the fields that only the launch
-    knows. drafts: the cells, those that are known already among them.
+    """What a person asked for. head: of run.json, without the fields that only the launch knows. drafts: the cells,
+    those that are known already among them.
     """
 
     paths: RunPaths

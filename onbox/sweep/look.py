@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.holder import read_holder
-from onbox.chain.status_file import read_status
+from onbox.chain.state.lock_owner import read_holder
+from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure

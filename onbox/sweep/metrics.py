@@ -7,20 +7,23 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import as_number, parse_object
-from onbox.contract.manifest import folder_of
+from onbox.model.manifest import folder_of
 from onbox.sweep.outputs import values_for
 from onbox.sweep.template import fill, stage_of_cell
 from onbox.system.files import read_file, read_tail
+from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from onbox.contract.paths import RunPaths
-    from onbox.contract.sweep import Cell, Frozen
+    from onbox.model.sweep import Cell, Frozen
 
 FILE_LIMIT_BYTES = 1 << 18
 LOG_LIMIT_BYTES = 1 << 18
 KEPT = 30
+LINE_LIMIT = 10_000
+REGEX_SECONDS = 1.0  # a user's pattern that takes longer for one log would hold all cells back
 NAME_LIMIT = 60
 
 
@@ -64,8 +67,16 @@ def _first(pairs: Iterator[tuple[str, float]]) -> Iterator[tuple[str, float]]:
 
 def from_log(regex: str, text: bytes | None) -> dict[str, float]:
     """The named groups of the last line that matches; a group without a name is `value`."""
-    for line in reversed((text or b"").decode("utf-8", "replace").splitlines()):
-        found = re.search(regex, line)
+    try:
+        with time_limit(REGEX_SECONDS):
+            return _last_match(regex, (text or b"").decode("utf-8", "replace").splitlines())
+    except TooLong:
+        return {}
+
+
+def _last_match(regex: str, lines: list[str]) -> dict[str, float]:
+    for line in reversed(lines):
+        found = re.search(regex, line[:LINE_LIMIT])
         if found is not None:
             groups = found.groupdict() or ({"value": found[1]} if found.groups() else {})
             numbers = ((name, _number(text)) for name, text in groups.items())

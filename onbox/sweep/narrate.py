@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.chain.narrate import narrate as narrate_chain
+from onbox.chain.viewer.event_text import narrate as narrate_chain
 from onbox.contract.events import CHAIN_ENDS, Event
 from onbox.contract.json_text import as_number
-from onbox.contract.sweep import SWEEP
-from onbox.contract.units import format_duration
+from onbox.contract.paths import SWEEP
+from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.sweep.board import known_metrics
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.manifest import folder_of
+from onbox.model.manifest import folder_of
 from onbox.sweep.template import fill, stage_of_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onbox.contract.manifest import Stage
-    from onbox.contract.sweep import Cell, Frozen
+    from onbox.model.manifest import Stage
+    from onbox.model.sweep import Cell, Frozen
 
 
 class Output(NamedTuple):

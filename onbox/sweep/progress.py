@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.units import format_duration
+from onbox.model.units import format_duration
 from onbox.sweep.board import Standing, classes_of, counts_of
 
 if TYPE_CHECKING:
-    from onbox.contract.sweep import SweepSettings
+    from onbox.model.sweep import SweepSettings
     from onbox.sweep.board import Board
 
 

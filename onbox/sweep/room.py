@@ -7,15 +7,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.manifest import Gates
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.model.manifest import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from onbox.collectors.gpu import Gpu, LostGpu
-    from onbox.contract.manifest import Stage
     from onbox.contract.readings import Maybe
+    from onbox.model.manifest import Stage
 
 FREE_MIB = 1024  # what a driver holds on an idle card is less
 _NO_GATES = Gates()
@@ -46,8 +46,8 @@ def check_room(stage: Stage, root: str, folder: str) -> Refused | None:
     gates = stage.gates._replace(gpu=None)
     if gates == _NO_GATES:
         return None
-    from onbox.chain.gates import check_gates  # noqa: PLC0415 - only where there are gates
-    from onbox.chain.sight import sight_of  # noqa: PLC0415
+    from onbox.chain.gates.resource_probe import sight_of  # noqa: PLC0415
+    from onbox.chain.gates.start_gates import check_gates  # noqa: PLC0415 - only where there are gates
 
     findings = check_gates(gates, root, folder, sight_of(os.environ))
     return Refused("; ".join(map(str, findings))) if findings else None

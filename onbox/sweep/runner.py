@@ -13,21 +13,20 @@ import signal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
-from onbox.chain.handbook_hook import Renewal
-from onbox.chain.holder import Holder
-from onbox.chain.recorder import Recorder
-from onbox.chain.replay import History
-from onbox.chain.runner import courier_of
-from onbox.chain.signals import Signals
-from onbox.chain.slots import land_marker, reserve_slot
-from onbox.chain.stopping import read_request
+from onbox.chain.runner.handbook_hook import Renewal
+from onbox.chain.runner.runner import courier_of
+from onbox.chain.runner.signals import Signals
+from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.recorder import Recorder
+from onbox.chain.state.replay import History
+from onbox.chain.state.slots import land_marker, reserve_slot
+from onbox.chain.state.stop_request import read_request
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.exits import Exit
-from onbox.contract.manifest import folder_of
-from onbox.contract.paths import CHAIN
+from onbox.contract.paths import CHAIN, SWEEP
 from onbox.contract.states import RunState
-from onbox.contract.sweep import SWEEP
-from onbox.sweep import cell_run, orders
+from onbox.model.manifest import folder_of
+from onbox.sweep import cell_run, orders, restart
 from onbox.sweep.board import Board, Standing, cells_folder, read_board, read_cell, summary
 from onbox.sweep.freeze import read_definition
 from onbox.sweep.intake import Intake
@@ -35,7 +34,6 @@ from onbox.sweep.live import Gone, Live, LiveCells, stop_cell
 from onbox.sweep.metrics import read_metrics
 from onbox.sweep.narrate import narrate
 from onbox.sweep.plan import Action, Evidence, plan_next
-from onbox.sweep.process_main import revive, words_of_cell
 from onbox.sweep.progress import progress_of
 from onbox.sweep.room import Cards, Refused, check_room, find_cards
 from onbox.sweep.template import stage_of_cell
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
-    from onbox.contract.sweep import Cell
+    from onbox.model.sweep import Cell
 
 HOLD_LOOK_SECONDS = 30.0
 QUEUE_LOOK_SECONDS = 2.0  # no event tells that a line was added; asked only while a slot is free
@@ -319,8 +317,8 @@ class SweepRunner:
             self.board.apply(record)
             pid = cell_run.begin(
                 ready,
-                {**cards.environ, cell_run.CELL_VARIABLE: cell.name, cell_run.SWEEP_VARIABLE: self.paths.root},
-                words_of_cell(ready.paths.root),
+                {**cards.environ, restart.CELL_VARIABLE: cell.name, restart.SWEEP_VARIABLE: self.paths.root},
+                restart.words_of_cell(ready.paths.root),
                 self._call_back,
             )
             who = cell_run.identity_of(pid)
@@ -338,7 +336,7 @@ class SweepRunner:
     def _call_back(self) -> None:
         """In the cell's runner, after its end: the sweep goes on though its runner was killed meanwhile."""
         if os.getppid() != self.me.pid:
-            revive(self.paths)
+            restart.revive(self.paths)
 
     def _adopt(self, number: int, busy: cell_run.Busy, cards: Cards) -> None:
         pidfd = open_pidfd(busy.who) if busy.who is not None else None

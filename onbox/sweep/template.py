@@ -11,14 +11,14 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from onbox.contract.meant import meant
-from onbox.contract.sweep import PARAMETER
+from onbox.did_you_mean import meant
+from onbox.model.sweep import PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from onbox.contract.manifest import Artifact, Stage
-    from onbox.contract.sweep import Cell
+    from onbox.model.manifest import Artifact, Stage
+    from onbox.model.sweep import Cell
 
 OWN = ("cell", "sweep")
 LINE = "line"  # the whole line of a queue file whose lines are not NAME=VALUE

@@ -4,7 +4,7 @@ No redirects (who may follow one, looks at it himself), no password out of ~/.ne
 exception (it may hold the URL, and that a secret). A name of this machine must lead to this machine, whatever it
 resolves to, and a token goes in the open to this machine only. Time limits of single reads never fire on a slow drip,
 so `ask` ends the connection itself when the whole is over; a caller of `converse` has its own end (see
-`onbox.notify.exchange`).
+`onbox.notify.send.send_once`).
 
 `requests` is imported on use: only short-lived commands ask, never the runner.
 """
@@ -94,9 +94,9 @@ def _may_not_be_asked(question: Question) -> NoReply | None:
         parts = urlsplit(question.url)
         host = (parts.hostname or "").lower()
     except ValueError:
-        return NoReply("it is no URL", "url")
+        return NoReply("it is not a URL", "url")
     if parts.scheme not in ("http", "https") or not host:
-        return NoReply("it is no URL of http:// or https://", "url")
+        return NoReply("it is not a URL of http:// or https://", "url")
     has_token = any(name.lower() == "authorization" for name, _ in question.headers)
     if has_token and parts.scheme == "http" and not is_this_machine(host):
         return NoReply("http:// would show the token to everybody on the way: use https://, or a tunnel", "url")
@@ -308,7 +308,7 @@ _WORDS = (
     ("IncompleteRead", "closed", "the connection was closed in the middle of the answer"),
     ("BadStatusLine", "garbled", "the answer is not HTTP"),
     ("LineTooLong", "garbled", "the answer is not HTTP"),
-    ("InvalidURL", "url", "it is no URL"),
+    ("InvalidURL", "url", "it is not a URL"),
     ("InvalidHeader", "url", "it cannot be put into a header"),
 )
 

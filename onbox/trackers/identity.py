@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from onbox.contract.tracker import TEXT_LIMIT, Intent, TrackerIdentity
+from onbox.model.tracker import TEXT_LIMIT, Intent, TrackerIdentity
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

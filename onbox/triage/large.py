@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.model.lines import Gap, blocks
 from onbox.system.places import Place, Places, apart, spread
 from onbox.triage.scan import Scanner
-from onbox.triage.text import Gap, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
-from onbox.triage import signs
+from onbox.triage import meaning, signs
 from onbox.triage.record import LOGGED, PROVEN, WEAK
 from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, Row, compiled
 from onbox.triage.rules import ROWS
@@ -15,7 +15,7 @@ from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, REA
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from onbox.triage.text import Message
+    from onbox.logs.model.lines import Message
 
 BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
@@ -28,6 +28,10 @@ PROGRESS_MAY_SAY = (
     "crash-signal",
     "aborted",
 )  # words of progress lines too
+# Rows that say only that something failed: what the sentence names says more.
+VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level")
+_OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
+_SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
 _SHARED_MEMORY = lazy(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
@@ -42,6 +46,7 @@ _OWN_PIPE = lazy(r"multiprocessing/(?:connection|managers|queues|reduction|pool|
 _OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
 )
+_ENVIRON = lazy(r"\bos\.environ\b|\benviron\[|<frozen os>|/os\.py __getitem__")
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
 
 
@@ -68,10 +73,16 @@ _SIGN_WORDS = (
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
-    "|ignor|replaced|reconnect|proceed|will be|warnings.warn("
+    "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
 
+_BROKEN = lazy(
+    r"corrupt|truncat|mismatch|expected .{0,60}(?:but|got|received|found)|unexpected end|magic|bad header|checksum|crc"
+    r"|errno 22\b|invalid argument|could not parse|failed to parse|not valid for (?:value|size)|malformed|short read"
+    r"|out_of_range|data_loss",
+    re.IGNORECASE,
+)
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
@@ -82,6 +93,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "settings-library",
     ),
     (("exception",), (), lambda trace: trace.mentions(READS_CONFIG, last=2), "settings-library"),
+    (("defect",), ("KeyError",), lambda trace: trace.mentions(_ENVIRON, last=1), "settings-library"),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
     (
         ("defect", "exception", "bad-setting"),
@@ -152,7 +164,7 @@ def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, 
     """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
     traceback it stands in or ends.
     """
-    if trace is not None and trace.ignored:
+    if (trace is not None and trace.ignored) or (not named and signs.is_of_another(text)):
         return WEAK
     if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
         return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
@@ -199,11 +211,36 @@ def _is_quoted(row: Row, text: str) -> bool:
     return before.count('"') % 2 == 1 and not before.lstrip().startswith("{")
 
 
+def by_meaning(row: Row, said: str, named: tuple[str, str] | None) -> Row:
+    """The class of which a sentence speaks, where the row itself says only that something failed."""
+    name = named[0].rsplit(".", 1)[-1] if named else ""
+    is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
+    is_setting = row.id == "bad-setting"
+    if not (is_vague or is_setting):
+        return row
+    enough = meaning.CLEAR if is_setting else meaning.SURE
+    found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
+    if found is None or (is_setting and found.failure_class not in _OF_THE_BOX):
+        return row
+    return meaning.UNDECIDED if found.rivals else meaning.ROWS[found.failure_class]
+
+
+def by_words(said: str) -> Row | None:
+    """The class that an error of the log speaks of, where no rule knows it."""
+    found = meaning.meaning_of(said, enough=meaning.CLEAR)
+    return None if found is None or found.rivals else meaning.ROWS[found.failure_class]
+
+
 def in_context(row: Row, named: tuple[str, str] | None, trace: Trace | None) -> Row:
     """The same exception means another thing while a setting, a checkpoint or a sample is being read."""
     if trace is None or named is None:
         return row
     name = named[0].rsplit(".", 1)[-1]
+    if row.id in ("exception", "usage", "bad-setting", "shape-or-device") and _BROKEN.search(named[1]):
+        if trace.mentions(CHECKPOINT_READ, last=6) and not trace.mentions(DATA_READ, last=3):
+            return BY_ID["checkpoint-damaged"]
+        if trace.mentions(DATA_READ, last=4) and row.id in ("exception", "usage"):
+            return BY_ID["record-damaged"]
     return next(
         (
             BY_ID[meant]

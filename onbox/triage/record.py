@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.model.life import Steps
+
 if TYPE_CHECKING:
     from onbox.triage.rows import Row
     from onbox.triage.tracebacks import Trace
@@ -19,7 +21,8 @@ class Fault(NamedTuple):
 
     severity: one of the three above. progress_before: how many lines of progress the attempt had shown until then.
     trace: the traceback that the line ends, None if it ends none. handled: the same or the next line says that the
-    program went on.
+    program went on. source: what names its writer, "" if nothing does.
+    ended: the exception that the traceback ended with, where this line is another one that explains it.
     """
 
     row: Row
@@ -29,6 +32,8 @@ class Fault(NamedTuple):
     progress_before: int
     trace: Trace | None = None
     handled: bool = False
+    source: str = ""
+    ended: str = ""
 
 
 class Seen(NamedTuple):
@@ -43,7 +48,8 @@ class Attempt:
 
     explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
     training loss ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines.
-    overflows: the loss scales after its overflows. no_inodes: a table that shows none left. tpu: it said what only a
+    overflows: the loss scales after its overflows. steps: its newest lines of progress. saved: the last word of a save
+    that worked.    no_inodes: a table that shows none left. tpu: it said what only a
     host with TPUs says. open_trace: a traceback that the log ends in.
     """
 
@@ -63,6 +69,19 @@ class Attempt:
         self.no_inodes: Seen | None = None
         self.tpu = False
         self.open_trace: Trace | None = None
+        self.steps = Steps()
+        self.saved: Seen | None = None
+
+    @property
+    def reached_end(self) -> bool:
+        """Whether its counter stands at the maximum that it shows."""
+        return self.steps.at_end
+
+    def signs_after(self, fault: Fault) -> int:
+        """How many life signs came after a fault."""
+        if self.progress <= fault.progress_before:
+            return 0
+        return self.steps.signs_after(fault.progress_before, fault.source, uncaught=fault.severity == PROVEN)
 
     @property
     def has_own_fate(self) -> bool:
@@ -78,7 +97,7 @@ class Attempt:
 class Record(NamedTuple):
     """A whole log. attempts: the last two, oldest first. last_line: its last line with anything in it, None if there is
     none. lines: how many it has. user_hits: the last match of each of the user's own rows, (index, line).
-    seconds_per_line: between two lines of progress, None if nothing tells.
+    seconds_per_line: between two lines of progress, None if nothing tells. tail: its last lines with anything in them.
     """
 
     attempts: tuple[Attempt, ...]
@@ -86,3 +105,4 @@ class Record(NamedTuple):
     lines: int
     user_hits: tuple[tuple[int, Seen], ...]
     seconds_per_line: float | None = None
+    tail: tuple[Seen, ...] = ()

@@ -31,6 +31,7 @@ ROWS: tuple[Row, ...] = (
     *rules_device.HARDWARE,
     *rules_device.KERNEL_FAULT,
     *rules_device.TPU_NODE,
+    *rules_device.DRIVER_TOOLS,
     *rules_device.ENVIRONMENT[:2],
     *rules_memory.HOST[:5],
     *rules_network.PORT,

@@ -91,6 +91,19 @@ TPU_NODE: tuple[Row, ...] = (
     ),
 )
 
+DRIVER_TOOLS: tuple[Row, ...] = (
+    Row(
+        "no-driver-tool",
+        "cuda_env",
+        CAUSE,
+        "-smi|nvcc|rocminfo|dcgmi|ptxas|nvidia-",
+        r"\b(?:(?:nvidia|rocm|amd|hl|npu|xpu|mx|ix|cn)-smi|nvcc|rocminfo|dcgmi|ptxas|nvidia-[\w-]{2,30})\b['\"]?.{0,30}"
+        r"(?:not found|no such file|cannot execute)|(?:not found|no such file).{0,40}\b(?:nvidia-smi|rocm-smi|nvcc)\b",
+        "shells and Python, where a tool of the driver or the toolkit is missing",
+        "run.sh: line 3: nvidia-smi: command not found",
+    ),
+)
+
 ENVIRONMENT: tuple[Row, ...] = (
     Row(
         "no-card",

@@ -66,6 +66,16 @@ TPU: tuple[Row, ...] = (
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",
     ),
     Row(
+        "tpu-compiler-report",
+        "tpu_hbm_oom",
+        CAUSE - 1,  # a line that states the sizes goes before it
+        "compiler_base.cc",
+        r"\bcompiler_base\.cc:\d{1,6}\b",
+        "XLA:TPU: the compiler reports allocations there when a program does not fit",
+        "E1001 10:00:00.000000 1 compiler_base.cc:2587] Largest allocations follow",
+        True,
+    ),
+    Row(
         "tpu-exhausted",
         "tpu_hbm_oom",
         CAUSE,

@@ -10,39 +10,43 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.counts import rises
+from onbox.logs.model.lines import Message, blocks, hosted, message, pieces, readable, stamp_seconds
+from onbox.logs.model.segments import Beginning, begins_run, is_explicit
 from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
+    by_meaning,
+    by_words,
     holds_a_word,
     in_context,
     match_row,
     progress_of,
     severity,
 )
-from onbox.triage.record import WEAK, Attempt, Fault, Record, Seen
-from onbox.triage.text import Message, blocks, hosted, message, pieces, readable, stamp_seconds
+from onbox.triage.record import PROVEN, WEAK, Attempt, Fault, Record, Seen
+from onbox.triage.rows import DEATH
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from onbox.logs.model.lines import Gap
     from onbox.triage.rows import UserRow
-    from onbox.triage.text import Gap
 
-CLOSE, PROGRESS, LOSS, LOST = (
-    1,
-    2,
-    4,
-    8,
-)  # what is known of a form: look closely, it is progress, its loss is a number, or none
+# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run.
+CLOSE, PROGRESS, LOSS, LOST, SUMS_UP = 1, 2, 4, 8, 16
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FAULTS_KEPT = 400
+LOOP_LINES = 4  # alike, before they are a loop
+TAIL = 12  # last lines that are kept
+HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
@@ -57,6 +61,7 @@ class Scanner:
         self.attempt = Attempt(None, explicit=False)
         self.before: Attempt | None = None
         self.known: dict[bytes, int] = {}
+        self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
         self.looks: dict[bytes, int] = {}
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
@@ -70,11 +75,14 @@ class Scanner:
         self.first_count = 1
         self.last_progress: tuple[int, bytes] | None = None
         self.last: tuple[int, bytes] | None = None
+        self.tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
         self.lines = 0
         self.next_line = 1
         self.inode_header = -100
         self.mounts_with_room: set[tuple[str, str]] = set()
         self.mounts_without: dict[tuple[str, str], Seen] = {}
+        self.beginning = Beginning()
+        self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
         self.user_hits: dict[int, Seen] = {}
 
@@ -87,20 +95,17 @@ class Scanner:
         if not numbered:
             return
         forms = b"\n".join([line for _, line in numbered]).translate(None, _DELETED).split(b"\n")
-        known, attempt = self.known, self.attempt
+        known = self.known
         for (number, line), form in zip(numbered, forms, strict=True):
             look = known.get(form)
             if look is None:
                 look = self._learn(form, line)
+            if number <= HEAD or self.deadly:
+                self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
-                attempt = self.attempt
-                attempt.progress += 1
-                if attempt.progress == 1 or not self.first_progress:
-                    self.first_progress, self.first_count = line, attempt.progress
-                self.previous_progress = line
-                self.last_progress = (number, line)
-                if look & LOSS and attempt.lost is not None:
-                    self._take_loss_back(line)
+                self._note_progress(number, line, look)
+            elif not look and len(self.loops) < FORMS_KEPT:
+                self._look_for_loop(form, line)
             if look & LOST:
                 self._note_loss(number, line)
             if look & CLOSE or self.traces or self.awaited is not None:
@@ -112,6 +117,57 @@ class Scanner:
         self.lines = numbered[-1][0]
         self._note_end(numbered)
 
+    def _look_for_loop(self, form: bytes, line: bytes) -> None:
+        """What is said again and again with a rising number is a loop's line, whatever its words."""
+        before = self.loops.get(form)
+        if before is None:
+            self.loops[form] = [line]
+            return
+        if len(before) < LOOP_LINES:
+            before.append(line)
+            if len(before) == LOOP_LINES and rises([readable(one) for one in before]):
+                self.known[form] = PROGRESS
+
+    def _note_progress(self, number: int, line: bytes, look: int) -> None:
+        attempt = self.attempt
+        attempt.progress += 1
+        attempt.steps.add((attempt.progress, number, line))
+        if attempt.progress == 1 or not self.first_progress:
+            self.first_progress, self.first_count = line, attempt.progress
+        self.previous_progress = line
+        self.last_progress = (number, line)
+        if look & LOSS and attempt.lost is not None and not look & SUMS_UP:
+            self._take_loss_back(line)
+
+    def _look_for_beginning(self, number: int, line: bytes, form: bytes, look: int) -> None:
+        """The run's first lines are learned; after a death, they or a counter that begins again tell of a new run."""
+        beginning, is_step = self.beginning, bool(look & PROGRESS)
+        if self.deadly:
+            back = (
+                beginning.begins_again(readable(line), readable(self.previous_progress))
+                if is_step
+                else beginning.comes_again(form)
+            )
+            if back:
+                self._begin(Seen(number, readable(line)), explicit=True)
+        elif is_step:
+            beginning.take_counts(readable(line))
+        elif not (self.attempt.progress or self.attempt.faults or self.traces or b"raceback" in form):
+            beginning.take_head(form)
+
+    def _begin(self, at: Seen, *, explicit: bool) -> None:
+        """A new attempt."""
+        old = self.attempt
+        old.lines = at.number - (old.started.number if old.started else 0)
+        if old.has_own_fate or self.before is None:
+            self.before = old
+        self.attempt = Attempt(at, explicit=explicit)
+        self.deadly = False
+        self.previous_progress = b""
+        self.beginning.again.clear()
+        self.looks.clear()
+        self.close_looks = 0
+
     def _leap(self) -> None:
         """Lines were left out: what comes next goes on with nothing of what was before."""
         self.awaited, self.previous, self.first_progress = None, b"", b""
@@ -120,6 +176,7 @@ class Scanner:
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
         """The last line that says something; a rule or a frame stands in for it only where there is no other."""
+        self.tail.extend([item for item in numbered[-4 * TAIL :] if item[1].strip()])
         for number, line in reversed(numbered):
             if any(map(str.isalnum, readable(line))):
                 self.last = (number, line)
@@ -142,11 +199,13 @@ class Scanner:
         text = readable(line)
         lower = text.lower()
         said = message(text)
-        look = CLOSE if holds_a_word(lower) else 0
+        look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
         if progress_of(text, said):
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
+            if signs.is_success(said.text):
+                look |= SUMS_UP
         maybe_lost = ("nan" in lower or "inf" in lower) and (signs.lost_loss(text) or signs.LOST_GRADIENT.search(text))
         if maybe_lost or ("scale" in lower and signs.OVERFLOW.search(text)):
             look |= LOST
@@ -241,17 +300,14 @@ class Scanner:
 
     def _note_signs(self, number: int, text: str, said: Message) -> None:
         attempt = self.attempt
-        if signs.is_restart(said.text):
-            attempt.lines = number - (attempt.started.number if attempt.started else 0)
-            if attempt.has_own_fate or self.before is None:
-                self.before = attempt
-            self.attempt = Attempt(Seen(number, text), explicit=bool(signs.EXPLICIT_RESTART.search(said.text)))
-            self.looks.clear()
-            self.close_looks = 0
+        if begins_run(said.text):
+            self._begin(Seen(number, text), explicit=is_explicit(said.text))
             return
         self._note_inodes(number, text, said)
         if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
             attempt.tpu = True
+        if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
+            attempt.saved = Seen(number, text)
         if said.level not in BAD_LEVELS and signs.is_success(said.text):
             attempt.success = Seen(number, text)
             attempt.progress_at_success = attempt.progress
@@ -311,15 +367,17 @@ class Scanner:
         )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
+        if row is None and said.level in BAD_LEVELS and not handled:
+            row = by_words(said.text)
         if row is None:
             return
-        row = in_context(row, named, trace)
+        row = by_meaning(in_context(row, named, trace), said.text, named)
         if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
             return
         sure = severity(row, said, text, named, trace)
         if named and trace is None and IGNORED.search(readable(self.previous)):
             sure = WEAK  # Python tells of it and goes on
-        fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled)
+        fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled, said.source)
         self._keep(fault)
         if (fault.trace is not None and fault.trace.warned) or (row.id in HEADLINES and text.rstrip().endswith(":")):
             self.awaited = (fault, said.source)
@@ -355,6 +413,8 @@ class Scanner:
     def _keep(self, fault: Fault) -> None:
         faults = self.attempt.faults
         faults.append(fault)
+        if fault.severity == PROVEN and fault.row.explains >= DEATH and not fault.handled:
+            self.deadly = True
         if len(faults) <= FAULTS_KEPT:
             return
         counts: dict[str, int] = {}
@@ -379,7 +439,8 @@ class Scanner:
         attempt.open_trace = next((trace for trace in self.traces.values() if trace.frames and not trace.ignored), None)
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = Seen(self.last[0], readable(self.last[1])) if self.last else None
-        return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace())
+        tail = tuple(Seen(number, readable(line)) for number, line in self.tail)
+        return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
 
     def _pace(self) -> float | None:
         """Seconds between two lines of progress, by their time stamps or by what a bar says; None if nothing tells."""

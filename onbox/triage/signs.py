@@ -12,7 +12,7 @@ from onbox.regex import lazy
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
-    r"|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
+    r"|cycle|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
     r"|item|image|video|clip|page|query|question|page|tick)s?"
 )
 PROGRESS = lazy(
@@ -33,7 +33,7 @@ NOT_PROGRESS = lazy(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|\boom when"
+    r"|\boom when|\brecords (?:in|out)\b|\bbytes\b.{0,40}\bcopied\b"
     r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
@@ -67,6 +67,15 @@ SUCCESS = lazy(
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,
 )
+# The one line that a test suite which provoked every error on its way ends with.
+TESTS_OK = lazy(
+    r"^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
+    r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
+)
+_SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
+STOPPED = lazy(r"\^C|\binterrupted\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
+SAVED = lazy(r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b", re.IGNORECASE)
+FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
     r"\b(?:not|never|un|in|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
@@ -74,24 +83,6 @@ NOT_SUCCESS = lazy(
     re.IGNORECASE,
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
-RESTART = lazy(
-    r"^\W*(?:\d{4}-\d\d-\d\d\S{0,80}\s{1,8})?(?:attempt|try|run|restart|launch)\s{0,8}(?:no\.?|number"
-    r"|#)?\s{0,8}\d{1,20}\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
-    r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
-    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
-    r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
-    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
-    r"|epoch|iter\w{0,24}|checkpoint)"
-    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
-    r"|attempts? left; will restart|\bstarting worker group\b",
-    re.IGNORECASE,
-)
-NOT_RESTART = lazy(
-    r"\b(?:can|could|to|may|must|please|cannot|should|will|not|if|or|no|failed|back-off|unable"
-    r"|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to",
-    re.IGNORECASE,
-)
-EXPLICIT_RESTART = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 HANDLED = lazy(
     r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
@@ -118,6 +109,8 @@ EXHAUSTED = lazy(
 SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
+    r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying|skipp\w{1,4}"
+    r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
     r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)"
     r"|optional)\b.{0,60}$",
     re.IGNORECASE,
@@ -152,6 +145,22 @@ DF_ROW = lazy(
 )
 INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
 INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s{1,8}(?:\S{1,80}\s{1,8})?-\w{0,4}i|\bdf\b.{0,20}--inodes")
+# Inside a server, what is preempted or cancelled is a request; and what is told of an earlier boot or run is over.
+_NOT_THE_RUN = lazy(
+    r"\b(?:sequence|seq|request|req|prompt|query|session|thread|goroutine|beam|kv)s?\b.{0,40}"
+    r"\b(?:preempt|evict|cancel|abort|kill|swap)"
+    r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
+    r"|cumulative_preemption"
+    r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
+    re.IGNORECASE,
+)
+
+
+def is_of_another(text: str) -> bool:
+    """Whether a bad word is about a request inside a server, or about an earlier boot or run."""
+    return bool(_NOT_THE_RUN.search(text))
+
+
 # What only a host with TPUs says; one that looked for them in vain says that it found none.
 TPU_HOST = lazy(
     r"\bTpuDevice\b|\bTPU v?\d|\bTPU_\d|libtpu|/dev/accel\d|\btpu[-_ ](?:vm|pod|slice|worker|cores?|chips?|devices?)\b"
@@ -196,17 +205,19 @@ def is_progress(text: str) -> bool:
     return not NOT_PROGRESS.search(text) or not NOT_PROGRESS.search(_TALLY.sub("", text))
 
 
+def is_test_report(text: str) -> bool:
+    """Whether a test suite says that all is as it should be."""
+    return bool(TESTS_OK.match(text)) and not _SOME_FAILED.search(text)
+
+
 def is_success(text: str) -> bool:
     """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
-    if not SUCCESS.search(text) or NOT_SUCCESS.search(text) or FETCHED.search(text):
+    if is_test_report(text):
+        return True
+    if not SUCCESS.search(text) or STOPPED.search(text) or NOT_SUCCESS.search(text) or FETCHED.search(text):
         return False
     count = PART_OF.search(text)
     return not count or int(count[1]) >= int(count[2])
-
-
-def is_restart(text: str) -> bool:
-    """Whether a new attempt begins, or an old one is taken up."""
-    return bool(RESTART.search(text)) and (not NOT_RESTART.search(text) or "; will restart" in text)
 
 
 def is_handled(text: str) -> bool:

@@ -6,25 +6,26 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
-from onbox.contract.units import counted, format_duration
-from onbox.cron_daemon import cron_runs
+from onbox.cron.daemon import cron_runs
+from onbox.cron.schedule import parse_schedule
+from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
-from patrol.codec import SCHEMA, verdict_from_text, verdict_to_dict
-from patrol.configured import add_common_options, load_settings
-from patrol.cron import NONE_RUNS, WHAT_TO_DO
-from patrol.heartbeat import as_data, read_heartbeat, stand
-from patrol.installed import installed_lines
-from patrol.memory import Memory
-from patrol.schedule import parse_schedule
+from patrol.commands.options import common_options
+from patrol.config.configured import load_settings
+from patrol.crontab_entry import installed_lines
+from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
+from patrol.memory.store import Memory
 from patrol.tick import policy_of
+from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
+from patrol.timer.heartbeat import as_data, read_heartbeat, stand
 
 if TYPE_CHECKING:
-    import argparse
-
-    from patrol.heartbeat import Heartbeat, Standing
-    from patrol.kept import LastWord
+    from onbox.cli.command import Options
+    from patrol.memory.rows import LastWord
+    from patrol.timer.heartbeat import Heartbeat, Standing
 
 EXAMPLES = """\
 examples:
@@ -36,13 +37,9 @@ examples:
 FUTURE_SECONDS = 60.0
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("status", help="the last words, and whether the patrol is alive", epilog=EXAMPLES)
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ)
     policy_of(settings)
     now = wall()

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.runs.next_step import UNKNOWN_CLASS, next_step
-from patrol.before import Before, BoxBefore
+from patrol.decide.phrases import clean, last_known
 from patrol.decide.policy import Policy
+from patrol.decide.remote_command import Untypeable, Way
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
-from patrol.decide.scene import BoxScene, LinkScene, RunScene
+from patrol.decide.rule_context import BoxScene, LinkScene, RunScene
 from patrol.decide.standing import Reported, Typist, standing_of
-from patrol.decide.way import Untypeable, Way
-from patrol.decide.words import clean, last_known
-from patrol.recall import acknowledgement
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.update_history import acknowledgement
 from patrol.snapshot import Unreachable
 from patrol.verdict import Finding, Verdict
 

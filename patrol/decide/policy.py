@@ -6,22 +6,22 @@ import string
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract import config_values as values
-from onbox.contract.config_fields import ConfigErrors, Table, Unwanted
-from onbox.contract.meant import did_you_mean
+from onbox.config import values
+from onbox.config.fields import ConfigErrors, Table, Unwanted
+from onbox.did_you_mean import did_you_mean
 from patrol.decide.cadence import cadence_of
+from patrol.decide.phrases import clean
 from patrol.decide.table import BOX_FLAGS, BOX_RULES, LAST_NAMES, LINK_RULES, NAMES, RUN_FLAGS, RUN_RULES
 from patrol.decide.thresholds import DEFAULTS, THRESHOLDS, Thresholds
-from patrol.decide.words import clean
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.contract.boxes import PatrolSettings
-    from onbox.contract.config_fields import ConfigError
+    from onbox.config.fields import ConfigError
+    from onbox.model.boxes import PatrolSettings
     from patrol.decide.rule import Rule
-    from patrol.decide.scene import BoxScene, LinkScene, RunScene
+    from patrol.decide.rule_context import BoxScene, LinkScene, RunScene
 
 RULE_KEYS = ("name", "severity", "message", "remedy", "enabled", "before")
 MESSAGE_FIELDS = ("say", "box", "run")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.states import RunState
 from onbox.runs.next_step import Act, Sign, Standing, Step, signs_of_failure
-from patrol.decide.way import here
+from patrol.decide.remote_command import here
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from patrol.decide.way import Way
+    from patrol.decide.remote_command import Way
 
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.
 _OF_RULE: Mapping[str, Sign] = {

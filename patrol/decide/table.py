@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from patrol.decide.rules_alive import LIVING
-from patrol.decide.rules_box import BOX_FLAGS, BOX_RULES, LINK_RULES
-from patrol.decide.rules_end import ENDED
-from patrol.decide.rules_flags import RUN_FLAGS as LIVE_FLAGS
-from patrol.decide.rules_tracker import TRACKER_FLAGS, UNCONFIRMED
+from patrol.decide.rules.alive import LIVING
+from patrol.decide.rules.box import BOX_FLAGS, BOX_RULES, LINK_RULES
+from patrol.decide.rules.end import ENDED
+from patrol.decide.rules.flags import RUN_FLAGS as LIVE_FLAGS
+from patrol.decide.rules.tracker import TRACKER_FLAGS, UNCONFIRMED
 
 if TYPE_CHECKING:
     from patrol.decide.rule import Rule

@@ -10,7 +10,7 @@ from onbox.collectors.trend import seconds_until_empty
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patrol.before import BoxBefore
+    from patrol.memory.history import BoxBefore
     from patrol.snapshot import Disk
 
 FLAP_WINDOW = 21  # ticks: as Nagios counts (xdata "flapping", MAX_STATE_HISTORY_ENTRIES)

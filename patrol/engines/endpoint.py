@@ -10,16 +10,16 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends.cluster import Endpoint, endpoint_of
-from onbox.contract.config_fields import Unwanted
-from onbox.contract.config_values import http_url, secret_reference
-from onbox.contract.engines import BY_NAME, CLUSTERS
+from onbox.config.fields import Unwanted
+from onbox.config.values import http_url, secret_reference
+from onbox.model.engines import BY_NAME, CLUSTERS
 from onbox.trust import engine_not_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.contract.boxes import BoxSettings
-    from patrol.settings import Settings
+    from onbox.model.boxes import BoxSettings
+    from patrol.config.settings import Settings
 
 
 def of_cluster(settings: Settings, box: BoxSettings) -> Endpoint | None:

@@ -18,8 +18,8 @@ from onbox.logs.tail import last_line
 from onbox.outside import safe_line
 from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.evidence import Evidence
+from patrol.memory.run_memory import LogChange
 from patrol.probe.log_fault import LINE_LIMIT, fault_of
-from patrol.run_memory import LogChange
 from patrol.snapshot import Failure, LogLook
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from onbox.runs.jobs import WHOLE, KnownJob, record_of_end
 from onbox.runs.state import state_after
 from patrol.engines.evidence import OVER, read_evidence
 from patrol.engines.watched import SAYS_LIMIT, scheduler_of
-from patrol.run_memory import Handed
+from patrol.memory.run_memory import Handed
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
     from onbox.contract.readings import Maybe
-    from patrol.run_memory import RunMemory
+    from patrol.memory.run_memory import RunMemory
     from patrol.snapshot import RunLook, Scheduler
 
 GAP = "its journal was not read from its beginning, so that its job is not known"

@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.cluster import BY_KEY, NoLook, Told, look
-from onbox.contract.engines import CLUSTERS
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.engines import CLUSTERS
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from patrol.engines import endpoint as places_of
 from patrol.engines import handed, watched
-from patrol.run_memory import Memories, RunMemory
+from patrol.memory.run_memory import Memories, RunMemory
 from patrol.snapshot import BoxLook, Unreachable
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import ClusterLook, Endpoint
-    from onbox.contract.boxes import BoxSettings
+    from onbox.model.boxes import BoxSettings
     from onbox.runs.jobs import KnownJob
-    from patrol.settings import Settings
+    from patrol.config.settings import Settings
     from patrol.snapshot import RunLook, Snapshot
 
 CLUSTER_SECONDS = 10.0  # all questions of one look together, where the box's deadline is not shorter
-NO_HOST = Absent("a cluster is no machine")
+NO_HOST = Absent("a cluster is not a machine")
 
 
 def look_at_cluster(box: BoxSettings, settings: Settings, known: Memories, now: float) -> tuple[Snapshot, Memories]:

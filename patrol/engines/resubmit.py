@@ -19,19 +19,19 @@ from onbox.system.command import NotRun, run_command
 from patrol.engines.endpoint import of_cluster
 from patrol.engines.evidence import OVER
 from patrol.engines.watched import current_job
-from patrol.run_memory import WatchedJob
+from patrol.memory.run_memory import WatchedJob
 
 if TYPE_CHECKING:
-    from onbox.contract.boxes import BoxSettings, Watch
-    from patrol.run_memory import RunMemory
-    from patrol.settings import Settings
+    from onbox.model.boxes import BoxSettings, Watch
+    from patrol.config.settings import Settings
+    from patrol.memory.run_memory import RunMemory
 
 ASK_SECONDS = 8.0
 SAID_LIMIT = 300
 
 
 class Resubmitted(NamedTuple):
-    """As in `patrol.actions.Done`. kept: what to remember of the job: it then names the new one."""
+    """As in `patrol.act.resume.Done`. kept: what to remember of the job: it then names the new one."""
 
     outcome: str
     says: str

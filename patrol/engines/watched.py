@@ -11,13 +11,13 @@ from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, Seen, judge_run, judge_stage, words_of
 from patrol.engines.evidence import OVER, read_evidence
-from patrol.run_memory import RunMemory, WatchedJob
+from patrol.memory.run_memory import RunMemory, WatchedJob
 from patrol.snapshot import RunLook, Scheduler
 
 if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint, Told
-    from onbox.contract.boxes import Watch
     from onbox.contract.readings import Maybe
+    from onbox.model.boxes import Watch
     from onbox.runs.engine_word import Verdict
 
 SAYS_LIMIT = 200
@@ -69,7 +69,7 @@ def look_of(
 
 
 def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
-    """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is no end."""
+    """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is not an end."""
     word = told.word
     if not isinstance(word, Absent):
         return word
@@ -77,7 +77,7 @@ def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
         return Absent("its engine does not know it: is the id right?")
     if known.session != session:
         return Absent("its head was restarted and has lost it; its processes may live on")
-    return Absent("its engine knew it and knows it no more: somebody removed it there")
+    return Absent("its engine no longer knows it: it was removed there")
 
 
 def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Scheduler]:

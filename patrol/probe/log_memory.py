@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.progress import ProgressReader
 from onbox.logs.tail import last_line
-from patrol.run_memory import LogPlace
+from patrol.memory.run_memory import LogPlace
 from patrol.snapshot import LogLook
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
-    from patrol.probe.box_logs import News
+    from patrol.probe.box.logs import News
 
 WINDOW_BYTES = 1 << 15
 HELD_BYTES = 1 << 13
@@ -25,7 +25,7 @@ HELD_BYTES = 1 << 13
 def follow(place: LogPlace | None, path: str, news: News, *, new_attempt: bool = False) -> LogPlace:
     """The place behind the new bytes.
 
-    new_attempt: the run's processes are others than at the last look: lines from before it are no news of this one.
+    new_attempt: the run's processes are others than at the last look: lines from before it are not news of this one.
     """
     known = None if is_another(place, path, news) else place
     window, held = (b"", b"") if known is None or new_attempt else (known.window, known.held)

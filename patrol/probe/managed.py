@@ -16,12 +16,12 @@ from onbox.outside import safe_line, safe_words
 from onbox.runs.onbox_call import onbox_call
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
-from patrol import run_journal as journal
+from patrol.memory import run_journal as journal
+from patrol.memory.run_manifest import NOT_READ, Manifest, StageFacts, parse
+from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
-from patrol.probe.box_logs import Span, parse_log
+from patrol.probe.box.logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.run_manifest import NOT_READ, Manifest, StageFacts, parse
-from patrol.run_memory import LogPlace, RunMemory
 from patrol.snapshot import NOT_ASKED, Failure, LogLook, RunLook
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from onbox.contract.readings import Maybe
     from onbox.runs.journal import JournalFacts
-    from patrol.probe.box_runs import RawRun
-    from patrol.run_journal import JournalPlace
+    from patrol.memory.run_journal import JournalPlace
+    from patrol.probe.box.runs import RawRun
     from patrol.snapshot import Identity
 
 TEXT_LIMIT = 300
@@ -210,7 +210,7 @@ def _end(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -> 
     if marker is None:
         fields["done"] = Absent("no CHAIN_DONE")
     elif not isinstance(marker, Marker):
-        fields["done"] = Unseen(f"CHAIN_DONE is no proof: {marker.reason}")
+        fields["done"] = Unseen(f"CHAIN_DONE does not count: {marker.reason}")
     elif marker.run_id != manifest.run_id:
         fields["done"] = Absent("CHAIN_DONE is of another run")
     else:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.engines import ON_BOX
+from onbox.model.engines import ON_BOX
+from patrol.memory.run_manifest import NOT_READ
 from patrol.probe import trackers
-from patrol.probe.box_logs import ATTACH_BYTES
+from patrol.probe.box.logs import ATTACH_BYTES
 from patrol.probe.script import Call
-from patrol.run_manifest import NOT_READ
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.contract.boxes import BoxSettings, Watch
-    from patrol.run_memory import LogPlace, Memories, RunMemory
+    from onbox.model.boxes import BoxSettings, Watch
+    from patrol.memory.run_memory import LogPlace, Memories, RunMemory
 
 RUN_LOG_BYTES = 2048  # of a log whose runner reads it itself
 NEW_BYTES = 49152  # of all watched logs together

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.table import probe_of
-from onbox.contract.engines import ON_BOX
 from onbox.contract.events import parse_events
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState, StageState
+from onbox.model.engines import ON_BOX
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, is_overtaken, judge_jobs, state_on_disk, weigh, word_of, words_of
 from onbox.runs.jobs import Jobs, replay_jobs
 from onbox.runs.state import state_after
-from patrol.probe.box_jobs import NO_JOB
+from patrol.probe.box.jobs import NO_JOB
 from patrol.snapshot import Scheduler
 
 if TYPE_CHECKING:
     from onbox.backends.base import Job
     from onbox.contract.readings import Maybe
-    from patrol.probe.box_jobs import RawJobs
+    from patrol.probe.box.jobs import RawJobs
     from patrol.snapshot import RunLook
 
 SAYS_LIMIT = 200

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from patrol.probe import (
-    box_gpus,
-    box_identity,
-    box_jobs,
-    box_kernel,
-    box_logs,
-    box_resources,
-    box_results,
-    box_runs,
-    box_tracker,
-    box_watch,
-)
+from patrol.probe.box import gpus as box_gpus
+from patrol.probe.box import identity as box_identity
+from patrol.probe.box import jobs as box_jobs
+from patrol.probe.box import kernel as box_kernel
+from patrol.probe.box import logs as box_logs
+from patrol.probe.box import resources as box_resources
+from patrol.probe.box import results as box_results
+from patrol.probe.box import runs as box_runs
+from patrol.probe.box import tracker as box_tracker
+from patrol.probe.box import watch as box_watch
 
 
 class Section(NamedTuple):

@@ -7,37 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line
-from patrol.probe import (
-    box_gpus,
-    box_identity,
-    box_jobs,
-    box_kernel,
-    box_resources,
-    box_results,
-    box_runs,
-    box_watch,
-    trackers,
-)
+from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
+from patrol.probe import trackers
+from patrol.probe.box import gpus as box_gpus
+from patrol.probe.box import identity as box_identity
+from patrol.probe.box import jobs as box_jobs
+from patrol.probe.box import kernel as box_kernel
+from patrol.probe.box import resources as box_resources
+from patrol.probe.box import results as box_results
+from patrol.probe.box import runs as box_runs
+from patrol.probe.box import watch as box_watch
 from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import plan
 from patrol.probe.script import build
-from patrol.run_memory import BoxMemory, Memories, RunMemory
 from patrol.snapshot import NOT_ASKED, BoxLook, FileCount, Unreachable
-from patrol.ssh import Answer, script_with_values
+from patrol.ssh.client import Answer, script_with_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.backends.base import Job
-    from onbox.contract.boxes import BoxSettings
     from onbox.contract.readings import Maybe
+    from onbox.model.boxes import BoxSettings
+    from patrol.config.settings import Settings
+    from patrol.memory.run_records import RecordText
     from patrol.probe.frames import Frames, Part
     from patrol.probe.plan import Ask
-    from patrol.records import RecordText
-    from patrol.settings import Settings
     from patrol.snapshot import Disk, Identity, RunLook, Snapshot
-    from patrol.ssh import NoAnswer
+    from patrol.ssh.client import NoAnswer
 
 BOX_SHARE = 0.6  # of the deadline: the rest is for login and link
 LEAST_SECONDS = 4

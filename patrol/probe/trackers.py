@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
-from onbox.contract.tracker import Intent, TrackerIdentity, identity_from_record
+from onbox.model.tracker import Intent, TrackerIdentity, identity_from_record
 from onbox.outside import safe_line
 from onbox.runs.journal import trackers_by_stage
-from patrol.probe import box_tracker
+from patrol.memory.run_memory import RunMemory, TrackerMemory
+from patrol.probe.box import tracker as box_tracker
 from patrol.probe.script import Call
-from patrol.run_memory import RunMemory, TrackerMemory
 from patrol.snapshot import NOT_ASKED, TrackerLook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from onbox.trackers.reading import TrackerRun
-    from patrol.probe.box_tracker import RawWandb
+    from patrol.probe.box.tracker import RawWandb
     from patrol.probe.frames import Part
     from patrol.snapshot import BoxLook, RunLook
 

@@ -6,26 +6,26 @@ import re
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from onbox.contract.boxes import USUAL_DONE_REGEX
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.boxes import USUAL_DONE_REGEX
 from onbox.outside import safe_line
 from onbox.triage.evidence import Evidence
+from patrol.memory.run_memory import JudgedText, LogPlace, RunMemory, Watched
 from patrol.probe import log_memory
-from patrol.probe.box_logs import parse_log
-from patrol.probe.box_watch import parse_artifacts, parse_processes, parse_session
+from patrol.probe.box.logs import parse_log
+from patrol.probe.box.watch import parse_artifacts, parse_processes, parse_session
 from patrol.probe.excerpt import last_traceback
 from patrol.probe.log_fault import fault_of
 from patrol.probe.plan import below
-from patrol.run_memory import JudgedText, LogPlace, RunMemory, Watched
 from patrol.snapshot import NOT_ASKED, Failure, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from onbox.contract.boxes import BoxSettings, Watch
     from onbox.contract.readings import Maybe
-    from patrol.probe.box_logs import News
-    from patrol.probe.box_watch import Found
+    from onbox.model.boxes import BoxSettings, Watch
+    from patrol.probe.box.logs import News
+    from patrol.probe.box.watch import Found
     from patrol.probe.frames import Frames
     from patrol.snapshot import Artifacts, LogLook
 

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from onbox.contract.notices import notice_from_dict
+from onbox.contract.notify_targets import Target
 from onbox.contract.paths import RunPaths
-from onbox.contract.targets import Target
-from onbox.notify.outbox import Message, Name, Outbox
+from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.system.clock import utc_text
 from tests.fault_server import FaultServer, free_port, self_signed
 

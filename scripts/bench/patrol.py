@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
-from patrol.ssh_words import SSH_FAILED
+from patrol.ssh.client_errors import SSH_FAILED
 from tests.box import REPOSITORY
 from tests.sshd import Link, Sshd
 
@@ -146,10 +146,10 @@ def _one_by_one(lab: Lab, commands: list[str]) -> None:
 
 LOOK = """
 import json, os, statistics, sys, time
-import patrol.looking as looking
-from patrol.configured import settings_of
-from patrol.kept import Past
-from patrol.memory import Memory
+import patrol.collect as looking
+from patrol.config.configured import settings_of
+from patrol.memory.rows import Past
+from patrol.memory.store import Memory
 from onbox.project import load_project
 settings = settings_of(load_project(None), os.environ)
 past = Memory(settings.state).recall()

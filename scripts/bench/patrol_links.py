@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
-from patrol.fleet import Limits, find_gates, visit_all
-from patrol.masters import control_path
-from patrol.ssh import Answer, NoAnswer, Target, ask, discard_master, script_with_values
+from patrol.ssh.client import Answer, NoAnswer, Target, ask, discard_master, script_with_values
+from patrol.ssh.control_sockets import control_path
+from patrol.ssh.run_parallel import Limits, find_gates, visit_all
 from tests.sshd import Link, Sshd
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from onbox.contract.boxes import BoxSettings, Watch
+from onbox.model.boxes import BoxSettings, Watch
+from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.plan import plan
 from patrol.probe.script import build
-from patrol.run_memory import nothing_remembered
-from patrol.ssh import script_with_values
+from patrol.ssh.client import script_with_values
 from tests.patrol.probe.local_sh import SHELLS, LocalBox
 
 STEP = b"step %09d/999999999 loss 0.4123\n"

@@ -31,7 +31,7 @@ from onbox.system.process import TICKS_PER_SECOND
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from onbox.system.process import Entry, process_table
-from sentinels.schedule import Pace
+from sentinels.link.schedule import Pace
 from tests.sentinels.waiter import SENTINEL, land
 from tests.sshd import Sshd, descendants
 

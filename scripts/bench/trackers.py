@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, ROOT)
 
-from onbox.contract.boxes import BoxSettings  # noqa: E402 - found by the line above
+from onbox.model.boxes import BoxSettings  # noqa: E402 - found by the line above
 from tests.patrol.probe.local_sh import LocalBox  # noqa: E402 - as above
 from tests.patrol.probe.test_trackers import (  # noqa: E402 - as above
     CLOCK,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.units import format_duration
+from onbox.model.units import format_duration
 from patrol.decide.table import GROUPS
 from patrol.decide.thresholds import DEFAULTS, THRESHOLDS
-from patrol.reach import REASONS
+from patrol.ssh.unreachable_reasons import REASONS
 
 if TYPE_CHECKING:
     from patrol.decide.rule import Rule

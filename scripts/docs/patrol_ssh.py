@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from patrol.reach import REASONS
-from patrol.ssh_words import BEHIND_JUMP, BY_PHASE, LATE, OVER, WORDS
+from patrol.ssh.client_errors import BEHIND_JUMP, BY_PHASE, LATE, OVER, WORDS
+from patrol.ssh.unreachable_reasons import REASONS
 
 BEGIN, END = "<!-- rendered by scripts/gen_docs.py -->\n", "<!-- end -->\n"
 OTHERWISE = {

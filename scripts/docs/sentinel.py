@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sentinels.outcome import TABLE, TROUBLES
-from sentinels.run_look import ROWS, RunFacts, Terms
+from sentinels.judge.outcome import TABLE, TROUBLES
+from sentinels.judge.run_facts import ROWS, RunFacts, Terms
 
 HEADER = """\
 # What `sentinel` says, and when
 
-Rendered from `sentinels/outcome.py` and `sentinels/run_look.py` by `python scripts/gen_docs.py`.
+Rendered from `sentinels/judge/outcome.py` and `sentinels/judge/run_facts.py` by `python scripts/gen_docs.py`.
 
 ## Outcomes and exit codes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.contract.config_trust import ACT, CHAIN, ENGINE, LOOK, ROWS, SSH, TELL
+from onbox.config.trust_keys import ACT, CHAIN, ENGINE, LOOK, ROWS, SSH, TELL
 
 NEEDED_BY = {
     SSH: "every look at a box behind ssh",
@@ -15,7 +15,7 @@ NEEDED_BY = {
 HEADER = """\
 # What `onbox.toml` may do once you have accepted it
 
-Rendered from `onbox/contract/config_trust.py` by `python scripts/gen_docs.py`.
+Rendered from `onbox/config/trust_keys.py` by `python scripts/gen_docs.py`.
 
 `onbox.toml` travels with the project, so it may be a stranger's. Reading it (`onbox status`, `runs`, `check`,
 `patrol tick`, `sentinel wait`, `handbook`) runs nothing from it, hands out no key and writes nothing outside the

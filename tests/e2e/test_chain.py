@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.box import ONBOX, Box, python
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.box import ONBOX, Box, python, wait_until
 
 TWO = ("train=echo hello >model.txt; echo trained", "eval=cat model.txt >results.txt")
 
@@ -259,6 +257,14 @@ def test_the_launch_check_tells_an_immediate_crash(box: Box) -> None:
     assert "FAILED" in result.stdout
 
 
+def test_the_runner_loads_no_library_that_it_does_not_need(box: Box) -> None:
+    box.onbox("chain", "--detach", "train=echo step 1; sleep 300")
+    wait_until(lambda: box.status().get("resources"), "the first sample")  # then all is loaded that a long stage needs
+    maps = Path(f"/proc/{box.runner_pid()}/maps").read_text()
+    assert "libpython" in maps or "python" in maps
+    assert not {"libcrypto", "libssl", "libsqlite3", "_ctypes"} & set(re.findall(r"\w+", maps))
+
+
 def test_inline_runs_in_this_process(box: Box) -> None:
     result = box.onbox("chain", "--inline", *TWO)
     assert (result.returncode, box.markers) == (0, ["CHAIN_DONE", "eval_DONE", "train_DONE"])
@@ -359,19 +365,6 @@ def test_python_m_onbox_and_help_have_examples(box: Box) -> None:
     whole = box.onbox("--help").stdout
     assert all(command in whole for command in commands)
     assert ONBOX[1:] == ["-m", "onbox"]
-
-
-def test_completion_knows_commands_and_options(box: Box) -> None:
-    (box.project / "onbox.toml").write_text('[stages.pretrain]\ncmd = "true"\n')
-    script = box.onbox("completion", "bash").stdout
-    ask = (
-        f'{script}\nonbox() {{ "{sys.executable}" -m onbox "$@"; }}\n'
-        'try() { COMP_WORDS=(onbox "$@"); COMP_CWORD=$#; COMPREPLY=(); _onbox; echo "${COMPREPLY[*]}"; }\n'
-        "try res; try chain --de; try chain pre; try boot ''; try notify f; try triage pre\n"
-    )
-    done = box.run_program(["bash", "-c", ask])
-    wanted = ["resume", "--detach", "pretrain", "install uninstall run", "flush", ""]
-    assert done.stdout.splitlines() == wanted, done.stderr
 
 
 def test_what_the_locale_cannot_show_ends_no_command(box: Box) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from handbook.notes import NOTES_BEGIN
+from handbook.page.notes import NOTES_BEGIN
 from tests.box import wait_until
 from tests.handbooked import HANDBOOK, Handbooked, handbooked
 from tests.patrolled import TRAIN
@@ -290,7 +290,7 @@ def test_what_a_person_writes_stands_in_the_record(place: Handbooked) -> None:
     done_box(place)
     place.build()
     written = place.handbook(
-        "log", "--kind", "decision", "--next", "seal", "keep step 5; password=hunter2 is no secret"
+        "log", "--kind", "decision", "--next", "seal", "keep step 5; password=hunter2 is not a secret"
     )
     assert written.returncode == 0, written.stderr
     shown = place.handbook("log", "show", "--kind", "decision").stdout

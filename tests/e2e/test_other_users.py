@@ -15,8 +15,8 @@ import pytest
 
 from onbox.contract.exits import Exit
 from onbox.system.process import look_up
-from patrol.masters import control_path
-from patrol.settings import state_folder
+from patrol.config.settings import state_folder
+from patrol.ssh.control_sockets import control_path
 from tests.users import ATTACKER, VICTIM, environment_of, give, need_users, run_as, run_words_as
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def test_the_state_folder_of_a_patrol_that_another_made_is_not_used(machine: Mac
 
 def test_a_report_of_a_defect_is_private_and_there_is_one_for_each_place(tmp_path: Path) -> None:
     call = "within_boundary('onbox', lambda: 1 / 0, lambda _: None, interrupted=(0, ''))"
-    boot = f"from onbox.boundary import within_boundary; {call}"
+    boot = f"from onbox.cli.boundary import within_boundary; {call}"
     env = {**os.environ, "TMPDIR": os.fspath(tmp_path)}
     for _ in range(2):
         subprocess.run([sys.executable, "-c", boot], env=env, check=True, capture_output=True, timeout=60)

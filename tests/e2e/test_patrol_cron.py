@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from patrol.cron import bare_environment
+from patrol.timer.cron_entry import bare_environment
 from tests.box import wait_until
 from tests.fakes.crontab import fake_crontab
 from tests.patrolled import TRAIN, Patrolled, patrolled

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.system.process import process_table
-from patrol.fleet import Limits, find_gates, visit_all
-from patrol.masters import control_path
-from patrol.ssh import Target
+from patrol.ssh.client import Target
+from patrol.ssh.control_sockets import control_path
+from patrol.ssh.run_parallel import Limits, find_gates, visit_all
 from tests.box import wait_until
 from tests.sshd import (
     Hole,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from patrol.ssh import Answer, Connection, NoAnswer, Target, ask, kill_all, script_with_values
+from patrol.ssh.client import Answer, Connection, NoAnswer, Target, ask, kill_all, script_with_values
 from tests.box import wait_until
 from tests.sshd import (
     MARK,

@@ -389,7 +389,7 @@ def test_a_file_system_without_locks_is_named(box: Box) -> None:
         "import errno, fcntl, os, sys\n"
         "def refuse(*_): raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))\n"
         "fcntl.flock = refuse\n"
-        "from onbox.cli import main\n"
+        "from onbox.cli.app import main\n"
         "sys.exit(main(['chain', 'a=touch ran']))\n"
     )
     done = box.run_program([sys.executable, os.fspath(fake)])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from handbook.records import ask_stdin
-from patrol.actions import resume_stdin
+from handbook.box.records import ask_stdin
+from patrol.act.resume import resume_stdin
 from tests.box import REPOSITORY, wait_until
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import signal
 import sys
 from typing import Any
 
-from onbox.cli import main
+from onbox.cli.app import main
 
 WRITES = ("write", "pwrite")
 OTHERS = ("open", "fsync", "fdatasync", "rename", "unlink", "symlink", "ftruncate", "posix_spawn", "mkdir", "fork")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handbook.facts import (
+from handbook.page.facts import (
     BoxFacts,
     Facts,
     FailureFacts,
@@ -15,7 +15,7 @@ from handbook.facts import (
     WatchFacts,
 )
 from onbox.contract.readings import Absent, Unseen
-from patrol.decide.way import Way
+from patrol.decide.remote_command import Way
 
 AS_OF = 1_795_237_380.0  # 2026-11-21 05:03 UTC
 KINDS = (

@@ -11,5 +11,5 @@ def test_exit_codes_and_commands_are_those_of_the_code() -> None:
     text = (REPOSITORY / "docs" / "handbook.md").read_text(encoding="utf-8")
     for code, meaning in EXIT_MEANINGS:
         assert f"| {code} | {meaning} |" in text
-    for command in PROGRAM.modules:
+    for command in PROGRAM.table:
         assert f"handbook {command}" in text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.facts import LaunchFacts, RecordFacts
-from handbook.handover import handover, owner_of
-from handbook.recovery import advise
-from handbook.render import render
-from handbook.render_json import run_data
+from handbook.page.facts import LaunchFacts, RecordFacts
+from handbook.page.handover import handover, owner_of
+from handbook.page.recovery import advise
+from handbook.page.render import render
+from handbook.page.render_json import run_data
 from tests.handbook.made import AS_OF, KINDS, made_facts, run_facts
 
 

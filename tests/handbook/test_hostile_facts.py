@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from handbook.facts import BoxFacts, FailureFacts, RunFacts
-from handbook.logbook import INSTRUCTIONS, Book, find_books
-from handbook.markdown import Markdown, code, joined, md, page_of, prose
-from handbook.records import parse
-from handbook.recovery import advise
-from handbook.render import render
-from handbook.situation import situation
+from handbook.box.records import parse
+from handbook.log.logbook import INSTRUCTIONS, Book, find_books
+from handbook.page.facts import BoxFacts, FailureFacts, RunFacts
+from handbook.page.markdown import Markdown, code, joined, md, page_of, prose
+from handbook.page.recovery import advise
+from handbook.page.render import render
+from handbook.page.summary import situation
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
 from onbox.outside import safe_line
-from patrol.decide.way import Way
+from patrol.decide.remote_command import Way
 from tests.handbook.made import made_facts, run_facts
 
 if TYPE_CHECKING:

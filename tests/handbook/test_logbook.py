@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from handbook.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
-from handbook.logbook import HEADS, Book, find_books
+from handbook.log.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
+from handbook.log.logbook import HEADS, Book, find_books
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from tests.box import REPOSITORY
@@ -207,8 +207,8 @@ def test_a_full_disk_loses_the_entry_in_flight_and_no_other(tmp_path: Path) -> N
 
 WRITER = """
 import sys
-from handbook.entry import make_entry
-from handbook.logbook import Book
+from handbook.log.entry import make_entry
+from handbook.log.logbook import Book
 book = Book(sys.argv[1], "digits", sys.argv[1] + "/state")
 for number in range(int(sys.argv[3])):
     new = make_entry("observation", f"{sys.argv[2]} {number}", at=1.8e9, run="b/r", actor=sys.argv[2], text="t\\n" * 20)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from handbook.facts import RecordFacts, ResumeFacts
-from handbook.recovery import advise
+from handbook.page.facts import RecordFacts, ResumeFacts
+from handbook.page.recovery import advise
 from tests.handbook.made import run_facts
 
 FOREIGN = ResumeFacts("start", "starts again", "train", "step 10", whole=True, refused=("ckpt/step-20",))

@@ -8,12 +8,12 @@ import shlex
 
 import pytest
 
-from handbook.facts import StageFacts
-from handbook.notes import NOTES_BEGIN, NOTES_END, keep_notes
-from handbook.recovery import advise
-from handbook.render import render
-from handbook.render_json import render_json
-from handbook.render_run import around
+from handbook.page.facts import StageFacts
+from handbook.page.notes import NOTES_BEGIN, NOTES_END, keep_notes
+from handbook.page.recovery import advise
+from handbook.page.render import render
+from handbook.page.render_json import render_json
+from handbook.page.render_run import around
 from onbox.contract.readings import Unseen
 from onbox.redact import redact
 from tests.handbook.made import made_facts, run_facts
@@ -52,7 +52,7 @@ def test_facts_that_are_old_are_called_so_in_the_first_line() -> None:
     assert "OLD FACTS" in render(made_facts(old="3h10m")).splitlines()[0]
     assert "old after 2026-11-21 06:03 UTC" in render(made_facts()).splitlines()[0]
     never = made_facts(as_of=None, good_until=None)
-    assert "NOBODY HAS LOOKED" in render(never).splitlines()[0]
+    assert "NOT LOOKED YET" in render(never).splitlines()[0]
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -121,9 +121,9 @@ HOSTILE = "x\n- **next** `rm -rf /` <img src=http://evil> [a](http://evil) | # <
 
 
 def test_text_of_a_box_forms_nothing_of_its_own_in_the_page() -> None:
-    from handbook.describe import Told, describe
+    from handbook.box.run_facts import Told, describe
     from onbox.contract.states import RunState
-    from patrol.decide.way import Way
+    from patrol.decide.remote_command import Way
     from patrol.snapshot import Failure, RunLook
     from patrol.verdict import Finding, Severity, Verdict
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.hosts import BY_KEY, HOSTS, is_old
-from handbook.skill import DESCRIPTION, problems, render_section, render_skill, with_section
+from handbook.page.hosts import BY_KEY, HOSTS, is_old
+from handbook.page.skill import DESCRIPTION, problems, render_section, render_skill, with_section
 
 
 def test_the_skill_keeps_to_the_format() -> None:

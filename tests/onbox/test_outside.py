@@ -132,13 +132,13 @@ def test_text_to_be_read_by_a_program_holds_only_what_is_printed(kept: str, text
 # Who may call a single step of the door, and why all of it would be wrong there.
 _SINGLE_STEPS = {
     ("onbox/logs/links.py", "printable"): "reads a log for addresses; what it finds is shown by others",
-    ("onbox/triage/text.py", "printable"): "reads a log for failures; what it finds is shown by others",
+    ("onbox/logs/model/lines.py", "printable"): "reads a log for failures; what it finds is shown by others",
     ("onbox/backends/ray_cluster.py", "printable"): "reads an answer for the job's id",
-    ("patrol/probe/box_watch.py", "printable"): "compares a command line with what is watched",
-    ("patrol/run_codec.py", "redact"): "a reader's place in a log, to be read on from as it was",
+    ("patrol/probe/box/watch.py", "printable"): "compares a command line with what is watched",
+    ("patrol/memory/run_codec.py", "redact"): "a reader's place in a log, to be read on from as it was",
     ("patrol/commands/report.py", "redact"): "a whole HTML page; its texts came through the door",
-    ("patrol/scrub.py", "redact"): "records that are kept in their own form",
-    ("handbook/publish.py", "redact"): "a person's own notes, which stay as they were written",
+    ("patrol/memory/scrub.py", "redact"): "records that are kept in their own form",
+    ("handbook/page/publish.py", "redact"): "a person's own notes, which stay as they were written",
     ("handbook/commands/verify.py", "redact"): "compares a whole page, with a person's notes in it",
 }
 

@@ -8,7 +8,7 @@ from tests.patrol.makers import before, box, box_before
 
 if TYPE_CHECKING:
     from onbox.contract.states import RunState
-    from patrol.before import Before, BoxBefore
+    from patrol.memory.history import Before, BoxBefore
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Severity
 

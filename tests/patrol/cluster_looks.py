@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from onbox.backends import iris_cluster, iris_text, ray_cluster
 from onbox.backends.base import Job
 from onbox.backends.cluster import Endpoint, JobLog, Told
-from onbox.contract.boxes import Watch
+from onbox.model.boxes import Watch
 from patrol.engines.watched import look_of
 from tests.fake_cluster import case
 from tests.patrol.makers import NOW
 
 if TYPE_CHECKING:
-    from patrol.run_memory import RunMemory
+    from patrol.memory.run_memory import RunMemory
     from patrol.snapshot import RunLook
 
 RAY = Endpoint("ray", "http://127.0.0.1:8265")

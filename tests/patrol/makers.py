@@ -12,8 +12,8 @@ from onbox.logs.cursor import Cursor
 from onbox.runs.engine_word import Seen, judge_run, judge_stage
 from onbox.triage.classes import may_repeat
 from onbox.triage.repeats import AttemptEnd
-from patrol.before import Before, BoxBefore
-from patrol.decide.way import Way
+from patrol.decide.remote_command import Way
+from patrol.memory.history import Before, BoxBefore
 from patrol.snapshot import (
     Artifacts,
     BoxLook,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
-from onbox.contract.tracker import TrackerIdentity
+from onbox.model.tracker import TrackerIdentity
 from onbox.trackers.reading import TrackerRun
 from onbox.trackers.trackio_db import Alert
-from patrol.before import Before, BoxBefore
+from patrol.memory.history import Before, BoxBefore
 from patrol.snapshot import (
     NOT_ASKED,
     Artifacts,

@@ -9,13 +9,13 @@ import pytest
 
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
-from patrol.before import Before, BoxBefore
 from patrol.decide.decide import explain_run
-from patrol.decide.way import Way
-from patrol.presence import Presence, presence_of
-from patrol.recall import fold, fold_box
-from patrol.report import details, line
-from patrol.report_forms import Entry, document, nagios
+from patrol.decide.remote_command import Way
+from patrol.liveness import Presence, presence_of
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.update_history import fold, fold_box
+from patrol.report.lines import details, line
+from patrol.report.machine_formats import Entry, document, nagios
 from patrol.verdict import Severity, Verdict
 from tests.patrol.makers import NOW, TICK
 from tests.patrol.random_looks import a_box, a_box_memory, a_memory, a_run

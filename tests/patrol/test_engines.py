@@ -8,15 +8,15 @@ from typing import Any
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import Endpoint, Told
 from onbox.backends.table import cluster_of
-from onbox.contract.boxes import BoxSettings
-from onbox.contract.config import Config
+from onbox.config.parse import Config
 from onbox.contract.readings import Absent, Unseen
-from patrol import run_journal as journal
+from onbox.model.boxes import BoxSettings
+from patrol.config.settings import Settings
 from patrol.engines import endpoint as places_of
 from patrol.engines.handed import end_on_record, known_job, with_end, with_told
-from patrol.run_manifest import Manifest
-from patrol.run_memory import RunMemory
-from patrol.settings import Settings
+from patrol.memory import run_journal as journal
+from patrol.memory.run_manifest import Manifest
+from patrol.memory.run_memory import RunMemory
 from patrol.snapshot import RunLook, Scheduler
 from tests.patrol.makers import NOW, dead, done
 

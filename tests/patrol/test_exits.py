@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from click.testing import CliRunner
+
+from patrol.act.perform import with_words
 from patrol.cli import PROGRAM
-from patrol.doing import with_words
 from patrol.exits import EXIT_MEANINGS
 from tests.box import REPOSITORY
 
@@ -18,11 +20,11 @@ def test_the_page_has_every_code() -> None:
 
 
 def test_the_help_has_every_command_and_code() -> None:
-    text = PROGRAM.parser().format_help()
+    text = CliRunner().invoke(PROGRAM, ["--help"]).output
     assert all(f"  {code:>3}  {meaning}" in text for code, meaning in EXIT_MEANINGS)
-    assert all(re.search(rf"^    {name}\b", text, re.MULTILINE) for name in PROGRAM.modules)
-    page = (REPOSITORY / "docs" / "patrol.md").read_text()
-    assert all(f"`patrol {name}" in page or f"patrol {name}" in page for name in PROGRAM.modules)
+    assert all(re.search(rf"^  {name}\b", text, re.MULTILINE) for name in PROGRAM.table)
+    page = "".join((REPOSITORY / "docs" / name).read_text() for name in ("patrol.md", "results.md"))
+    assert all(f"patrol {name}" in page for name in PROGRAM.table)
 
 
 def test_a_line_stays_a_line() -> None:

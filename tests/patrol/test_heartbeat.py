@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from patrol.heartbeat import FILE, Heartbeat, read_heartbeat, stand, write_heartbeat
-from patrol.schedule import parse_schedule
+from onbox.cron.schedule import parse_schedule
+from patrol.timer.heartbeat import FILE, Heartbeat, read_heartbeat, stand, write_heartbeat
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,9 @@ import pytest
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
-from patrol.decide.way import Way
-from patrol.report import details
-from patrol.report_forms import Entry, document, nagios
+from patrol.decide.remote_command import Way
+from patrol.report.lines import details
+from patrol.report.machine_formats import Entry, document, nagios
 from patrol.snapshot import BoxLook
 from patrol.verdict import Severity
 from tests.patrol.makers import NOW, log

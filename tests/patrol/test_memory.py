@@ -17,12 +17,12 @@ import pytest
 from onbox.logs.cursor import Cursor
 from onbox.logs.progress import ProgressReader
 from onbox.system.files import StateNotWritten
-from patrol import memory_schema
-from patrol.before import Before, BoxBefore
-from patrol.kept import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
-from patrol.memory import KEPT_ASIDE, Memory
-from patrol.run_codec import memories_of, run_to_text
-from patrol.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
+from patrol.memory import schema as memory_schema
+from patrol.memory.history import Before, BoxBefore
+from patrol.memory.rows import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
+from patrol.memory.run_codec import memories_of, run_to_text
+from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
+from patrol.memory.store import KEPT_ASIDE, Memory
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def test_a_row_that_nobody_understands_is_left_out(memory: Memory) -> None:
 
 def test_it_stays_bounded(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(memory_schema.KEPT_ROWS, "ticks", 5)
-    monkeypatch.setattr("patrol.memory.KEPT_LOOKS_PER_BOX", 3)
+    monkeypatch.setattr("patrol.memory.store.KEPT_LOOKS_PER_BOX", 3)
     memory.remember(tick_note(run_note(at=NOW - 500 * DAY), at=NOW - 500 * DAY))
     for number in range(9):
         memory.remember(tick_note(run_note(at=NOW + number), at=NOW + number))
@@ -293,7 +293,7 @@ def test_the_newest_outcome_of_an_act_counts(memory: Memory) -> None:
 WRITER = """
 import sys
 from tests.patrol.test_memory import NOW, run_note, tick_note
-from patrol.memory import Memory
+from patrol.memory.store import Memory
 memory = Memory(sys.argv[1])
 number = 0
 while True:

@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, PatrolSettings
-from onbox.contract.config import Config, Notify
+from onbox.config.parse import Config, Notify
 from onbox.contract.notices import PATROL_DONE, PATROL_RECOVERED, PATROL_TROUBLE
-from onbox.contract.targets import Target
-from onbox.notify import words
-from patrol import speaking
+from onbox.contract.notify_targets import Target
+from onbox.model.boxes import BoxSettings, PatrolSettings
+from onbox.notify import message_text as words
+from patrol.config.settings import Settings
 from patrol.decide.policy import Policy
 from patrol.judge import BoxJudged, Frame, judge
-from patrol.kept import Past
-from patrol.news import Known, find_news, notice_of
-from patrol.settings import Settings
+from patrol.memory.rows import Past
+from patrol.tell import messages as speaking
+from patrol.tell.news import Known, find_news
+from patrol.tell.words import notice_of
 from tests.patrol.makers import NOW, TICK, away, box, dead, disk, failure, run
 from tests.patrol.makers import done as done_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from patrol.news import News
     from patrol.snapshot import Snapshot
+    from patrol.tell.news import News
 
 TEAM = Target("team", "env:HOOK")
 

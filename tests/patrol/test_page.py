@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from patrol.kept import Flip, LastWord, Point
-from patrol.page import RunHistory, render_page
+from patrol.memory.rows import Flip, LastWord, Point
+from patrol.report.page import RunHistory, render_page
 
 HOSTILE = "<script>alert('x')</script>&\"'"
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.contract.boxes import PatrolSettings
-from onbox.contract.config_fields import ConfigErrors
+from onbox.config.fields import ConfigErrors
+from onbox.model.boxes import PatrolSettings
 from patrol.decide.cadence import cadence_of
 from patrol.decide.decide import decide_run
 from patrol.decide.policy import Policy, read_policy

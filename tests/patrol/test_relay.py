@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.contract.notices import Notice, notice_to_dict
-from onbox.contract.targets import Target
-from onbox.notify.wire import Answer as WireAnswer
-from onbox.notify.wire import NoAnswer as WireNoAnswer
+from onbox.contract.notify_targets import Target
+from onbox.notify.types import Answer as WireAnswer
+from onbox.notify.types import NoAnswer as WireNoAnswer
 from onbox.system.clock import utc_text, wall
-from patrol.relay import END_MARK, OLD_SECONDS, Relayed, Waiting, choose, parse_waiting, read_stdin, relay
-from patrol.ssh import Answer, NoAnswer, find_mark
+from patrol.ssh.client import Answer, NoAnswer, find_mark
+from patrol.tell.relay import END_MARK, OLD_SECONDS, Relayed, Waiting, choose, parse_waiting, read_stdin, relay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from onbox.notify.wire import Outgoing
+    from onbox.notify.types import Outgoing
 
 OLD = OLD_SECONDS + 60
 

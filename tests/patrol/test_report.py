@@ -11,12 +11,12 @@ import pytest
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
-from patrol.before import Before
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
-from patrol.report import details, explanation, line
-from patrol.report_forms import Entry, document, nagios
+from patrol.memory.history import Before
+from patrol.report.lines import details, explanation, line
+from patrol.report.machine_formats import Entry, document, nagios
+from patrol.report.textfile import run_samples
 from patrol.snapshot import NOT_ASKED, ResultFile
-from patrol.textfile import run_samples
 from patrol.verdict import Finding, Severity, Verdict, worst_severity
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,

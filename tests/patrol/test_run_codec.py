@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.logs.cursor import Cursor
+from onbox.model.boxes import BoxSettings, Watch
 from onbox.trackers.reading import TrackerRun
-from patrol.probe import log_memory
-from patrol.probe.plan import plan
-from patrol.probe.trackers import known
-from patrol.run_codec import memories_of, run_to_text, texts_of
-from patrol.run_journal import nothing_read, take_in
-from patrol.run_manifest import NOT_READ, Manifest, StageFacts
-from patrol.run_memory import (
+from patrol.memory.run_codec import memories_of, run_to_text, texts_of
+from patrol.memory.run_journal import nothing_read, take_in
+from patrol.memory.run_manifest import NOT_READ, Manifest, StageFacts
+from patrol.memory.run_memory import (
     BoxMemory,
     Handed,
     JudgedText,
@@ -31,6 +28,9 @@ from patrol.run_memory import (
     Watched,
     WatchedJob,
 )
+from patrol.probe import log_memory
+from patrol.probe.plan import plan
+from patrol.probe.trackers import known
 from patrol.snapshot import Failure
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "memory"

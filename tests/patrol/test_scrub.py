@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from handbook.records import RawRun, parse, read
-from onbox.contract.manifest import stage_from_dict
+from handbook.box.records import RawRun, parse, read
 from onbox.contract.runfile import render_runfile
+from onbox.model.manifest import stage_from_dict
 
 SECRET = "hunter2secret"
 MARK = "<<<0123>>>"

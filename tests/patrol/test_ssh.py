@@ -9,8 +9,8 @@ import tempfile
 
 import pytest
 
-from patrol.masters import PATH_BYTES, control_path
-from patrol.ssh import Target, find_mark, script_with_values, ssh_argv
+from patrol.ssh.client import Target, find_mark, script_with_values, ssh_argv
+from patrol.ssh.control_sockets import PATH_BYTES, control_path
 
 HOSTILE = [
     "",

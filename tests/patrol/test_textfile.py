@@ -10,9 +10,9 @@ import pytest
 from onbox.contract.progress import Progress
 from onbox.contract.states import RunState
 from onbox.system.files import StateNotWritten
-from patrol.before import BoxBefore
+from patrol.memory.history import BoxBefore
+from patrol.report.textfile import box_samples, render, run_samples, why_not_ours, write
 from patrol.snapshot import RunLook, Unreachable
-from patrol.textfile import box_samples, render, run_samples, why_not_ours, write
 from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from patrol.toml_edit import quote, render_box, with_box
+from patrol.config.toml_edit import quote, render_box, with_box
 
 if sys.version_info >= (3, 11):
     import tomllib

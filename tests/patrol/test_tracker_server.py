@@ -9,10 +9,10 @@ import pytest
 
 from onbox.contract.events import Event, Record, render_event
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.contract.tracker import Intent, TrackerIdentity
+from onbox.model.tracker import Intent, TrackerIdentity
 from onbox.trackers.reading import TrackerRun
-from patrol import run_journal as journal
-from patrol.run_memory import BoxMemory, Memories, RunMemory
+from patrol.memory import run_journal as journal
+from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
 from patrol.snapshot import NOT_ASKED, TrackerLook
 from patrol.tracker_server import ALL_SECONDS, Server, is_same_server
 from tests.patrol.makers import box, run
@@ -96,8 +96,8 @@ FAULTS = {
     "503": "HTTP 503",
     "401": "the key is not accepted",
     "redirect_other": "HTTP 307",
-    "partial": "not whole",
-    "html": "no JSON",
+    "partial": "not complete",
+    "html": "not JSON",
     "huge": "",
 }
 

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import StopAt
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState
-from onbox.contract.tracker import TrackerIdentity
 from onbox.logs.cursor import Cursor
+from onbox.model.boxes import StopAt
+from onbox.model.tracker import TrackerIdentity
 from onbox.trackers.reading import TrackerRun
 from onbox.trackers.trackio_db import Alert
 from onbox.triage.repeats import AttemptEnd
-from patrol.codec import look_from_text, look_to_text, run_look_from_data, verdict_from_text, verdict_to_text
+from patrol.memory.codec import look_from_text, look_to_text, run_look_from_data, verdict_from_text, verdict_to_text
+from patrol.memory.typed import NOT_UNDERSTOOD
 from patrol.snapshot import (
     Artifacts,
     BoxLook,
@@ -35,7 +36,6 @@ from patrol.snapshot import (
     TrackerLook,
     Unreachable,
 )
-from patrol.typed import NOT_UNDERSTOOD
 from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.boxes import StopAt
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
-from patrol.before import Before, BoxBefore
+from onbox.model.boxes import StopAt
+from patrol.memory.history import Before, BoxBefore
 from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook
 from patrol.verdict import Severity
 from tests.patrol.case import Case
@@ -53,7 +53,7 @@ GROUP_KILL = KernelFault(
 BOX_KILL = KernelFault("oom", "Out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid"))
 HUNG = Unseen("late: it took too long on the box")
 BLIP = failure("network_blip", "Connection reset by peer")
-NO_EVIDENCE = "what was not seen is no evidence against the run"
+NO_EVIDENCE = "what was not seen is not evidence against the run"
 
 RUNNING_CASES: tuple[Case, ...] = (
     Case("trains past the step where a person wants to stop", "stop-point", WARNING, RunState.RUNNING, "told to whom it concerns; nothing is stopped", run(stop_at=StopAt(step=4000))),
@@ -65,19 +65,19 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("started a minute ago, and its own runner calls it stalled", "stalled", CRITICAL, RunState.STALLED, "the runner looks at this attempt alone; a short `stall_after` is meant",
          run(stage_began_age_seconds=60.0, claimed_state="stalled", stall_after_seconds=20.0, log=log(45.0), artifacts=Absent("none"))),
     Case("started 121 s ago and is well", "healthy", OK, RunState.RUNNING, "the grace is 120 s", run(stage_began_age_seconds=121.0)),
-    Case("waits for a file of another job", "waiting", OK, RunState.RUNNING, "a bounded wait is no stall",
+    Case("waits for a file of another job", "waiting", OK, RunState.RUNNING, "a bounded wait is not a stall",
          run(waiting_for="file data/READY (since 2h)", log=log(OLD), artifacts=artifacts(OLD))),
-    Case("waits in the Slurm queue", "capacity-wait", OK, RunState.PENDING, "a queue is no failure",
+    Case("waits in the Slurm queue", "capacity-wait", OK, RunState.PENDING, "a queue is not a failure",
          run(runner_alive=Absent("not started"), stage_alive=Absent("not started"), attempt=Absent("none"), scheduler=on_engine("PENDING", "Resources"))),
     Case("made, but never started", "pending", OK, RunState.PENDING, "nothing has begun that could have died",
          run(runner_alive=Absent("no status"), stage_alive=Absent("no attempt"), attempt=Absent("no attempt"), log=Absent("no log"), heartbeat_age_seconds=Absent("no status"), progress=Absent("none"), claimed_state=Absent("no status"), artifacts=Absent("none")), before=Before()),
-    Case("an exception was caught and training goes on", "healthy", OK, RunState.RUNNING, "a survived exception is no failure; triage names none", run(log=log(3.0, "Traceback (most recent call last):"))),
+    Case("an exception was caught and training goes on", "healthy", OK, RunState.RUNNING, "a survived exception is not a failure; triage names none", run(log=log(3.0, "Traceback (most recent call last):"))),
     Case("one rank's log shows an error, the job lives on", "healthy", OK, RunState.RUNNING, "only the end of the process is death; the line is told as a flag",
          run(failure=failure("nccl_or_distributed", "NCCL timeout on rank 3", source="log")), flags=("failure-survived",)),
     Case("a metric named Error is printed", "healthy", OK, RunState.RUNNING, "words in a log are judged by triage alone", run(log=log(5.0, "val mean Error 0.02"))),
     Case("alive, log old, but checkpoints are still written", "healthy", OK, RunState.RUNNING, "one fresh signal is enough", run(log=log(OLD))),
     Case("hangs: log and checkpoints three hours old", "stalled", CRITICAL, RunState.STALLED, "alive and all signals old", run(log=log(OLD), artifacts=artifacts(OLD))),
-    Case("512 GPUs spin at 100% in a dead collective", "stalled", CRITICAL, RunState.STALLED, "utilisation is no progress",
+    Case("512 GPUs spin at 100% in a dead collective", "stalled", CRITICAL, RunState.STALLED, "utilisation is not progress",
          run(log=log(OLD), artifacts=artifacts(OLD)), box(gpus=(Gpu(0, 100, 1, 2, 70),))),
     Case("log exactly stall_after old", "healthy", OK, RunState.RUNNING, "older than, not as old as", run(log=log(1800.0), artifacts=artifacts(OLD))),
     Case("log one second older than stall_after", "stalled", CRITICAL, RunState.STALLED, "the boundary", run(log=log(1801.0), artifacts=artifacts(OLD))),
@@ -91,23 +91,23 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("a 2 MB progress bar in one line", "healthy", OK, RunState.RUNNING, "the counter is read, the line is cut", run(log=log(1.0, "\rstep 4600" * 200_000))),
     Case("throughput fell to 60% three ticks ago", "throughput-collapse", WARNING, RunState.DEGRADED, "by its own history, for several ticks",
          run(), before=before(rates=(0.2,) * 8 + (0.12,) * 2, steps=((NOW - TICK, 4400.0),))),
-    Case("one slow tick: a checkpoint was written", "healthy", OK, RunState.RUNNING, "one tick is no collapse", run(), before=before(rates=(0.2,) * 10)),
+    Case("one slow tick: a checkpoint was written", "healthy", OK, RunState.RUNNING, "one tick is not a collapse", run(), before=before(rates=(0.2,) * 10)),
     Case("10% slower than usual", "healthy", OK, RunState.RUNNING, "within what varies", run(), before=before(rates=(0.122,) * 10)),
     Case("the loss is nan", "loss-lost", CRITICAL, RunState.DEGRADED, "it burns time without learning", run(progress=HEALTHY_PROGRESS._replace(loss="nan"))),
     Case("the loss doubled two looks ago and stays there", "healthy", OK, RunState.RUNNING, "a flag: whether it is ruined a person says", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 4.0), steps=((NOW - TICK, 4400.0),)), flags=("loss-risen",)),
-    Case("one hard batch at the moment of the look", "healthy", OK, RunState.RUNNING, "one look is no rise", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 1.9), steps=((NOW - TICK, 4400.0),))),
+    Case("one hard batch at the moment of the look", "healthy", OK, RunState.RUNNING, "one look is not a rise", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 1.9), steps=((NOW - TICK, 4400.0),))),
     Case("a likelihood as a loss, below zero", "healthy", OK, RunState.RUNNING, "a share of a negative number means nothing", run(progress=HEALTHY_PROGRESS._replace(loss=-1.0)), before=before(losses=(-5.0,) * 5 + (-1.0,), steps=((NOW - TICK, 4400.0),))),
     Case("steps go on, its saves hang since two hours", "healthy", OK, RunState.RUNNING, "alive and moving, but a resume would lose hours", run(artifacts=artifacts(2 * HOUR)), before=before(artifact_gaps=(600.0, 900.0, 1200.0)), flags=("artifacts-late",)),
     Case("a checkpoint every five hours, the next one is not due", "healthy", OK, RunState.RUNNING, "by its own history", run(artifacts=artifacts(4 * HOUR)), before=before(artifact_gaps=(5 * HOUR,) * 3)),
     Case("its artifacts are as old as the pause before this attempt", "healthy", OK, RunState.RUNNING, "the pause is not its fault", run(artifacts=artifacts(9 * HOUR), stage_began_age_seconds=TICK), before=before(artifact_gaps=(600.0,) * 6)),
     Case("the second retry of its stage", "degraded", WARNING, RunState.DEGRADED, "the budget is being used up", run(retries=2)),
     Case("goes up and down with every look", "flapping", WARNING, RunState.DEGRADED, "21 samples, weighted", run(), before=before(rules=("healthy", "stalled") * 10)),
-    Case("came back from one bad look", "healthy", OK, RunState.RUNNING, "one change is no flapping", run(), before=before(rules=("healthy",) * 19 + ("could-not-look",))),
+    Case("came back from one bad look", "healthy", OK, RunState.RUNNING, "one change is not a flapping", run(), before=before(rules=("healthy",) * 19 + ("could-not-look",))),
     Case("the runner was killed with -9, and the stage hangs", "stalled", CRITICAL, RunState.STALLED, "the worse is said first, both are said", run(runner_alive=False, log=log(OLD), artifacts=artifacts(OLD)), flags=("runner-gone",)),
     Case("the runner died while it waited; its last words still say so", "gone", WARNING, RunState.UNKNOWN, "a dead runner's claim to wait is only a claim", dead(waiting_for="file data/READY")),
     Case("preempted and put back into the queue", "capacity-wait", OK, RunState.PENDING, "the queue's word comes before dead", dead(scheduler=on_engine("PENDING", "Priority")), before=before(gone_ticks=3)),
     Case("runs on a compute node; the login node shows no process", "healthy", OK, RunState.RUNNING, "the scheduler saw it at work", dead(scheduler=on_engine("RUNNING")), before=before(gone_ticks=3)),
-    Case("runs on a compute node; squeue does not answer", "could-not-look", UNKNOWN, RunState.UNKNOWN, "a blocked query is no failure", dead(scheduler=HUNG), before=before(gone_ticks=3)),
+    Case("runs on a compute node; squeue does not answer", "could-not-look", UNKNOWN, RunState.UNKNOWN, "a blocked query is not a failure", dead(scheduler=HUNG), before=before(gone_ticks=3)),
     Case("the runner was killed with -9, the stage trains on", "runner-gone", WARNING, RunState.RUNNING, "the stage is well; a resume takes it over", run(runner_alive=False, heartbeat_age_seconds=700.0), resume=True),
     Case("the run is well, its monitor hangs", "heartbeat-stale", WARNING, RunState.RUNNING, "monitor stale, run healthy", run(heartbeat_age_seconds=61.0)),
     Case("heartbeat exactly two cadences old", "healthy", OK, RunState.RUNNING, "more than two", run(heartbeat_age_seconds=60.0)),
@@ -144,7 +144,7 @@ END_CASES: tuple[Case, ...] = (
     Case("its runner wrote down that it was ended", "interrupted-recorded", CRITICAL, RunState.INTERRUPTED, "a record is proof; no second look", dead(outcome="chain_interrupted", reason="signal 15", ended_age_seconds=90.0), resume=True),
     Case("CUDA out of memory", "failed", CRITICAL, RunState.FAILED, "its class forbids an unchanged retry", dead(outcome="chain_failed", failure=failure("cuda_oom", "CUDA out of memory. Tried to allocate 2.00 GiB"))),
     Case("the spot instance was preempted", "failed", CRITICAL, RunState.FAILED, "its class allows the same configuration again", dead(outcome="chain_failed", failure=failure("preempted", "slurmstepd: error: PREEMPTED")), resume=True),
-    Case("failed in the same way as the attempt before", "repeated-failure", CRITICAL, RunState.FAILED, "twice is no accident: never a third time", dead(outcome="chain_failed", attempt=2, failure=failure()), before=before(signatures=((failure().signature, "r1/train/1"),))),
+    Case("failed in the same way as the attempt before", "repeated-failure", CRITICAL, RunState.FAILED, "twice is not an accident: never a third time", dead(outcome="chain_failed", attempt=2, failure=failure()), before=before(signatures=((failure().signature, "r1/train/1"),))),
     Case("failed, seen again at the next tick", "failed", CRITICAL, RunState.FAILED, "the same attempt is not counted twice", dead(outcome="chain_failed", failure=BLIP), before=before(signatures=((BLIP.signature, "r1/train/1"),), rule="failed"), resume=True),
     Case("failed for want of disk space", "failed", CRITICAL, RunState.FAILED, "without room its next save fails in the same way: a person makes room first", dead(outcome="chain_failed", failure=failure())),
     Case("its loss was lost, and it ended of that", "failed", CRITICAL, RunState.FAILED, "the same configuration diverges again, and its newest checkpoints hold the blow-up", dead(outcome="chain_failed", failure=failure("divergence", "ValueError: Loss is nan"))),
@@ -167,7 +167,7 @@ WATCHED_CASES: tuple[Case, ...] = (
     Case("bare process died of an error that its log shows, first look", "crashed", CRITICAL, RunState.FAILED, "a fault at the log's end and no process are proof", watched(stage_alive=False, failure=failure("code_error", "KeyError: 'lr'", source="log")), before=before(run_id=None)),
     Case("bare process killed, second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "twice without process and proof; onbox cannot resume what it did not start", watched(stage_alive=False, log=log(4000.0)), before=before(run_id=None, gone_ticks=1)),
     Case("bare process under another session name goes on writing", "unseen-writer", WARNING, RunState.UNKNOWN, "what is written after a look that found nobody has a writer", watched(stage_alive=False, log=log(4.0)), before=before(run_id=None, gone_ticks=1)),
-    Case("bare process ended at 5155 of 5155, with other last words than the usual ones", "ended-unproven", WARNING, RunState.UNKNOWN, "the last step is no proof of results", watched(stage_alive=False, progress=Progress(current=5155, exact_max=5155)), before=before(run_id=None)),
+    Case("bare process ended at 5155 of 5155, with other last words than the usual ones", "ended-unproven", WARNING, RunState.UNKNOWN, "the last step is not proof of results", watched(stage_alive=False, progress=Progress(current=5155, exact_max=5155)), before=before(run_id=None)),
     Case("bare process ended, done_regex matched", "done", OK, RunState.DONE, "no process and the declared proof", watched(stage_alive=False, done="line: Training completed"), before=before(run_id=None)),
     Case("only a log is declared, it grows", "moving", OK, RunState.RUNNING, "something writes", watched(stage_alive=Absent("no process is named")), before=before(run_id=None)),
     Case("only a log is declared, it is old", "silent", WARNING, RunState.UNKNOWN, "dead and stalled cannot be told apart", watched(stage_alive=Absent("no process is named"), log=log(OLD)), before=before(run_id=None)),
@@ -194,7 +194,7 @@ BOX_CASES: tuple[Case, ...] = (
     Case("a data loader was killed for memory", "healthy", OK, RunState.RUNNING, "the counter's difference", run(), box(memory=Memory(71_000, 100_000, 4, 1, 2)), box_before=box_before(oom_kills=3), flags=("oom-kill",)),
     Case("the count of kills is of a new group", "healthy", OK, RunState.RUNNING, "a count that shrank began anew", run(), box(memory=Memory(71_000, 100_000, 1, 1, 2)), box_before=box_before(oom_kills=7)),
     Case("a neighbour's container was killed for memory", "healthy", OK, RunState.RUNNING, "the group's own count stands still: told, and no alarm", run(), box(kernel_faults=(GROUP_KILL,)), flags=("oom-elsewhere",)),
-    Case("an OOM kill of half an hour ago, seen at the first look", "healthy", OK, RunState.RUNNING, "what was before the first look is no news", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), before=Before(), box_before=BoxBefore(), flags=("oom-elsewhere",)),
+    Case("an OOM kill of half an hour ago, seen at the first look", "healthy", OK, RunState.RUNNING, "what was before the first look is not news", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), before=Before(), box_before=BoxBefore(), flags=("oom-elsewhere",)),
     Case("another group's kill, and this one has no count", "healthy", OK, RunState.RUNNING, "a group without a limit is not killed for it", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(GROUP_KILL,)), flags=("oom-elsewhere",)),
     Case("the whole box ran out of memory, and there is no count", "healthy", OK, RunState.RUNNING, "without a count the kernel's line since the last look is all there is", run(), box(memory=Unseen("the group has no counts"), kernel_faults=(BOX_KILL,)), flags=("oom-kill",)),
     Case("half the time is lost to swapping", "healthy", OK, RunState.RUNNING, "pressure says what load averages do not", run(), box(pressure=Pressure(50.0, 10.0, 0.0, of_host=False)), flags=("pressure",)),
@@ -210,7 +210,7 @@ BOX_CASES: tuple[Case, ...] = (
     Case("the box's clock is an hour behind", "healthy", OK, RunState.RUNNING, "ages are by the box's own clock", run(), box(identity=Identity("gpu1", "boot-1", UPTIME, NOW - 3600, -3600.0)), flags=("clock-skew",)),
     Case("this laptop slept for six hours", "healthy", OK, RunState.RUNNING, "the patrol's own gap is not the run's", run(), box_before=box_before(last_tick_at=NOW - 6 * 3600, kernel_seconds=UPTIME - 60), flags=("patrol-stale",)),
     Case("the last tick was exactly two cadences ago", "healthy", OK, RunState.RUNNING, "more than two", run(), box_before=box_before(last_tick_at=NOW - 2 * TICK)),
-    Case("this machine's clock was set back by a day", "healthy", OK, RunState.RUNNING, "a time of the future is no age", run(), before=before(last_seen_at=NOW + 86400, since=NOW + 86400, steps=((NOW + 86400, 4400.0),)), box_before=box_before(last_tick_at=NOW + 86400)),
+    Case("this machine's clock was set back by a day", "healthy", OK, RunState.RUNNING, "a time of the future is not an age", run(), before=before(last_seen_at=NOW + 86400, since=NOW + 86400, steps=((NOW + 86400, 4400.0),)), box_before=box_before(last_tick_at=NOW + 86400)),
     Case("the webhook is down, notices wait for two ticks", "healthy", OK, RunState.RUNNING, "what is not delivered nobody hears", run(undelivered=2), before=before(undelivered_ticks=1), flags=("notifications-stuck",)),
     Case("a notice was written this second", "healthy", OK, RunState.RUNNING, "it may be on its way", run(undelivered=1)),
     Case("the transfer of the data was cut off at 7 of 10 files", "healthy", OK, RunState.RUNNING, "completeness is a count", run(counts=(FileCount("data/train", "data/train", 7, 10),)), flags=("files-missing",)),
@@ -222,7 +222,7 @@ BOX_CASES: tuple[Case, ...] = (
 )  # fmt: skip
 
 LINK_CASES: tuple[Case, ...] = (
-    Case("trains behind a link that is down, first time", "unreachable", UNKNOWN, RunState.UNKNOWN, "soft; a lost link is no lost run", None, away("timeout", "Connection timed out")),
+    Case("trains behind a link that is down, first time", "unreachable", UNKNOWN, RunState.UNKNOWN, "soft; a lost link is not a lost run", None, away("timeout", "Connection timed out")),
     Case("trains behind a link that is down, second time", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard; still nothing is said of the run", None, away("timeout"), box_before=box_before(failures=1, first_failure_at=NOW - TICK)),
     Case("the key was not accepted", "unreachable", UNKNOWN, RunState.UNKNOWN, "hard at once: trying again cannot help", None, away("auth", "Permission denied (publickey).")),
     Case("the host key changed", "unreachable", UNKNOWN, RunState.UNKNOWN, "never weakened, always told", None, away("host_key", "REMOTE HOST IDENTIFICATION HAS CHANGED")),
@@ -252,12 +252,12 @@ SLURM_CASES: tuple[Case, ...] = (
     Case("runs on a node whose lock this machine can read", "healthy", OK, RunState.RUNNING, "the scheduler saw it at work", on_login_node(on_engine("RUNNING"), runner_alive=ELSEWHERE, stage_alive=ELSEWHERE)),
     Case("its job is ending, no marker yet", "healthy", OK, RunState.RUNNING, "COMPLETING is not over", on_login_node(on_engine("COMPLETING"))),
     Case("its last marker is there, its job has not ended", "ending", OK, RunState.RUNNING, "success is marker and COMPLETED", done(scheduler=on_engine("COMPLETING", disk=DISK_DONE), ended_age_seconds=5.0)),
-    Case("hangs on its node: log and checkpoints three hours old", "stalled", CRITICAL, RunState.STALLED, "RUNNING is no progress", on_login_node(on_engine("RUNNING"), log=log(OLD), artifacts=artifacts(OLD))),
+    Case("hangs on its node: log and checkpoints three hours old", "stalled", CRITICAL, RunState.STALLED, "RUNNING is not progress", on_login_node(on_engine("RUNNING"), log=log(OLD), artifacts=artifacts(OLD))),
     Case("submitted, the cluster is full", "capacity-wait", OK, RunState.PENDING, "Resources: waits for free nodes", on_login_node(on_engine("PENDING", "Resources"), attempt=Absent("none"), log=Absent("no log"))),
     Case("preempted, on record, and put back into the queue", "capacity-wait", OK, RunState.PENDING, "the requeue has overtaken the record", on_login_node(on_engine("PENDING", "BeginTime", restarts=1), outcome="chain_interrupted", reason="signal 15"), before=before(gone_ticks=3)),
     Case("put back into the queue and held there", "held", WARNING, RunState.PENDING, "it does not start by itself", on_login_node(on_engine("REQUEUE_HOLD"))),
     Case("held by a person", "held", WARNING, RunState.PENDING, "it does not start by itself", on_login_node(on_engine("PENDING", "JobHeldUser"))),
-    Case("asks for what no node has", "held", WARNING, RunState.PENDING, "BadConstraints is no capacity wait", on_login_node(on_engine("PENDING", "BadConstraints"))),
+    Case("asks for what no node has", "held", WARNING, RunState.PENDING, "BadConstraints is not a capacity wait", on_login_node(on_engine("PENDING", "BadConstraints"))),
     Case("the stage before it failed, its job can never run", "upstream-failed", CRITICAL, RunState.FAILED, "DependencyNeverSatisfied", on_login_node(on_engine("PENDING", "DependencyNeverSatisfied", stage="eval"))),
     Case("cancelled by Slurm because the stage before it failed", "upstream-failed", CRITICAL, RunState.FAILED, "kill-on-invalid-dep", on_login_node(on_engine("CANCELLED", "DependencyNeverSatisfied", stage="eval"))),
     Case("killed for memory beside its marker", "failed-on-engine", CRITICAL, RunState.FAILED, "OUT_OF_MEMORY outweighs CHAIN_DONE", done(scheduler=on_engine("OUT_OF_MEMORY", disk=DISK_DONE))),
@@ -287,17 +287,18 @@ NO_MARKER = "its disk is not seen: the engine's word alone decides"
 CLUSTER_CASES: tuple[Case, ...] = (
     Case("runs on Ray, first look", "unconfirmed", OK, RunState.RUNNING, "RUNNING is the head's word only", look_at_job(MOVES)),
     Case("runs on Ray, its log was seen to change a moment ago", "healthy", OK, RunState.RUNNING, "the log's movement confirms the word", look_at_job(MOVES, ago=60.0)),
-    Case("runs on Ray, its log has not changed for three hours", "stalled", CRITICAL, RunState.STALLED, "RUNNING is no progress", look_at_job(MOVES, ago=OLD)),
-    Case("runs on Ray, the log could not be read", "signals-unseen", UNKNOWN, RunState.RUNNING, "what was not seen is no movement", look_at_job(ray_told(STEPS)._replace(log=Unseen("HTTP 500")))),
+    Case("runs on Ray, its log has not changed for three hours", "stalled", CRITICAL, RunState.STALLED, "RUNNING is not progress", look_at_job(MOVES, ago=OLD)),
+    Case("runs on Ray, the log could not be read", "signals-unseen", UNKNOWN, RunState.RUNNING, "what was not seen is not movement", look_at_job(ray_told(STEPS)._replace(log=Unseen("HTTP 500")))),
     Case("runs on Ray, a node of it died since", "engine-degraded", WARNING, RunState.DEGRADED, "the job's state stays RUNNING", look_at_job(ray_told("ray_api_job_steps2.json", logs=STEPS_LOG, nodes=DEAD_NODE), ago=60.0)),
+    Case("runs on Ray, a node of it died since, and its steps go on", "healthy", OK, RunState.RUNNING, "what it lost it does not need", look_at_job(ray_told("ray_api_job_steps2.json", logs=STEPS_LOG, nodes=DEAD_NODE), ago=60.0), before=before(steps=((NOW - TICK, 1.0),))),
     Case("runs on Ray, a node had died before it began", "unconfirmed", OK, RunState.RUNNING, "the head remembers the dead of old", look_at_job(ray_told("ray_api_job_steps2.json", nodes=DEAD_NODE)._replace(troubles=()))),
     Case("runs on Ray, its tasks wait for a GPU that the cluster lacks", "engine-degraded", WARNING, RunState.DEGRADED, "the autoscaler says so in the job's log", look_at_job(ray_told(STEPS, logs=UNMET_LOG), ago=60.0)),
-    Case("waits on Ray for a GPU", "capacity-wait", OK, RunState.PENDING, "a queue is no failure", look_at_job(ray_told("ray_api_job_need-gpu.json"))),
+    Case("waits on Ray for a GPU", "capacity-wait", OK, RunState.PENDING, "a queue is not a failure", look_at_job(ray_told("ray_api_job_need-gpu.json"))),
     Case("failed on Ray by its own exception", "failed-on-engine", CRITICAL, RunState.FAILED, "class and line from its log", look_at_job(ray_told("ray_api_job_bad.json", logs="ray_api_logs_bad.json"))),
     Case("a person stopped it on Ray", "interrupted-by-engine", CRITICAL, RunState.INTERRUPTED, "STOPPED is not started again silently", look_at_job(ray_told("ray_api_job_steps2_stopped.json"))),
     Case("the head was restarted and has lost the job", "forgotten", UNKNOWN, RunState.UNKNOWN, "its processes may live on: never dead", look_at_job(ray_told(""), session="session_2", ago=TICK), before=before(gone_ticks=5)),
-    Case("somebody deleted the job, or the id is wrong", "forgotten", UNKNOWN, RunState.UNKNOWN, "not known is no end", look_at_job(ray_told(""))),
-    Case("Ray answers with a state that nobody knows", "could-not-look", UNKNOWN, RunState.UNKNOWN, "an unknown word is no verdict", look_at_job(ray_told("ray_api_job_unknown_state.json"))),
+    Case("somebody deleted the job, or the id is wrong", "forgotten", UNKNOWN, RunState.UNKNOWN, "not known is not an end", look_at_job(ray_told(""))),
+    Case("Ray answers with a state that nobody knows", "could-not-look", UNKNOWN, RunState.UNKNOWN, "an unknown word is not a verdict", look_at_job(ray_told("ray_api_job_unknown_state.json"))),
     Case("Ray's answer on this job was cut off", "could-not-look", UNKNOWN, RunState.UNKNOWN, "half an answer is none", look_at_job(ray_told("ray_api_job_cut_off.txt")), before=before(gone_ticks=5)),
     Case("finished on Ray", "done", OK, RunState.DONE, NO_MARKER, look_at_job(ray_told("ray_api_job_steps.json", logs=STEPS_LOG))),
     Case("finished on Iris", "done", OK, RunState.DONE, NO_MARKER, look_at_job(iris_told("iris_rpc_GetJobStatus_steps.json", "/root/steps", logs="iris_rpc_FetchLogs_steps.json"), IRIS)),
@@ -307,7 +308,7 @@ CLUSTER_CASES: tuple[Case, ...] = (
     Case("preempted on Iris and running again", "unconfirmed", OK, RunState.RUNNING, "Iris starts it again under the same id", look_at_job(iris_told("iris_2026-11_rpc_GetJobStatus_preempted_running.json", "/root/pre"), IRIS)),
     Case("runs on Ray behind a tunnel that is down", "unreachable", UNKNOWN, RunState.UNKNOWN, "of the job nothing is known", None, away("tunnel", "http://127.0.0.1:8265: connection refused")),
     Case("the head refuses the token", "unreachable", UNKNOWN, RunState.UNKNOWN, "a person must mend it: at once hard", None, away("engine_token", "HTTP 401")),
-    Case("the head hangs", "unreachable", UNKNOWN, RunState.UNKNOWN, "late is no end", None, away("engine_late", "no answer within 4 s"), before=before(gone_ticks=5)),
+    Case("the head hangs", "unreachable", UNKNOWN, RunState.UNKNOWN, "late is not an end", None, away("engine_late", "no answer within 4 s"), before=before(gone_ticks=5)),
 )  # fmt: skip
 
 GROUPS: tuple[tuple[str, tuple[Case, ...]], ...] = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState
-from onbox.contract.tracker import TrackerIdentity
+from onbox.model.tracker import TrackerIdentity
 from onbox.trackers.reading import TrackerRun
 from onbox.trackers.trackio_db import Alert
 from patrol.snapshot import NOT_ASKED, RunLook, TrackerLook
@@ -57,9 +57,9 @@ TRACKER_CASES: tuple[Case, ...] = (
     Case("its checkpoints move, log and tracker stand still", "healthy", OK, RunState.RUNNING, "the tracker alone never makes it stalled", logs_to(tracked(at_wandb(OLD)), log=log(OLD)), flags=("tracker-stale",)),
     Case("trains, its tracker stopped syncing", "healthy", OK, RunState.RUNNING, "the log is nearer to the run", logs_to(tracked(at_wandb(OLD), disk_before=at_wandb(OLD))), flags=("tracker-lags",)),
     Case("goes on from a checkpoint, its tracker still shows the attempt before", "healthy", OK, RunState.RUNNING, "catching up: the log suffices until the tracker moves", logs_to(tracked(at_wandb(OLD)), **RESUMED), flags=("tracker-catching-up",)),
-    Case("goes on from a checkpoint and repeats its steps", "healthy", OK, RunState.RUNNING, "steps that come again after a resume are no trouble", logs_to(tracked(at_wandb(20.0, step=4000.0), disk_before=at_wandb(1800.0)), **RESUMED)),
+    Case("goes on from a checkpoint and repeats its steps", "healthy", OK, RunState.RUNNING, "steps that come again after a resume are not trouble", logs_to(tracked(at_wandb(20.0, step=4000.0), disk_before=at_wandb(1800.0)), **RESUMED)),
     Case("its new attempt has told of no run at the tracker, an hour after it began", "healthy", OK, RunState.RUNNING, "after catching up it must appear", logs_to(tracked(of_this_attempt=False), **RESUMED), flags=("tracker-stale",)),
-    Case("its new attempt began ten minutes ago", "healthy", OK, RunState.RUNNING, "not there yet is no trouble", logs_to(tracked(of_this_attempt=False), attempt=2, stage_began_age_seconds=600.0)),
+    Case("its new attempt began ten minutes ago", "healthy", OK, RunState.RUNNING, "not there yet is not trouble", logs_to(tracked(of_this_attempt=False), attempt=2, stage_began_age_seconds=600.0)),
     Case("two processes log to its run", "healthy", OK, RunState.RUNNING, "steps went back without a resume", logs_to(tracked(at_wandb(20.0, step=10.0), disk_before=at_wandb(1800.0))), flags=("tracker-steps-back",)),
     Case("logs to another run than is meant", "healthy", OK, RunState.RUNNING, "the stage is well, the history is not", logs_to(tracked(at_wandb(), drift=("the run id is abc12345, meant is digits-7",))), flags=("tracker-drift",)),
     Case("its files are of another run than its start told", "healthy", OK, RunState.RUNNING, "a saved link proves nothing", logs_to(tracked(at_wandb(run_id="xyz"))), flags=("tracker-drift",)),

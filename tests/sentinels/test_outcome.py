@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinels.outcome import CODE_OF, TABLE, Exit, Finding, Outcome, combine
+from sentinels.judge.outcome import CODE_OF, TABLE, Exit, Finding, Outcome, combine
 
 LANDED = Finding(Outcome.LANDED, "a", "it is there")
 FAILED = Finding(Outcome.FAILED, "b", "it failed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentinels.schedule import Pace, pause_before_try, race_after, short_pace
+from sentinels.link.schedule import Pace, pause_before_try, race_after, short_pace
 
 
 def test_an_idle_hour_takes_at_most_fifteen_connections() -> None:

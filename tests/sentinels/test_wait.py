@@ -14,12 +14,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from patrol.ssh import Target as Box
-from sentinels.channel import Channel
-from sentinels.judge import Arming, make_conditions
-from sentinels.lookout_sh import program_text, script, values_of
-from sentinels.outcome import Finding, Outcome
-from sentinels.schedule import Pace
+from patrol.ssh.client import Target as Box
+from sentinels.box.lookout_sh import program_text, script, values_of
+from sentinels.judge.conditions import Arming, make_conditions
+from sentinels.judge.outcome import Finding, Outcome
+from sentinels.link.channel import Channel
+from sentinels.link.schedule import Pace
 from sentinels.targets import parse_fail_marker, parse_target
 from sentinels.wait import Plan, Signals, Wait
 from tests.sentinels.waiter import land

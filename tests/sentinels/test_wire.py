@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sentinels.wire import (
+from sentinels.box.wire import (
     ArtifactSeen,
     Beat,
     CouldNotLook,

@@ -7,20 +7,10 @@ The query is built anew each time: DingtalkChatbot#30 grew it until the URL was 
 
 from __future__ import annotations
 
+from onbox.notify.message_text import text
 from onbox.notify.schedule import Codes, judge_code
 from onbox.notify.signing import dingtalk_sign
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Rate,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import text
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
 
 LIMIT_BYTES = 4000
 BLOCKED_SECONDS = 600.0

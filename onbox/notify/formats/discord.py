@@ -8,18 +8,9 @@ discord-api-docs#4722). `content` holds 2000 characters.
 from __future__ import annotations
 
 from onbox.contract.json_text import parse_object
+from onbox.notify.message_text import text
 from onbox.notify.schedule import RETRY_AFTER_LIMIT_SECONDS, judge_status
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import text
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Verdict, render_json
 
 LIMIT = 2000  # characters; so many bytes are never more
 

@@ -11,8 +11,8 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from urllib.parse import parse_qs, urlsplit
 
-from onbox.notify.wire import Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict
-from onbox.notify.words import text, title
+from onbox.notify.message_text import text, title
+from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict
 
 LIMIT_BYTES = 100_000
 ID_DOMAIN = "onbox.invalid"

@@ -6,8 +6,8 @@ those of which it is known to be wrong (measured: DingTalk, Feishu, Lark, WeCom)
 
 from __future__ import annotations
 
-from onbox.notify.wire import Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict, render_json
-from onbox.notify.words import text, title
+from onbox.notify.message_text import text, title
+from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict, render_json
 
 LIMIT_BYTES = 3000
 PREFIX = "apprise+"

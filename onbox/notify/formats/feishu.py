@@ -8,20 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from onbox.notify.message_text import text
 from onbox.notify.schedule import Codes, judge_code
 from onbox.notify.signing import feishu_sign
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Rate,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import text
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
 
 LIMIT_BYTES = 4000
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.notices import notice_from_dict, notice_to_dict
+from onbox.notify.message_text import clip, text
 from onbox.notify.schedule import judge_status
 from onbox.notify.signing import webhook_headers
-from onbox.notify.wire import JSON_HEADERS, Ask, Format, Outgoing, render_json
-from onbox.notify.words import clip, text
+from onbox.notify.types import JSON_HEADERS, Ask, Format, Outgoing, render_json
 
 if TYPE_CHECKING:
     from onbox.contract.notices import Notice

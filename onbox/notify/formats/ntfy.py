@@ -10,19 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onbox.contract.json_text import parse_object
+from onbox.notify.message_text import clip, text, title
 from onbox.notify.schedule import judge_status
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Unusable,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import clip, text, title
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict, render_json
 
 LIMIT_BYTES = 3800
 TITLE_LIMIT_BYTES = 250

@@ -6,19 +6,9 @@ Source: docs.slack.dev "Sending messages using incoming webhooks" (200 and the b
 
 from __future__ import annotations
 
+from onbox.notify.message_text import clip, text
 from onbox.notify.schedule import judge_status
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Rate,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import clip, text
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
 
 LIMIT_BYTES = 3000  # of a chat message that people read; Slack cuts at 40 000 characters
 

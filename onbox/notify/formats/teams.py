@@ -9,19 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from onbox.notify.message_text import text, title
 from onbox.notify.schedule import judge_status
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Rate,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import text, title
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
 
 LIMIT_BYTES = 8000
 FAILED = b"Webhook message delivery failed"

@@ -10,8 +10,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from onbox.contract.json_text import parse_object
+from onbox.notify.message_text import text
 from onbox.notify.schedule import RETRY_AFTER_LIMIT_SECONDS, judge_status
-from onbox.notify.wire import (
+from onbox.notify.types import (
     JSON_HEADERS,
     Answer,
     Ask,
@@ -23,7 +24,6 @@ from onbox.notify.wire import (
     Verdict,
     render_json,
 )
-from onbox.notify.words import text
 
 LIMIT_BYTES = 4000
 

@@ -6,19 +6,9 @@ Source: developer.work.weixin.qq.com "Group robot configuration" (200 and `errco
 
 from __future__ import annotations
 
+from onbox.notify.message_text import text
 from onbox.notify.schedule import Codes, judge_code
-from onbox.notify.wire import (
-    JSON_HEADERS,
-    Answer,
-    Ask,
-    Format,
-    Outcome,
-    Outgoing,
-    Rate,
-    Verdict,
-    render_json,
-)
-from onbox.notify.words import text
+from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
 
 LIMIT_BYTES = 2048
 

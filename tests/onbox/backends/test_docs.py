@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from onbox.backends.slurm_states import find_row
-from onbox.contract.config import parse_config
-from onbox.contract.engines import CHOICES, ENGINES
+from onbox.config.parse import parse_config
+from onbox.model.engines import CHOICES, ENGINES
 from tests.box import REPOSITORY
 
 if sys.version_info >= (3, 11):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROW = """    Engine(
         "toy",
         "Toy: one process here",
-        config="onbox.contract.config_toy",
+        config="onbox.config.tables.toy",
         backend="onbox.backends.toy",
         check="onbox.preflight.engine_toy",
         look="onbox.backends.toy_cluster",
@@ -27,13 +27,20 @@ ROW = """    Engine(
     ),
 """
 CONFIG = """
-from onbox.contract import config_values as values
-from onbox.contract.config_engine import Guarded, Part, kept
+from onbox.config import values
+from onbox.config.keys import Key, Keys, OwnKey
+from onbox.config.tables.engine_part import Guarded, Part, kept
+
+
+class ToyKeys(Keys):
+    HEADER = "[toy]"
+    url = Key(values.http_url, None, "Where it answers.", '"http://127.0.0.1:1"')
+    token = OwnKey("Its token.", '"env:TOY"')
+
 
 PART = Part(
-    keys=("url", "token"),
-    read=lambda table: kept({"url": table.read("url", values.http_url, None)}),
-    template='# Toy\\n#[toy]\\n#url = "http://127.0.0.1:1"\\n#token = "env:TOY"\\n',
+    keys=ToyKeys,
+    read=lambda table: kept({"url": table.get(ToyKeys.url)}),
     guarded=(Guarded("url", "is asked about jobs", address=True),),
     job_id=values.text,
     job_wanted="a toy",
@@ -108,7 +115,7 @@ def read_new_id(code, out, err):
     return out.strip() or None
 """
 FILES = {
-    "onbox/contract/config_toy.py": CONFIG,
+    "onbox/config/tables/toy.py": CONFIG,
     "onbox/backends/toy.py": BACKEND,
     "onbox/preflight/engine_toy.py": CHECK,
     "onbox/backends/toy_cluster.py": CLUSTER,
@@ -120,7 +127,7 @@ def home(tmp_path: Path) -> Path:
     """A project beside a copy of the programs that knows one engine more."""
     for package in ("onbox", "patrol", "sentinels", "handbook"):
         shutil.copytree(REPOSITORY / package, tmp_path / "lib" / package, ignore=shutil.ignore_patterns("__pycache__"))
-    table = tmp_path / "lib/onbox/contract/engines.py"
+    table = tmp_path / "lib/onbox/model/engines.py"
     start = "ENGINES: tuple[Engine, ...] = (\n"
     table.write_text(table.read_text().replace(start, start + ROW))
     for name, text in FILES.items():
@@ -137,9 +144,9 @@ def run(home: Path, program: str, *words: str) -> subprocess.CompletedProcess[st
 
 def test_it_is_configured_checked_run_and_watched_like_any_other(home: Path) -> None:
     assert len(FILES) + 1 <= 6
-    assert run(home, "onbox", "init").returncode == 0
+    assert run(home, "onbox", "init", "--full").returncode == 0
     template = (home / "digits/onbox.toml").read_text()
-    assert '#[toy]\n#url = "http://127.0.0.1:1"' in template
+    assert '#[toy]\n# Where it answers.\n#url = "http://127.0.0.1:1"' in template
     assert '"toy"' in template
     text = '[run]\nbackend = "toy"\n[stages.train]\ncmd = "echo trained"\n[boxes.far]\nbackend = "toy"\n'
     text += 'address = "http://127.0.0.1:1"\nwatch = { name = "llm", job = "toy-7" }\n'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.keeper import (
+from onbox.chain.command.keeper import (
     GO,
     GO_FD,
     KEEPER_ARGV,
@@ -19,7 +19,7 @@ from onbox.chain.keeper import (
     find_program,
     keeper_text,
 )
-from onbox.chain.slots import read_slot, reserve_slot
+from onbox.chain.state.slots import read_slot, reserve_slot
 from onbox.contract.paths import RunPaths
 from onbox.system.process import Files, high_pipe, nameless_file, start_detached
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from onbox.chain.plan import PLAN, Action, Evidence, plan_stage
-from onbox.chain.replay import StageHistory
+from onbox.chain.state.plan import PLAN, Action, Evidence, plan_stage
+from onbox.chain.state.replay import StageHistory
 from onbox.contract.events import Event
 from onbox.contract.markers import Invalid, Marker, Slot
 

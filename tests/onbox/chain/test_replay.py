@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onbox.chain.replay import History, StageHistory, replay
+from onbox.chain.state.replay import History, StageHistory, replay
 from onbox.contract.events import CHAIN_ENDS, Event, Record, Unreadable
 
 BEFORE = {"best.npz": [1, 2, 3]}

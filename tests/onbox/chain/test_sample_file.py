@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.chain.sample_file import SampleFile, read_samples, thin
+from onbox.chain.observe.sample_file import SampleFile, read_samples, thin
 from onbox.contract.samples import render_sample
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from onbox.commands.show.stats_prometheus import render_metrics
+from onbox.commands.show.stats_text import load_text, render_picture
 from onbox.commands.stats import Picture, Subject, find_rates, find_trends
-from onbox.commands.stats_prometheus import render_metrics
-from onbox.commands.stats_text import load_text, render_picture
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.clock import utc_text
 from tests.onbox.preflight.facts import CPU, DISK, MEMORY, ROOM, SNAPSHOT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onbox.contract.differences import Difference, Side, commit_text, find_differences
-from onbox.contract.manifest import Artifact, Stage
+from onbox.model.manifest import Artifact, Stage
 
 TRAIN = Stage("train", "python train.py", env=(("HF_TOKEN", "env:HF_TOKEN"), ("LR", "1")))
 HEAD = {"git": {"commit": "a" * 40, "dirty": False}, "environment": {"PATH": "/bin", "HOME": "/root"}, "host": "gpu1"}

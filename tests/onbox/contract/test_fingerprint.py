@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
-from onbox.contract.manifest import Stage
-from tests.onbox.contract.test_manifest import WHOLE
+from onbox.model.manifest import Stage
+from tests.onbox.model.test_manifest import WHOLE
 
 PLAIN = Stage("train", "python train.py")
 

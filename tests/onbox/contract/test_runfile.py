@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from onbox.contract.manifest import RunSettings, Stage
 from onbox.contract.runfile import Damaged, FrozenStage, parse_head, parse_stages, render_runfile, replace_head
-from tests.onbox.contract.test_manifest import PLAIN, WHOLE
+from onbox.model.manifest import RunSettings, Stage
+from tests.onbox.model.test_manifest import PLAIN, WHOLE
 
 HEAD: dict[str, Any] = {
     "run": "digits",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.logs.tail import BLOCK_BYTES, LINE_LIMIT, OVERLAP_BYTES, LogLook, find_in_log, last_line, look_at_log
-from onbox.system.limit import TooLong
+from onbox.system.time_limit import TooLong
 
 if TYPE_CHECKING:
     from pathlib import Path

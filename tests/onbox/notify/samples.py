@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onbox.contract.notices import Notice
-from onbox.contract.targets import Target
-from onbox.notify.outbox import Message, Name
-from onbox.notify.wire import Ask
+from onbox.contract.notify_targets import Target
+from onbox.notify.queue.outbox import Message, Name
+from onbox.notify.types import Ask
 
 AT = "2026-11-21T05:10:24.123Z"
 NOW = 1795237824.0

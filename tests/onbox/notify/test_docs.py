@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 
-from onbox.contract.targets import NOTIFY_EVENTS
+from onbox.contract.notify_targets import NOTIFY_EVENTS
 from onbox.notify.table import FORMATS
 from tests.box import REPOSITORY
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.targets import Target
+from onbox.contract.notify_targets import Target
+from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
-from onbox.notify.wire import Outcome, Unusable, Verdict
-from onbox.notify.worker import try_once
+from onbox.notify.types import Outcome, Unusable, Verdict
 from tests.fault_server import CANARY, FaultServer, free_port
 from tests.onbox.notify.samples import FAILED
 

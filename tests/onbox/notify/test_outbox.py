@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.contract.paths import RunPaths
-from onbox.notify import outbox as module
-from onbox.notify.outbox import Damaged, Name, Outbox, parse_message, parse_name, render_message
+from onbox.notify.queue import outbox as module
+from onbox.notify.queue.outbox import Damaged, Name, Outbox, parse_message, parse_name, render_message
 from tests.onbox.notify.samples import FAILED, HOSTILE, message
 
 if TYPE_CHECKING:

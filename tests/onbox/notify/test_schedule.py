@@ -6,7 +6,7 @@ from email.utils import formatdate
 
 import pytest
 
-from onbox.contract.targets import Pace
+from onbox.contract.notify_targets import Pace
 from onbox.notify.schedule import (
     RATE_MARGIN_SECONDS,
     STATUS_TABLE,
@@ -15,7 +15,7 @@ from onbox.notify.schedule import (
     rate_allows,
     remember,
 )
-from onbox.notify.wire import Rate
+from onbox.notify.types import Rate
 from tests.onbox.notify.samples import NOW
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.contract.notify_targets import Pace, Target
 from onbox.contract.paths import RunPaths
-from onbox.contract.targets import Pace, Target
-from onbox.notify.outbox import Message, Outbox
+from onbox.notify.queue.outbox import Message, Outbox
+from onbox.notify.send.worker import Left, Terms, Worker, hide
 from onbox.notify.targets import Standing, write_standing
-from onbox.notify.worker import Left, Terms, Worker, hide
 from onbox.system.clock import utc_text, wall
 from tests.fault_server import CANARY, FaultServer
 from tests.onbox.notify.samples import DONE, FAILED, message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onbox.chain.gates import Sight
+from onbox.chain.gates.start_gates import Sight
 from onbox.collectors.cpu import CpuReading, PidsReading
 from onbox.collectors.disk import Disk, Room
 from onbox.collectors.memory import HostMemory, MemoryReading

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.contract.config import parse_config
+from onbox.config.parse import parse_config
 from onbox.preflight.engine import check_engine
 from onbox.preflight.report import Result, Verdict
 from onbox.system.command import Finished, NotRun
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from onbox.contract.manifest import Stage
+    from onbox.model.manifest import Stage
 
 NFS = "30 1 0:40 / / rw - nfs4 server:/home rw,vers=4.2\n"
 EXT4 = "30 1 8:1 / / rw - ext4 /dev/sda1 rw\n"

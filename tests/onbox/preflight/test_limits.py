@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.manifest import Stage
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.manifest import Stage
 from onbox.preflight.limits import check_memory, check_pids, check_threads
 from tests.onbox.preflight.facts import CPU, GB, MEMORY, facts
 

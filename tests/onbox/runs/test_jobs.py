@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
-from onbox.chain.job_view import ask
-from onbox.chain.submit import Desk, NotTaken, Planned, Unanswered, job_name
+from onbox.chain.jobs.job_view import ask
+from onbox.chain.jobs.submit import Desk, NotTaken, Planned, Unanswered, job_name
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.paths import RunPaths
 from onbox.contract.readings import Absent, Maybe, Unseen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onbox.contract.events import Event
-from onbox.contract.sweep import Cell, SweepSettings
+from onbox.model.sweep import Cell, SweepSettings
 from onbox.sweep.board import Board, Standing, summary
 from onbox.sweep.metrics import from_json, from_log
 from onbox.sweep.narrate import narrate

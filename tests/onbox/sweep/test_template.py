@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from onbox.contract.manifest import Artifact, Stage
-from onbox.contract.sweep import Cell, cell_name
+from onbox.model.manifest import Artifact, Stage
+from onbox.model.sweep import Cell, cell_name
 from onbox.sweep.template import problems_of, stage_of_cell, wanted_by
 
 

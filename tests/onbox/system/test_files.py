@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.sample_file import SampleFile
+from onbox.chain.observe.sample_file import SampleFile
 from onbox.system.files import (
     StateNotWritten,
     link_newest,
@@ -25,8 +25,8 @@ from onbox.system.files import (
 from onbox.system.journal import Journal, read_lines
 from onbox.system.lock import try_lock
 from onbox.system.process import Files, start_detached
-from patrol.kept import MemoryTrouble
-from patrol.memory import Memory
+from patrol.memory.rows import MemoryTrouble
+from patrol.memory.store import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.cluster import ClusterLook, Endpoint, NoLook, look
-from onbox.contract.targets import Target
-from onbox.contract.tracker import Intent, TrackerIdentity
+from onbox.contract.notify_targets import Target
+from onbox.model.tracker import Intent, TrackerIdentity
+from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
-from onbox.notify.wire import Outcome
-from onbox.notify.worker import try_once
+from onbox.notify.types import Outcome
 from onbox.system.http import Line, NoReply, Question, Reply, Request, ask, converse
 from patrol.tracker_server import ALL_SECONDS, Server
 from tests.fault_server import FaultServer, free_port, self_signed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.contract.tracker import (
+from onbox.logs.links import read_links
+from onbox.model.tracker import (
     Intent,
     TrackerIdentity,
     describe_identity,
@@ -12,7 +13,6 @@ from onbox.contract.tracker import (
     intent_from_dict,
     intent_to_dict,
 )
-from onbox.logs.links import read_links
 from onbox.trackers.identity import (
     TABLE,
     Case,

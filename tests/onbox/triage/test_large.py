@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
-from onbox.commands.triage import add, run
+from onbox.cli.app import main
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.large import Excerpt
@@ -88,7 +87,7 @@ def test_the_pace_is_not_that_of_the_lines_that_were_left_out(tmp_path: Path) ->
 
 def test_the_command_says_what_it_only_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     judge(tmp_path / "log", steps(1, 100), NO_MEMORY, fill(FLOOD, 12 * MIB))
-    assert run(arguments(tmp_path / "log", None)) == 0
+    assert main(["triage", str(tmp_path / "log")]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("cuda_oom: dead")
     assert "were not read, only searched" in shown.err
@@ -97,11 +96,5 @@ def test_the_command_says_what_it_only_searched(tmp_path: Path, capsys: pytest.C
 def test_a_row_of_the_users_own_is_asked_about_every_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "onbox.toml").write_text("[[triage]]\nregex = 'lamp is dim'\nclass = 'dim_lamp'\n")
     judge(tmp_path / "log", fill(NOISE, 3 * MIB), b"the lamp is dim\n", fill(NOISE, 3 * MIB))
-    assert run(arguments(tmp_path / "log", str(tmp_path / "onbox.toml"))) == 0
+    assert main(["triage", str(tmp_path / "log"), "-c", str(tmp_path / "onbox.toml")]) == 0
     assert capsys.readouterr().out.startswith("dim_lamp: dead")
-
-
-def arguments(log: Path, config: str | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add(parser.add_subparsers())
-    return parser.parse_args(["triage", str(log), *(["--config", config] if config else [])])

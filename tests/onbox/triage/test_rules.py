@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from onbox.logs.model.lines import message
 from onbox.triage.classes import CLASS_KEYS
 from onbox.triage.match import holds_a_word, match_row
 from onbox.triage.rows import Row, compiled
 from onbox.triage.rules import ROWS
-from onbox.triage.text import message
 
 # These are told by evidence, silence or the lack of a fault, not by a line.
 WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started", "unknown"}

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, PatrolSettings
-from onbox.contract.config import Config
+from onbox.config.parse import Config
+from onbox.model.boxes import BoxSettings, PatrolSettings
+from patrol.config.settings import Settings
+from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.take import take
-from patrol.run_memory import nothing_remembered
-from patrol.settings import Settings
 from patrol.snapshot import BoxLook
-from patrol.ssh import Answer, NoAnswer
+from patrol.ssh.client import Answer, NoAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

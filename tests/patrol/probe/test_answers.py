@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Unseen, plain
+from onbox.model.boxes import BoxSettings, Watch
+from patrol.memory.run_memory import nothing_remembered
 from patrol.probe import sections
 from patrol.probe.frames import end_mark, split
 from patrol.probe.plan import below, plan
 from patrol.probe.script import build, minify
 from patrol.probe.take import read, take
-from patrol.run_memory import nothing_remembered
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh import Answer, NoAnswer
+from patrol.ssh.client import Answer, NoAnswer
 from tests.box import Box
 from tests.patrol.probe.local_sh import LocalBox, settings_for
 

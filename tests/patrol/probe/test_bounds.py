@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Count, Watch
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.boxes import BoxSettings, Count, Watch
+from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.frames import end_mark, split
 from patrol.probe.plan import plan
 from patrol.probe.script import build
-from patrol.run_memory import nothing_remembered
-from patrol.ssh import script_with_values
+from patrol.ssh.client import script_with_values
 from tests.box import wait_until
 from tests.hung_mount import hung_mount
 from tests.patrol.probe.local_sh import LocalBox, shell_params

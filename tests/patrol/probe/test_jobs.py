@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.boxes import BoxSettings
 from patrol.snapshot import NOT_ASKED, RunLook, Scheduler
 from tests.patrol.probe.test_bounds import fake
 

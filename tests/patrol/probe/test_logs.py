@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
 from onbox.logs.cursor import Cursor, look_on
+from onbox.model.boxes import BoxSettings, Watch
+from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
-from patrol.probe.box_logs import checksum, digest
-from patrol.run_memory import LogPlace, RunMemory
+from patrol.probe.box.logs import checksum, digest
 from patrol.snapshot import Failure, LogLook, RunLook
 from tests.box import wait_until
 
@@ -67,7 +68,8 @@ def test_the_cursor_is_the_one_of_the_box_side(box: LocalBox, tmp_path: Path) ->
     _, seen = look(box, log)
     there = look_on(str(log), None)
     assert there is not None
-    assert seen.cursor == there.cursor
+    before = hashlib.sha256(bytes.fromhex(there.cursor.before)).hexdigest()[:32]  # kept in a file: no words of the log
+    assert seen.cursor == there.cursor._replace(before=before)
 
 
 def test_a_crash_line_cut_in_two_is_read_as_one(box: LocalBox, tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.boxes import BoxSettings, Watch
+from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.take import take
-from patrol.run_memory import nothing_remembered
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh import Answer, NoAnswer, Target, ask
+from patrol.ssh.client import Answer, NoAnswer, Target, ask
 from tests.box import wait_until
 from tests.hung_mount import hung_mount
 from tests.patrol.probe.local_sh import settings_for

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
-from patrol.probe import box_runs
+from onbox.model.boxes import BoxSettings
+from patrol.probe.box import runs as box_runs
 from patrol.snapshot import Failure, LogLook, RunLook
 from tests.box import Box, is_running, wait_until
 

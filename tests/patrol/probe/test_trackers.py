@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.contract.boxes import BoxSettings, Watch
 from onbox.contract.readings import Absent, Unseen
-from onbox.contract.tracker import Intent
+from onbox.model.boxes import BoxSettings, Watch
+from onbox.model.tracker import Intent
 from onbox.trackers.reading import TrackerRun
 from onbox.trackers.wandb_file import parse_wandb
 from patrol.probe.trackers import LOOKS_AFTER_END, with_intent

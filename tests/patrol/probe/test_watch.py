@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.collectors.disk import NOT_COUNTED
-from onbox.contract.boxes import BoxSettings, Count, Watch
 from onbox.contract.readings import Absent, Unseen, observed
-from patrol.probe import box_gpus, box_kernel, box_resources, box_watch
+from onbox.model.boxes import BoxSettings, Count, Watch
+from patrol.probe.box import gpus as box_gpus
+from patrol.probe.box import kernel as box_kernel
+from patrol.probe.box import resources as box_resources
+from patrol.probe.box import watch as box_watch
 from patrol.probe.frames import Block, Part
 from patrol.snapshot import Artifacts, BoxLook, FileCount, RunLook
 from tests.box import is_running, wait_until

@@ -1,0 +1,1 @@
+"""A run's records as they come from its box."""

@@ -1,0 +1,1 @@
+"""What a run has promised, and whether it may be sealed."""

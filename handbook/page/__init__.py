@@ -1,0 +1,1 @@
+"""The page: its facts, its text, and where it is written."""

@@ -1,0 +1,100 @@
+"""Put the page and its JSON beside the configuration, whole or not at all; one writer at a time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from handbook.page.notes import keep_notes
+from handbook.page.render import render
+from handbook.page.render_json import render_json
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.redact import redact
+from onbox.system.clock import monotonic, pause
+from onbox.system.files import make_folders, read_file, replace_file
+from onbox.system.lock import try_lock
+
+if TYPE_CHECKING:
+    from handbook.page.facts import Facts
+
+PAGE = "HANDBOOK.md"
+DATA = "handbook.json"
+LOCK = "handbook.lock"
+NOTES_MASKED = "what looked like a secret in the page's notes was masked there"
+READABLE = 0o644  # a page in the project, for whoever may read that
+LOCK_SECONDS = 10.0
+LOOK_SECONDS = 0.02
+
+
+class Published(NamedTuple):
+    """page: its path. set_aside: where an earlier page went whose notes could not be told apart; "": nowhere. masked:
+    what looked like a secret in the notes does not stand there any more.
+    """
+
+    page: str
+    set_aside: str
+    masked: bool = False
+
+
+def publish(facts: Facts, folder: str, state: str) -> Published:
+    """Write both files. state: the folder of the lock. Raises StateNotWritten, Trouble where another writer hangs."""
+    make_folders(state)
+    lock = wait_for_lock(os.path.join(state, LOCK))
+    try:
+        page = os.path.join(folder, PAGE)
+        refuse_link(page, os.path.join(folder, DATA))
+        old = read_file(page)
+        text = None if old is None else old.decode("utf-8", "surrogateescape")
+        kept = keep_notes(text)
+        aside = ""
+        if kept.damaged and old is not None:
+            aside = _set_aside(page, old)
+        notes = redact(kept.notes)
+        replace_if_changed(page, render(facts, notes).encode("utf-8", "surrogateescape"))
+        replace_if_changed(os.path.join(folder, DATA), render_json(facts).encode("ascii"))
+        return Published(page, aside, notes != kept.notes)
+    finally:
+        os.close(lock)
+
+
+def refuse_link(*paths: str) -> None:
+    """What a cloned project, or another user of the folder, may have put there: it would lead to another file. Raises
+    Trouble.
+    """
+    for path in paths:
+        if os.path.islink(path):
+            text = f"{path} is a symbolic link: nothing is written through one. Put a file or folder in its place"
+            raise Trouble(Exit.STATE_NOT_WRITTEN, text)
+
+
+def _set_aside(page: str, old: bytes) -> str:
+    """Keep a page whose marked lines are gone under the first free name."""
+    for number in range(1, 100):
+        path = f"{page}.old.{number}"
+        if not os.path.exists(path):
+            replace_file(path, old)
+            return path
+    raise Trouble(Exit.STATE_NOT_WRITTEN, f"{page}: its marked lines are damaged, and a hundred old pages lie there")
+
+
+def replace_if_changed(path: str, data: bytes) -> None:
+    """Same bytes: leave the file and its time as they are, so that nothing that watches it is woken."""
+    try:
+        same = read_file(path) == data
+    except OSError:
+        same = False
+    if not same:
+        replace_file(path, data, mode=READABLE)
+
+
+def wait_for_lock(path: str, *, below: int | None = None) -> int:
+    """The lock's descriptor. below: `path` is a name in this opened folder. Raises Trouble after a while: who holds it
+    hangs.
+    """
+    deadline = monotonic() + LOCK_SECONDS
+    while (fd := try_lock(path, below=below)) is None:
+        if monotonic() > deadline:
+            raise Trouble(Exit.ANOTHER_RUNNER, f"another writer holds {path} for more than {LOCK_SECONDS:.0f} s")
+        pause(LOOK_SECONDS)  # the kernel has no event for a lock with a bound on the wait
+    return fd

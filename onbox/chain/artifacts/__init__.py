@@ -1,0 +1,1 @@
+"""The files that a stage must leave, found and compared."""

@@ -1,0 +1,1 @@
+"""What must hold before a stage starts, and before it counts as done."""

@@ -1,0 +1,145 @@
+"""The success gate: what must hold before DONE. Pure: an attempt's end and what was looked at in, findings out.
+
+Every row is asked, so that a refusal names all that is missing at once, with the numbers seen and wanted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import Absent, Unseen
+from onbox.model.manifest import REFUSE, WARN
+from onbox.model.units import format_duration, format_size
+
+if TYPE_CHECKING:
+    from onbox.chain.artifacts.on_disk import Look
+    from onbox.contract.readings import Maybe
+    from onbox.model.manifest import Stage
+
+
+class Ended(NamedTuple):
+    """How an attempt ended.
+
+    exit_code: the shell's, None when nobody recorded it. signal: number of the signal that ended it, None if none is
+    known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "stopped",
+    "keeper_lost" (the keeper was killed, the true exit code is unknown), "unobserved" (runner and keeper were killed
+    while the command lived on: it counts as interrupted), "not_started". duration_seconds: None when its start or end
+    was not seen. max_rss_bytes: resident memory of its biggest process (at least the runner's own, a quirk of vfork);
+    cpu_seconds: of all its processes; both as the kernel told when it was reaped (getrusage(2)), None when this runner
+    did not reap it.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    cause: str
+    duration_seconds: float | None
+    detail: str = ""
+    max_rss_bytes: int | None = None
+    cpu_seconds: float | None = None
+
+
+class Finding(NamedTuple):
+    """One condition that does not hold: its name, what was seen, what was wanted ("": nothing more is to be said)."""
+
+    gate: str
+    seen: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.gate}: {self.seen}" + (f", wanted {self.wanted}" if self.wanted else "")
+
+
+def judge(
+    stage: Stage,
+    ended: Ended,
+    looks: tuple[Look, ...],
+    *,
+    log_matches: Maybe[bool] | None,
+    log_fault: Maybe[str] = "",
+    loss: str = "",
+    earlier_seconds: float = 0.0,
+) -> tuple[Finding, ...]:
+    """All conditions of the success gate that do not hold; empty means success.
+
+    log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.
+    log_fault: the line of it that `fail_if_log` matches; "" if none does. loss: the last one, if it is not finite.
+    earlier_seconds: what the earlier attempts of its series took. A resumed training with little left to do is quick.
+    """
+    findings = list(_judge_end(stage, ended, earlier_seconds))
+    if ended.exit_code == 0:
+        for look in looks:
+            findings.extend(_judge_artifact(look))
+        if stage.done_if_log is not None and log_matches is not True:
+            why = f"could not look ({log_matches.why})" if isinstance(log_matches, Absent | Unseen) else ""
+            findings.append(
+                Finding("done_if_log", why or "no such line in the attempt's log", f"/{stage.done_if_log}/")
+            )
+        findings += _judge_signs(stage, log_fault, loss)
+    return tuple(findings)
+
+
+def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Finding]:
+    if ended.cause == "not_started":
+        return [Finding(ended.cause, ended.detail, "")]
+    if ended.cause != "exit":
+        return [Finding(ended.cause, ended.detail or "ended by onbox", "a normal end with exit code 0")]
+    if ended.exit_code is None:
+        return [Finding("exit_code", "not recorded", "0")]
+    if ended.exit_code != 0:
+        return [Finding("exit_code", _exit_text(ended), "0")]
+    shortest = stage.min_duration_seconds
+    if shortest is None:
+        return []
+    if ended.duration_seconds is None:
+        return [Finding("min_duration", "unknown duration", f"at least {format_duration(shortest)}")]
+    if ended.duration_seconds + earlier_seconds < shortest:
+        seen = f"ended after {format_duration(ended.duration_seconds)}"
+        return [Finding("min_duration", seen, f"at least {format_duration(shortest)}")]
+    return []
+
+
+def _judge_signs(stage: Stage, log_fault: Maybe[str], loss: str) -> list[Finding]:
+    found = []
+    if isinstance(log_fault, Absent | Unseen):
+        found.append(Finding("fail_if_log", f"could not look ({log_fault.why})", f"no line with /{stage.fail_if_log}/"))
+    elif log_fault:
+        found.append(Finding("fail_if_log", f"the log says: {log_fault}", f"no line with /{stage.fail_if_log}/"))
+    if loss and stage.finite_loss == REFUSE:
+        found.append(Finding("finite_loss", f"the last loss in the log is {loss}", "a finite number"))
+    return found
+
+
+def warnings_of(stage: Stage, loss: str) -> tuple[str, ...]:
+    """What is told beside a DONE, in words."""
+    return (f"the last loss in its log is {loss}",) if loss and stage.finite_loss == WARN else ()
+
+
+def _exit_text(ended: Ended) -> str:
+    return f"{ended.exit_code}" + (f" (signal {ended.signal})" if ended.signal else "")
+
+
+def _judge_artifact(look: Look) -> list[Finding]:
+    artifact, gate = look.artifact, f"artifact {look.artifact.pattern}"
+    if look.problem:
+        return [Finding(gate, f"could not look ({look.problem})", "a readable file or folder")]
+    if look.newest_is_broken is not None:
+        return [Finding(gate, f"the newest is incomplete ({look.newest_is_broken})", "one that can be read to its end")]
+    if len(look.new) >= artifact.min_count:
+        return []
+    seen = [f"{len(look.new)} new"]
+    if look.old:
+        seen.append(f"{len(look.old)} old (from before the stage's first attempt)")
+    if look.small:
+        smallest = min(found.size_bytes for found in look.small)
+        seen.append(f"{len(look.small)} too small (from {format_size(smallest)})")
+    if look.broken:
+        seen.append(f"{len(look.broken)} incomplete (such as {look.broken[0].path})")
+    if not look.old and not look.small and not look.new and not look.broken:
+        seen = ["missing"]
+    wanted = f"{artifact.min_count} new" if artifact.is_glob or artifact.min_count > 1 else "a new file or folder"
+    return [Finding(gate, ", ".join(seen), f"{wanted} of at least {format_size(artifact.min_bytes)}")]
+
+
+def signal_of(exit_code: int | None) -> int | None:
+    """The signal behind a shell's exit code (128 + n, sh(1)); None if there is none."""
+    return exit_code - 128 if exit_code is not None and 128 < exit_code <= 192 else None

@@ -1,0 +1,1 @@
+"""Stages as jobs of an engine such as Slurm."""

@@ -1,0 +1,160 @@
+"""What a run is right now, from what lies on the disk and what the kernel says. Looking never changes anything."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.chain.state.lock_owner import Holder, read_holder
+from onbox.chain.state.replay import History, replay
+from onbox.chain.state.slots import read_marker, read_slot
+from onbox.chain.state.status_file import read_status
+from onbox.contract.events import Event, parse_events
+from onbox.contract.markers import Invalid, Marker
+from onbox.contract.states import RunState, StageState
+from onbox.logs.tail import look_at_log
+from onbox.runs.state import state_of
+from onbox.system.clock import parse_utc, wall
+from onbox.system.journal import read_lines
+from onbox.system.lock import is_locked
+from onbox.triage.repeats import Repeated
+
+if TYPE_CHECKING:
+    from onbox.contract.events import Record
+    from onbox.contract.paths import RunPaths
+    from onbox.contract.runfile import FrozenStage, RunHead
+
+
+class StageView(NamedTuple):
+    """One stage as it is now. `marker` is its DONE marker's data; None if there is none. began_at: of its newest
+    attempt.
+    """
+
+    name: str
+    state: StageState
+    attempts: int
+    marker: dict[str, Any] | None
+    note: str = ""
+    began_at: str | None = None
+
+
+class RunView(NamedTuple):
+    """One run as it is now. `runner_alive` and `stage_alive` are the kernel's word (file locks), not a claim of a file.
+
+    keeper_alive: whether the live stage has a keeper, which will record its end and continue the chain.
+    heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
+    ended. `unreadable_lines`: damaged journal lines, which were passed over. tracker_runs: the newest records of runs
+    at experiment trackers, oldest first. repeated: how often its newest bad end came. began_at: of the first launch
+    since the chain was last done; launches: of all.
+    """
+
+    head: RunHead
+    state: RunState
+    runner_alive: bool
+    stage_alive: str | None
+    keeper_alive: bool
+    holder: Holder | None
+    stages: tuple[StageView, ...]
+    status: dict[str, Any]
+    end: dict[str, Any] | None
+    heartbeat_age_seconds: float | None
+    unreadable_lines: int
+    tracker_runs: tuple[Record, ...] = ()
+    repeated: Repeated = Repeated(0)
+    began_at: str | None = None
+    launches: int = 0
+
+    @property
+    def current(self) -> str | None:
+        """The stage that is or was at work; None when all are done or none began."""
+        return next((stage.name for stage in self.stages if stage.state is not StageState.DONE), None)
+
+
+def look_at_run(paths: RunPaths) -> RunView | None:
+    """The run at `paths`; None if there is none. Raises OSError, ValueError (a damaged run.json), LockUnsupported."""
+    head = read_head(paths)
+    if head is None:
+        return None
+    history = replay(parse_events(read_lines(paths.journal)))
+    runner_alive = bool(is_locked(paths.lock))
+    status = read_status(paths) or {}
+    names = set(os.listdir(paths.markers)) if os.path.isdir(paths.markers) else set()
+    stages = tuple(_view_stage(paths, frozen, history, names) for frozen in read_stages(paths))
+    stage_alive = next((view.name for view in stages if view.state is StageState.RUNNING), None)
+    written = parse_utc(str(status.get("at", "")))
+    return RunView(
+        head,
+        state_of(
+            history.facts,
+            runner_alive=runner_alive,
+            stage_alive=stage_alive is not None,
+            claims_stall=status.get("state") == RunState.STALLED.value,
+        ),
+        runner_alive,
+        stage_alive,
+        stage_alive is not None and _has_keeper(paths, stage_alive),
+        read_holder(paths.lock) if runner_alive else None,
+        stages,
+        status,
+        history.last_end,
+        None if written is None else max(0.0, wall() - written),
+        len(history.unreadable),
+        tuple(history.facts.tracker_runs),
+        history.facts.repeated,
+        history.facts.began_at,
+        history.launches,
+    )
+
+
+def _has_keeper(paths: RunPaths, stage: str) -> bool:
+    slot, _, _ = read_slot(paths.slot(stage))
+    return slot is not None and find_keeper(slot, paths.slot(stage)) is not None
+
+
+def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: set[str]) -> StageView:
+    name = frozen.stage.name
+    known = history.of(name)
+    marker = read_marker(paths.done(name)) if f"{name}_DONE" in names else None
+    if isinstance(marker, Marker):
+        note = "" if marker.fingerprint == frozen.fingerprint else "DONE of another command"
+        return StageView(name, StageState.DONE, marker.attempt, dict(marker.data), note)
+    began = (known.started or {}).get("at")
+    note = f"its DONE file is not a marker: {marker.reason}" if isinstance(marker, Invalid) else ""
+    if f".{name}.slot" in names:
+        slot, _, locked = read_slot(paths.slot(name))
+        if locked and slot is not None and slot.exit_code is None:
+            return StageView(name, StageState.RUNNING, slot.attempt, None, note, began)
+    return StageView(name, _state_at_rest(known.last, open_=history.open), known.attempts, None, note, began)
+
+
+def _state_at_rest(last: str, *, open_: bool) -> StageState:
+    """The state of a stage of which nothing runs."""
+    if last == Event.STAGE_FAILED:
+        return StageState.FAILED
+    if last == Event.STAGE_RETRYING:
+        return StageState.WAITING if open_ else StageState.INTERRUPTED
+    if last in (Event.ATTEMPT_STARTED, Event.STAGE_INTERRUPTED):
+        return StageState.INTERRUPTED
+    return StageState.PENDING
+
+
+def log_look(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
+    """The newest log of the current stage (or of the last one): path, size, age, last line. None if there is none."""
+    stage = view.current or (view.stages[-1].name if view.stages else None)
+    if stage is None:
+        return None
+    try:
+        seen = look_at_log(paths.newest_log(stage))
+    except OSError:
+        return None
+    if seen is None:
+        return None
+    age = max(0.0, wall() - seen.mtime_seconds)
+    return {
+        "path": os.path.realpath(paths.newest_log(stage)),
+        "bytes": seen.size_bytes,
+        "age_seconds": round(age, 1),
+        "last_line": seen.last_line,
+    }

@@ -1,0 +1,1 @@
+"""What lies in a run directory, and what it means for the next step."""

@@ -1,0 +1,1 @@
+"""A chain as its user watches it on a terminal."""

@@ -1,0 +1,157 @@
+"""Journal records as lines for people. Pure: one table, event to sentence. Secrets and control characters left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.events import Event
+from onbox.model.tracker import describe_identity, identity_from_record
+from onbox.model.units import format_duration, format_size
+from onbox.outside import safe_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.contract.events import Record
+
+
+def narrate(record: Record) -> str | None:
+    """One line, e.g. `05:11:20 train       done     56.2s · exit 0 · 4 artifacts, 45.1 kB`; None: not worth a line."""
+    told = tell(record)
+    return None if told is None else f"{safe_line(str(record.get('at', ''))[11:19])} {told}"
+
+
+def tell(record: Record) -> str | None:
+    """The line without its time."""
+    teller = _TELLERS.get(record["event"])
+    if teller is None:
+        return None
+    state, text = teller(record)
+    name = record.get("stage") or "chain"
+    name = "chain" if name == "CHAIN" else name
+    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+
+
+def _number(record: Record, field: str) -> float:
+    """A number of a record; 0 where a damaged record lacks it."""
+    value = record.get(field)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _attempt(record: Record) -> str:
+    text = f"attempt {record.get('attempt')}"
+    return text + (", resuming" if record.get("resume") else "")
+
+
+def _took(record: Record) -> str:
+    seconds = record.get("duration_seconds")
+    return "?" if seconds is None else format_duration(float(seconds))
+
+
+def _done(record: Record) -> tuple[str, str]:
+    text = f"{_took(record)} · exit {record.get('exit_code')}"
+    if record.get("artifact_count"):
+        plural = "" if record["artifact_count"] == 1 else "s"
+        size = format_size(int(record.get("artifact_bytes_total", 0)))
+        text += f" · {record['artifact_count']} artifact{plural}, {size}"
+    return "done", text + "".join(f" · WARNING: {one}" for one in record.get("warnings") or ())
+
+
+def _failed(record: Record) -> tuple[str, str]:
+    said = f" · its last line: {record['last_line']}" if record.get("last_line") else ""
+    return "FAILED", f"{record.get('reason')}{said} · {record.get('failure_class')}: {record.get('remedy')}"
+
+
+def _accepted(record: Record) -> str:
+    spite = record.get("in_spite_of")
+    return f"its result counts by your word, in spite of: {spite}" if spite else "its earlier DONE counts"
+
+
+def _waiting(record: Record) -> tuple[str, str]:
+    return "waiting", f"for {record.get('waiting_for')}, at most {format_duration(_number(record, 'timeout_seconds'))}"
+
+
+def _retrying(record: Record) -> tuple[str, str]:
+    text = f"{record.get('retry')} of {record.get('retries')} in {_number(record, 'delay_seconds'):g} s"
+    return "retry", f"{text} · {record.get('failure_class')} · {record.get('reason')}"
+
+
+def _tracker_run(record: Record) -> tuple[str, str]:
+    identity = identity_from_record(record)
+    told = describe_identity(identity) if identity is not None else "?"
+    return "tracker", told + (" · as the attempt before" if record.get("again") else "")
+
+
+def _chain_started(record: Record) -> tuple[str, str]:
+    count = record.get("stages")
+    return "started", f"{count} stage{'' if count == 1 else 's'} · runner pid {record.get('pid')}"
+
+
+def _chain_done(record: Record) -> tuple[str, str]:
+    count = record.get("stages")
+    warnings = "".join(f" · WARNING: {one}" for one in record.get("warnings") or ())
+    return "done", f"{count} of {count} stages · {_took(record)}{warnings}"
+
+
+def _submitted(record: Record) -> tuple[str, str]:
+    after = f" · after {', '.join(map(str, record['after']))}" if record.get("after") else ""
+    return "submitted", f"{record.get('backend')} job {record.get('job_id')}{after}"
+
+
+def _job_ended(record: Record) -> tuple[str, str]:
+    why = f" ({record['reason']})" if record.get("reason") else ""
+    return "job ended", f"{record.get('backend')} job {record.get('job_id')}: {record.get('native_state')}{why}"
+
+
+def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
+    def tell(record: Record) -> tuple[str, str]:
+        return state, f"at stage {record.get('stopped_at')}: {record.get('reason')}"
+
+    return tell
+
+
+_TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
+    Event.CHAIN_STARTED: _chain_started,
+    Event.STAGE_WAITING: _waiting,
+    Event.ATTEMPT_STARTED: lambda r: ("started", f"{_attempt(r)} · {r.get('log')}"),
+    Event.ATTEMPT_ADOPTED: lambda r: (
+        "adopted",
+        f"{_attempt(r)} · alive, " + (f"pid {r['pid']}" if r.get("pid") else "its keeper gone"),
+    ),
+    Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(_number(r, 'quiet_seconds'))}"),
+    Event.STAGE_MOVING: lambda _: ("moving", "again"),
+    Event.TRACKER_RUN: _tracker_run,
+    Event.TRACKER_DRIFT: lambda r: ("DRIFT", f"{r.get('reason')}"),
+    Event.STAGE_DONE: _done,
+    Event.STAGE_FAILED: _failed,
+    Event.STAGE_RETRYING: _retrying,
+    Event.STAGE_INTERRUPTED: lambda r: ("interrupted", f"{_attempt(r)} · {r.get('reason')}"),
+    Event.STAGE_REDO: lambda _: ("redo", "its DONE is dropped"),
+    Event.DONE_ACCEPTED: lambda r: ("accepted", _accepted(r)),
+    Event.CHAIN_DONE: _chain_done,
+    Event.CHAIN_FAILED: _chain_ended("FAILED"),
+    Event.CHAIN_STOPPED: _chain_ended("stopped"),
+    Event.CHAIN_INTERRUPTED: _chain_ended("interrupted"),
+    Event.GATE_REFUSED: _chain_ended("REFUSED"),
+    Event.CHAIN_HANDED_ON: lambda r: ("handed on", f"stage {r.get('stopped_at')} is done; the next one is another job"),
+    Event.JOB_SUBMITTED: _submitted,
+    Event.JOB_REFUSED: lambda r: ("REFUSED", f"by {r.get('backend')}: {r.get('reason')}"),
+    Event.JOB_STOPPING: lambda r: ("stopping", f"{r.get('backend')} job {r.get('job_id')}"),
+    Event.JOB_ENDED: _job_ended,
+    Event.NOTICES_HELD: lambda r: ("held", f"notifications: {r.get('reason')}"),
+}
+
+
+def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
+    """The line that is renewed while a person watches: where the chain is and what the stage said last."""
+    parts = [f"{now_text} {status.get('stage') or 'chain':<12} {status.get('stage_state') or status.get('state')}"]
+    if status.get("elapsed"):
+        parts.append(str(status["elapsed"]))
+    parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
+    progress = status.get("progress")
+    if isinstance(progress, dict) and progress.get("text"):
+        parts.append(str(progress["text"]))
+    if status.get("last_line"):
+        parts.append(str(status["last_line"]))
+    text = safe_line(" · ".join(parts))
+    return text if len(text) < width else text[: max(0, width - 2)] + "…"

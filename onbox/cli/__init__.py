@@ -1,0 +1,15 @@
+"""The command line of every program here: its tree, its edge to the user, and the questions it may ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def entry() -> NoReturn:
+    """The console script of `onbox`."""
+    from onbox.cli import app  # noqa: PLC0415 - the parts of this package must not load the program
+
+    app.entry()

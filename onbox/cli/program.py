@@ -1,0 +1,121 @@
+"""A program: its table of commands, each imported when it is asked for, and the edge where all of it meets the user."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from onbox import __version__
+from onbox.cli.boundary import run_as_script, within_boundary
+from onbox.cli.command import Entry, Group, complete_variable, describe
+from onbox.cli.old_command import load_old
+from onbox.contract.exits import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Trouble = Callable[[Exception], tuple[int, str] | None]
+
+
+class Program(Group):
+    """A command line. exit_codes: `(code, meaning)`, in the order of its help. example: one line that can be typed.
+
+    table: its commands, in the order of its help. interrupted, trouble: what Ctrl-C and this program's own errors mean
+    (`within_boundary`).
+    """
+
+    def __init__(  # noqa: PLR0913 - a whole program
+        self,
+        name: str,
+        description: str,
+        example: str,
+        exit_codes: Iterable[tuple[int, str]],
+        package: str,
+        table: Mapping[str, Entry | str],
+        *,
+        interrupted: tuple[int, str],
+        trouble: Trouble,
+    ) -> None:
+        codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in exit_codes)
+        super().__init__(name, help=description, epilog=f"exit codes:\n{codes}\n\nexample:\n  {example}\n")
+        click.version_option(__version__, message=f"{name} {__version__}")(self)
+        self.package, self.table = package, table
+        self.interrupted, self.trouble = interrupted, trouble
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        entry = self.table.get(cmd_name)
+        if entry is None:
+            return None
+        if isinstance(entry, str):
+            return load_old(f"{self.package}.{entry}", cmd_name)
+        module, _, name = entry.place.partition(":")
+        command: click.Command = getattr(importlib.import_module(f"{self.package}.{module}"), name)
+        describe(command, cmd_name, entry.help)
+        return command
+
+    def summary(self, name: str) -> str:
+        """What a command is for, in one line."""
+        entry = self.table[name]
+        return load_old(f"{self.package}.{entry}", name).short_help or "" if isinstance(entry, str) else entry.help
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summary(name)) for name in self.table])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only at TAB
+
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        found = (name for name in self.table if name.startswith(incomplete))
+        return [CompletionItem(name, help=self.summary(name)) for name in found]
+
+    def run(self, argv: Sequence[str]) -> int:
+        """Run one command; its exit code."""
+        return within_boundary(self._name, lambda: self._call(list(argv)), self.trouble, interrupted=self.interrupted)
+
+    def _call(self, argv: list[str]) -> int:
+        try:
+            with self.make_context(self._name, argv) as ctx:
+                return int(self.invoke(ctx))
+        except click.exceptions.Exit as done:
+            return done.exit_code
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else self._name
+            click.echo(f"{path}: {_words_of(error)}\n  see: {path} --help", err=True)
+            return int(Exit.USAGE)
+
+    @property
+    def _name(self) -> str:
+        return self.name or ""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any) -> NoReturn:  # type: ignore[override] # noqa: ARG002 - it has a name
+        """What click's own callers use, such as its CliRunner."""
+        raise SystemExit(self.run(args or ()))
+
+    def run_as_script(self) -> NoReturn:
+        """What a console script does: answer a shell's TAB, or run."""
+        run_as_script(self.answer)
+
+    def answer(self, argv: Sequence[str]) -> int:
+        """The exit code of a TAB that the shell asks about with `_ONBOX_COMPLETE`, or of a command."""
+        variable = complete_variable(self._name)
+        if instruction := os.environ.get(variable):
+            from click.shell_completion import shell_complete  # noqa: PLC0415 - only at TAB
+
+            return shell_complete(self, {}, self._name, variable, instruction)
+        return self.run(argv)
+
+
+def _words_of(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        near = [f'"{one}"' for one in sorted(error.possibilities or ())[:2]]
+        return f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    text = error.format_message()
+    return text[:1].lower() + text[1:].removesuffix(".")

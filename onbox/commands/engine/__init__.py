@@ -1,0 +1,1 @@
+"""Commands about a run whose stages are jobs of an engine."""

@@ -1,0 +1,1 @@
+"""What `onbox chain` and `onbox resume` check, start and show."""

@@ -1,0 +1,174 @@
+"""Start a chain: here, in this process, or on an engine; or join who runs it already."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from onbox.chain.artifacts.claims import Claimed
+from onbox.chain.command.environment import JOB_VARIABLE
+from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
+from onbox.chain.runner.runner_process import run_chain
+from onbox.chain.state.earlier_results import Conflicts, Wishes, redo_with_followers
+from onbox.chain.state.frozen_run import read_head
+from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
+from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
+from onbox.commands.launch.follow import attach, follow_launch, say, size_of, teller
+from onbox.commands.shared.echo import listener
+from onbox.commands.shared.project import removed_under_it
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.model.manifest import folder_of
+from onbox.outside import safe_line
+
+if TYPE_CHECKING:
+    from onbox.cli.command import Options
+    from onbox.contract.differences import Difference
+    from onbox.contract.paths import RunPaths
+
+
+LOOKED_AHEAD = 200  # stages
+
+
+def start(args: Options, definition: Definition) -> int:
+    """Start, or join who runs it already; the exit code of the chain, or of its launch. Raises Trouble."""
+    paths = definition.paths
+    refuse_foreign_run(paths)
+    _check_wishes(args, definition)
+    if "backend" in definition.head:
+        tell_code_changes(args, definition)
+        return _start_on_engine(args, definition)
+    _refuse_live_jobs(paths)
+    lock = lock_of(paths)
+    if isinstance(lock, Holder):
+        return attach(args, definition, lock)
+    try:
+        tell_code_changes(args, definition)
+        tell_changed_results(args, definition)
+        if args.inline:
+            return _run_inline(args, definition, lock)
+        offset = size_of(paths.journal)
+        _tell_what_later_stages_miss(args, definition)
+        started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
+    except Trouble:
+        os.close(lock.lock_fd)
+        raise
+    except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
+        os.close(lock.lock_fd)
+        raise _trouble_of(refusal, paths) from refusal
+    if isinstance(started, AlreadyDone):
+        say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
+        return Exit.DONE
+    return follow_launch(args, definition, started, offset)
+
+
+def lock_of(paths: RunPaths) -> Taken | Holder:
+    """The run's lock, or who has it. Raises Trouble where that is not to be known."""
+    try:
+        return take_lock(paths)
+    except StillAlive as alive:
+        raise Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"{paths.lock} was removed, but its runner is alive: let it end, or end it: kill {alive.pids[0]}",
+        ) from alive
+    except HolderUnknown as unknown:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that cannot be identified") from unknown
+
+
+def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
+    """Why the chain was not started, and what to do."""
+    if isinstance(refusal, Forgets):
+        return Trouble(Exit.CONFIG, str(refusal))
+    if isinstance(refusal, StillAlive):
+        return Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, refusal.pids))
+    if isinstance(refusal, OtherStageAlive):
+        return Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"stage {refusal.stage} of an earlier chain of this run is still alive (its runner is gone)\n"
+            "  let it finish: onbox resume; end it: onbox stop; beside it: onbox chain --run NAME …",
+        )
+    if isinstance(refusal, Claimed):
+        own, other = refusal.own, refusal.other
+        return Trouble(
+            Exit.ANOTHER_RUNNER,
+            f"run {other.run} is alive and its stage {other.stage} writes {other.path}, too: stage {own.stage} would "
+            f"earn its DONE by that file\n  let it end, or: onbox stop {other.run}; or give the stage its own path",
+        )
+    from onbox.commands.launch.conflicts import describe_conflicts  # noqa: PLC0415 - only then
+
+    live = any(conflict.action.name == "REFUSE_LIVE" for conflict in refusal.found)
+    return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal))
+
+
+def _start_on_engine(args: Options, definition: Definition) -> int:
+    from onbox.commands.engine.run import start_on_backend  # noqa: PLC0415 - only for an engine
+
+    try:
+        return start_on_backend(args, definition, teller(args))
+    except (Forgets, Claimed, Conflicts) as refusal:
+        raise _trouble_of(refusal, definition.paths) from refusal
+
+
+def _refuse_live_jobs(paths: RunPaths) -> None:
+    """A run that was handed to an engine starts here only when none of its jobs can be alive, or in one of them."""
+    head = read_head(paths) if os.path.exists(paths.manifest) and JOB_VARIABLE not in os.environ else None
+    if head is None or not isinstance(head.data.get("backend"), dict):
+        return
+    from onbox.commands.engine.run import refuse_second_copy  # noqa: PLC0415 - only for an engine
+
+    refuse_second_copy(paths, head)
+
+
+def _check_wishes(args: Options, definition: Definition) -> None:
+    names = [stage.name for stage, _ in definition.stages]
+    unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
+    if unknown:
+        raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)} in this chain; there are: {', '.join(names[:20])}")
+    both = [name for name in args.accept_done if name in args.redo]
+    if both:
+        raise Trouble(Exit.USAGE, f"stage {', '.join(both)}: --accept-done and --redo at once")
+    if getattr(args, "again", False):
+        args.redo = [name for name in names if name not in args.accept_done]
+    args.redo = redo_with_followers(definition.paths, names, args.redo, args.accept_done)
+
+
+def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
+    ways = "all of it anew: --again; one stage and what follows it: --redo STAGE"
+    return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
+
+
+def _announcer(args: Options) -> Any:
+    """Tells what differs from the launch before, ahead of the start."""
+
+    def announce(differences: tuple[Difference, ...]) -> None:
+        from onbox.commands.launch.conflicts import difference_lines  # noqa: PLC0415 - only then
+
+        text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
+        say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
+
+    return announce
+
+
+def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
+    """A typing error in the last stage's command is better known before the first one has run for hours."""
+    from onbox.chain.command.command_files import (  # noqa: PLC0415 - after the lock: others wait for it no longer
+        what_is_missing,
+    )
+
+    done = set(os.listdir(definition.paths.markers))
+    later = [stage for stage, _ in definition.stages[1:] if f"{stage.name}_DONE" not in done][:LOOKED_AHEAD]
+    project = str(definition.head["project"])
+    for stage in later:
+        for text in what_is_missing(stage, folder_of(project, stage), os.environ):
+            note = f"stage {stage.name}: {text}; it must be there when its turn comes"
+            say(args, {"event": "missing", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(note)}")
+
+
+def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
+    from onbox.chain.command.code_identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
+
+    prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
+    freeze_git(definition.paths, str(definition.head["project"]))
+    return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)))

@@ -1,0 +1,1 @@
+"""What several commands need: the project they are about, and output that may be cut off."""

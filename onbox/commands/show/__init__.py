@@ -1,0 +1,1 @@
+"""A run or a machine as text, JSON and metrics."""

@@ -1,0 +1,1 @@
+"""The user's crontab and when its lines are due."""

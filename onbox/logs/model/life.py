@@ -1,0 +1,135 @@
+"""Whether somebody went on after a certain line: the same counters, by the same writer, beyond where they stood. Pure.
+
+Any line may come after a death: frames of a stack, a launcher that ends the others, a bar drawn once more at exit, a
+colleague's last step. A life sign is a counter that rises.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.logs.model.counts import Count, counts_of
+from onbox.logs.model.lines import message, readable
+from onbox.logs.model.writers import NOBODY, Writer, writer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+KEPT = 600  # newest lines of progress; what has more than that behind it has been survived
+LOOK_BACK = 64
+LAST = 3  # lines: launchers have a last word, too
+ENOUGH = 64  # signs: more are not counted
+COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no leftovers
+
+
+class Step(NamedTuple):
+    """A line of progress. ordinal: the how-manieth of its attempt, from 1. number: of its line."""
+
+    ordinal: int
+    number: int
+    line: bytes
+
+
+class Steps:
+    """The newest lines of progress of an attempt. add: takes (ordinal, number, line), as `Step` names them."""
+
+    def __init__(self) -> None:
+        self.kept: deque[tuple[int, int, bytes]] = deque(maxlen=KEPT)  # plain: made for each line of progress
+        self.add = self.kept.append
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the outermost counter of one of the last lines stands at the maximum that it shows."""
+        newest = list(self.kept)[-LAST:]
+        return any(counts and counts[0].at_end for counts in (_read(step[2]).counts for step in newest))
+
+    def is_habit(self, text: str) -> bool:
+        """Whether the same was said before, with other numbers: a loop's line, and no remark that holds a number."""
+        shown = _read(text.encode())
+        return sum(1 for step in self.kept if _read(step[2]).form == shown.form) > 1
+
+    def signs_after(self, ordinal: int, source: str = "", *, uncaught: bool = False) -> int:
+        """How many lines after the `ordinal`-th one show a counter beyond where it stood.
+
+        source: of the writer whose death is in question. uncaught: it is surely gone, so what colleagues that go in
+        step with it print is no life sign.
+        """
+        if not self.kept or self.kept[-1][0] <= ordinal:
+            return 0
+        if self.kept[0][0] > ordinal + 1:
+            return KEPT
+        writer = writer_of(source)
+        steps = [Step(*step) for step in self.kept]
+        before = [step for step in steps if step.ordinal <= ordinal][-LOOK_BACK:]
+        after = [step for step in steps if step.ordinal > ordinal]
+        total = _rising(before, after, writer, alone=_has_voice(writer, before, after))
+        if uncaught and writer.in_step and not any(_writer(step) == writer for step in after):
+            return max(0, total - COLLEAGUES)
+        return total
+
+
+def _has_voice(writer: Writer, before: list[Step], after: list[Step]) -> bool:
+    """Whether the writer itself tells how far it is, so that the others need not be asked."""
+    return writer is not NOBODY and any(_writer(step) == writer for step in [*before, *after])
+
+
+def _writer(step: Step) -> Writer:
+    return _read(step.line).writer
+
+
+class _Shown(NamedTuple):
+    """A line of progress, read. form: its letters."""
+
+    writer: Writer
+    counts: tuple[Count, ...]
+    form: str
+
+
+@lru_cache(2 * KEPT)
+def _read(line: bytes) -> _Shown:
+    said = message(readable(line))
+    return _Shown(writer_of(said.source), counts_of(said.text), "".join(filter(str.isalpha, said.text)))
+
+
+class _Standing:
+    """Where each writer's counters stand. spoken: what they said without any counter."""
+
+    def __init__(self) -> None:
+        self.stood: dict[tuple[Writer, str], float] = {}
+        self.spoken: set[tuple[Writer, str]] = set()
+
+    def take(self, shown: _Shown) -> bool:
+        """Whether a counter of this line stands beyond where it stood; the first counter of all does. A line without
+        any counter tells of life if its writer has said the same with other numbers.
+        """
+        if not shown.counts:
+            form = (shown.writer, shown.form)
+            known = form in self.spoken
+            self.spoken.add(form)
+            return known
+        rose, outer = False, shown.counts[0].unit
+        for unit, value, _ in shown.counts:
+            key = (shown.writer, unit)
+            stands = self.stood.get(key)
+            if stands is None or value > stands:
+                rose = rose or stands is not None or not self.stood
+            if stands is None or value > stands or unit != outer:  # an inner loop may begin again
+                self.stood[key] = value
+        return rose
+
+
+def _rising(before: Iterable[Step], after: Iterable[Step], writer: Writer, *, alone: bool) -> int:
+    standing = _Standing()
+    for step in before:
+        standing.take(_read(step.line))
+    total = 0
+    for step in after:
+        shown = _read(step.line)
+        if alone and shown.writer != writer:
+            continue
+        total += standing.take(shown)
+        if total >= ENOUGH:
+            break
+    return total

@@ -1,0 +1,211 @@
+"""A log's bytes as numbered lines, and one line without what launchers, loggers and terminals put around it. Pure.
+
+A line's number counts `\\n`, from 1; the parts that a progress bar separates by `\\r` share it.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.outside import printable
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LINE_LIMIT_BYTES = 8192  # of a longer line, this much of its beginning and of its end is looked at
+CARRY_LIMIT_BYTES = 1 << 20
+TEXT_LIMIT = 1000
+
+
+class Block(NamedTuple):
+    """Whole lines of a log. first: number of the first one. lines: without their ends."""
+
+    first: int
+    lines: list[bytes]
+
+
+class Gap(NamedTuple):
+    """A part of a log that is not read. lines: how many end in it."""
+
+    lines: int
+
+
+def blocks(chunks: Iterable[bytes | Gap]) -> Iterator[Block]:
+    """The lines of a stream, in blocks about as large as its chunks. What stands before a gap is taken as a whole line.
+
+    Memory is bounded whatever the lines are: of a line of over 1 MiB, parts between `\\r` are given as they come, and
+    of one without any `\\r` the middle is left out.
+    """
+    number, carry = 1, b""
+    for raw in chunks:
+        if isinstance(raw, Gap):
+            if carry:
+                yield Block(number, [carry])
+            number, carry = number + raw.lines, b""
+            continue
+        chunk = raw.replace(b"\0", b"") if b"\0" in raw else raw  # of UTF-16, or of a disk that lost power
+        text = carry + chunk if carry else chunk
+        end = text.rfind(b"\n")
+        if end >= 0:
+            lines = text[:end].split(b"\n")
+            yield Block(number, lines)
+            number, carry = number + len(lines), text[end + 1 :]
+        else:
+            carry = text
+        if len(carry) > CARRY_LIMIT_BYTES:
+            shown, carry = _shorten(carry)
+            if shown:
+                yield Block(number, [shown])
+    if carry:
+        yield Block(number, [carry])
+
+
+def _shorten(carry: bytes) -> tuple[bytes, bytes]:
+    end = carry.rfind(b"\r")
+    if end > 0:
+        return carry[:end], carry[end + 1 :]
+    return b"", carry[:LINE_LIMIT_BYTES] + b" ... " + carry[-LINE_LIMIT_BYTES:]
+
+
+# What a shell says of a process's end. It stands behind a bar where that had not ended its line.
+_LAST_WORDS = (
+    b"Killed", b"Terminated", b"Aborted", b"Segmentation fault", b"Bus error", b"Illegal instruction",
+    b"Floating point exception", b"Hangup",
+)  # fmt: skip
+_BEHIND = lazy(rb"(?:(?<=[])}%|>0-9])|(?<=/s)|(?<=/it))(?:" + b"|".join(_LAST_WORDS) + rb")(?: \(core dumped\))?\s*$")
+
+
+def pieces(first: int, lines: list[bytes]) -> list[tuple[int, bytes]]:
+    """Lines with their numbers; of what was written one over another in a line, each part, without the empty ones."""
+    joined = b"\n".join(lines)
+    numbered = list(enumerate(lines, start=first))
+    if b"\r" in joined:
+        numbered = [(number, part) for number, line in numbered for part in line.split(b"\r") if part.strip()]
+    if any(words in joined for words in _LAST_WORDS):
+        numbered = [(number, piece) for number, line in numbered for piece in _apart(line)]
+    return numbered
+
+
+def _apart(line: bytes) -> list[bytes]:
+    found = _BEHIND.search(line)
+    return [line] if found is None else [line[: found.start()], line[found.start() :]]
+
+
+def readable(line: bytes) -> str:
+    """A line's text: valid, without control sequences, and of bounded length."""
+    if len(line) > LINE_LIMIT_BYTES:
+        half = LINE_LIMIT_BYTES // 2
+        line = line[:half] + b" ... " + line[-half:]
+    text = line.decode("utf-8", "replace")
+    if not text.isprintable():
+        text = printable(text.replace("\t", "    "))
+    if len(text) > TEXT_LIMIT:
+        text = text[: TEXT_LIMIT // 2] + " ... " + text[-TEXT_LIMIT // 2 :]
+    return text.rstrip()
+
+
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T_\s]+\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
+_LEVELS = r"DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE|NOTICE"
+_PREFIX = lazy(
+    rf"""(?:
+      \[(?:default|[Rr]ank\s?)?\d+\]\s?:\s?                          # [rank3]: of torch, [0]: of MPI and pdsh
+    | \[\d+,\d+\](?:<std(?:out|err)>)?:\s?                           # mpirun --tag-output
+    | \d{{1,5}}:\s                                                   # srun --label
+    | \((?:[^()]{{0,60}}\bpid=\d+[^()]{{0,60}}|raylet|autoscaler[^()]{{0,40}}|gcs_server)\)\s?   # Ray
+    | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)? # a time stamp, of Kubernetes with its stream
+    | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
+    | \d\d-\d\d\s{_CLOCK}\s\[[\w./-]{{1,60}}\.py:\d+\]\s                # vLLM, behind the level
+    | (?:stdout|stderr|out|err)\s?[|:>]\s?
+    | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
+    | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
+    | \[\s*\d+\.\d{{3,}}\]\s                                         # kernel
+    | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
+    | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
+    | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps)[-_\s]?\w*\]\s
+    | [\w./-]{{1,60}}\s-\s(?=(?:{_LEVELS})\b)                        # a logger's name before a level
+    | (?:wandb|accelerate|lightning|submitit|transformers)(?::|\s-|\s\|)\s
+    )""",
+    re.VERBOSE,
+)
+_LEVEL = lazy(
+    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
+    rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
+    r"|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
+)
+_LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
+_SOURCE = lazy(
+    r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]{0,60}\bpid=\d{1,9}[^()]{0,60}\)|[\w.-]{1,60}\s*\| )",
+    re.IGNORECASE,
+)
+
+
+class Message(NamedTuple):
+    """text: the line without its prefixes, its own indentation kept. level: the logger's word, None if there is none.
+    source: what names the rank, process or container that wrote it; empty if nothing does.
+    """
+
+    text: str
+    level: str | None
+    source: str
+
+
+_STAMP_FIELDS = lazy(r"(\d{4})[-/](\d\d)[-/](\d\d)[T_ ]+(\d\d):(\d\d):(\d\d)")
+
+
+def stamp_seconds(text: str) -> float | None:
+    """The time stamp of a line in seconds since the epoch, whatever its zone; None if it has none."""
+    found = _STAMP_FIELDS.search(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (int(group) for group in found.groups())
+    return float(calendar.timegm((year, month, day, hour, minute, second)))
+
+
+def message(text: str) -> Message:
+    """What a line says, behind up to eight prefixes."""
+    rest = text
+    for _ in range(8):
+        shown = rest.lstrip() if rest[:1] == " " and rest[:3] != "   " else rest
+        found = _PREFIX.match(rest) or _PREFIX.match(shown)
+        if not found:
+            break
+        rest = found.string[found.end() :]
+    source = _SOURCE.match(text)
+    if rest[:1] == "{":
+        return _of_json(rest, source[0] if source else "")
+    level = _LEVEL.search(text[:160])
+    if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
+        return Message(rest, "ERROR", source[0] if source else "")
+    word = next(filter(None, level.groups()), None) if level else None
+    return Message(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
+
+
+# A launcher over ssh puts the host before each line. Libraries, programs and files are no hosts, nor what is counted.
+_HOST = lazy(
+    r"(?!python|(?:step|epoch|iter|it|batch|rank|line|layer|fold|trial|round|episode)[-_]?\d)"
+    r"(?=[A-Za-z.-]*\d)[A-Za-z\d][\w.-]{1,40}(?<!\.py)(?<!\.sh): ",
+    re.IGNORECASE,
+)
+
+
+def hosted(text: str, before: str) -> Message:
+    """What a line says, without the host that both it and the line before it begin with."""
+    found = _HOST.match(text)
+    if not found or ".so" in found[0] or not before.startswith(found[0]):
+        return message(text)
+    said = message(text[found.end() :])
+    return said._replace(source=found[0] + said.source)
+
+
+_JSON_LEVEL = lazy(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
+
+
+def _of_json(text: str, source: str) -> Message:
+    """A line that is a JSON object: its level stands in a field, and lines are folded into its texts."""
+    level = _JSON_LEVEL.search(text)
+    word = level[1].upper() if level else None
+    return Message(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)

@@ -1,0 +1,96 @@
+"""The runs that share one file: where a new one begins. Pure.
+
+Three things tell it: words (a banner, a launcher, "resuming from step 400"); the file's own first lines, which come
+once more; a counter that begins again after a death. The last two count after a death only: ranks that start together
+and loops within loops show the same in a healthy run.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.counts import counts_of
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from onbox.logs.model.counts import Count
+
+HEAD_LINES = 6
+HEAD_LETTERS = 12  # a shorter line is no head that one could know again
+FIRST_COUNTS = 8  # lines of progress from which it is learned where the counters begin
+_BANNER = lazy(
+    r"^\W{0,3}[=*#-]{3,80}\s{0,4}(?:\w{1,30} ){0,2}"
+    r"(?:start\w{0,4}|begin\w{0,5}|launch\w{0,4}|run|job|attempt|try|trial)\b"
+    r"(?!.{0,60}\b(?:summary|finish|complete|done|end|fail|result|exit|stat|report|config|param|info|detail|died|crash))",
+    re.IGNORECASE,
+)
+_RESTART = lazy(
+    r"^\W*(?:\d{4}-\d\d-\d\d\S{0,80}\s{1,8})?(?:attempt|try|run|restart|launch)\s{0,8}(?:no\.?|number"
+    r"|#)?\s{0,8}\d{1,20}\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
+    r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
+    r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
+    r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
+    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
+    r"|epoch|iter\w{0,24}|checkpoint)"
+    r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
+    r"|attempts? left; will restart|\bstarting worker group\b",
+    re.IGNORECASE,
+)
+_NOT_RESTART = lazy(
+    r"\b(?:can|could|to|may|must|please|cannot|should|will|not|if|or|no|failed|back-off|unable"
+    r"|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to",
+    re.IGNORECASE,
+)
+_EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
+
+
+def begins_run(text: str) -> bool:
+    """Whether a line says that a new attempt begins, or that an old one is taken up."""
+    if _BANNER.match(text):
+        return True
+    return bool(_RESTART.search(text)) and (not _NOT_RESTART.search(text) or "; will restart" in text)
+
+
+def is_explicit(text: str) -> bool:
+    """Whether such a line announces the attempt as a whole, and not only that a state was loaded."""
+    return bool(_EXPLICIT.search(text) or _BANNER.match(text))
+
+
+class Beginning:
+    """What the newest run of a file began with: its first lines without their digits, and where its counters began."""
+
+    def __init__(self) -> None:
+        self.head: list[bytes] = []
+        self.again: set[bytes] = set()
+        self.first: dict[str, float] = {}
+        self.learned = 0
+
+    def take_head(self, form: bytes) -> None:
+        if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= HEAD_LETTERS:
+            self.head.append(form)
+
+    def comes_again(self, form: bytes) -> bool:
+        """Whether the file's first line stands here once more, or a second one of its first lines does."""
+        if form not in self.head:
+            return False
+        self.again.add(form)
+        return form == self.head[0] or len(self.again) > 1
+
+    def take_counts(self, text: str) -> None:
+        if self.learned < FIRST_COUNTS:
+            self.learned += 1
+            for count in counts_of(text):
+                self.first.setdefault(count.unit, count.value)
+
+    def begins_again(self, text: str, before: str) -> bool:
+        """Whether the outermost counter is back where it began. before: the last line of progress before."""
+        stood = {count.unit: count.value for count in counts_of(before)}
+        outer: Count | None = next(iter(counts_of(text)), None)
+        if outer is None or outer.unit not in stood or outer.unit not in self.first:
+            return False
+        return outer.value < stood[outer.unit] and outer.value <= self.first[outer.unit]
+
+
+def _is_letter(byte: int) -> bool:
+    return 65 <= byte <= 90 or 97 <= byte <= 122

@@ -1,0 +1,1 @@
+"""Deliver what is due: HTTP, mail, and what came of it."""

@@ -1,0 +1,43 @@
+"""What a word of success is worth: who says "done" may have been stopped, or have lost what it made. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.regex import lazy
+from onbox.triage import signs
+from onbox.triage.record import LOGGED, WEAK
+
+if TYPE_CHECKING:
+    from onbox.triage.record import Attempt, Fault
+
+_ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
+_LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
+_LEAVES_OTHERS = ("nccl_or_distributed",)
+LAST_STEPS = 2  # life signs of one who was asked to end
+_OF_A_HELPER = lazy(
+    r"(?i)\b(?:helper|prefetch\w*|server|worker|daemon|tunnel|proxy|sidecar|monitor|child|subprocess|background)\b"
+)
+
+
+def outlives_success(fault: Fault, attempt: Attempt) -> bool:
+    """Whether a fault that came before the word of success still decides.
+
+    Who was asked to end keeps its best and says that it has finished; who could not write says so of what it still has;
+    who gave up waiting for a colleague says that its own part is done. A fault that was followed by more work, or by a
+    save that worked, is over.
+    """
+    if fault.severity == WEAK or fault.handled or attempt.success is None:
+        return False
+    if signs.is_test_report(attempt.success.text):
+        return False  # what a test suite provokes
+    if _OF_A_HELPER.search(fault.text) and fault.trace is None:
+        return False
+    found = fault.row.failure_class
+    if found in _ENDS_A_RUN:
+        return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
+    if found in _LOSES_RESULTS:
+        return attempt.saved is None or attempt.saved.number < fault.number
+    if found in _LEAVES_OTHERS:
+        return attempt.signs_after(fault) == 0
+    return False

@@ -1,0 +1,97 @@
+"""A remark of a lower layer that explains the error at the end. Pure.
+
+Device and kernel lie below the runtime, the runtime below libraries, those below the user's code. What fails below is
+often told as a warning only, and what it breaks above says nothing of it: an allocator is out of memory, and later an
+attribute is missing on what was not allocated. The remark counts if nothing went on in between and the error is one
+that such a trouble leads to.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.regex import lazy
+from onbox.triage.record import WEAK
+from onbox.triage.rows import CAUSE, DEATH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onbox.triage.record import Attempt, Fault
+
+
+class Layer(NamedTuple):
+    """classes: of the remark. leads_to: what the error above, with its last line of code, then says."""
+
+    classes: tuple[str, ...]
+    leads_to: re.Pattern[str]
+
+
+_NOTHING_THERE = (
+    r"NoneType|\bNone\b|null|nullptr|not (?:been )?(?:allocated|initiali[sz]ed|created|set)|uninitiali[sz]ed|is empty"
+    r"|0x0\b|segmentation|signal"
+)
+_LAYERS = (
+    Layer(
+        ("cuda_oom", "host_oom", "shm_too_small", "tpu_hbm_oom"),
+        lazy(
+            rf"{_NOTHING_THERE}|alloc|memory|buffer|workspace|cache|pool|killed|died|broken pipe"
+            r"|connection (?:reset|closed)|EOFError|engine"
+            r"|core (?:initiali[sz]ation|process)|init\w{0,24} failed|CUDA error|cublas|cudnn|internal error",
+            re.IGNORECASE,
+        ),
+    ),
+    Layer(
+        ("cuda_env", "gpu_hardware", "tpu_bad_node"),
+        lazy(
+            r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn|hip|nccl|devices?|n_?(?:dev|gpu|devices|gpus)"
+            r"|num_?(?:gpus|devices)|device_count|world_size"
+            r"|nproc|local_rank|backend|kernel|launch failure|driver)\b|is_available|^AssertionError\s*$"
+            rf"|cuda|{_NOTHING_THERE}",
+            re.IGNORECASE,
+        ),
+    ),
+    Layer(
+        ("disk_full", "quota_exceeded", "inode_exhausted", "permission_error"),
+        lazy(
+            r"no such file|does not exist|not found|unexpected eof|truncat|empty|corrupt|sav(?:e|ing)|writ(?:e|ing)"
+            r"|cache|database|flush|iostream",
+            re.IGNORECASE,
+        ),
+    ),
+    Layer(
+        ("network_blip", "auth_error"),
+        lazy(
+            rf"no such file|does not exist|not found|offline|download|{_NOTHING_THERE}"
+            r"|can't load|cannot load|couldn't find",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def explained_by(cause: Fault, attempt: Attempt, *, near: int) -> Fault | None:
+    """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
+    if cause.row.explains >= CAUSE or cause.row.explains < DEATH:
+        return None
+    said = " ".join([cause.text, *(cause.trace.code[-1:] if cause.trace else ())])
+    return next(
+        (
+            remark
+            for remark in _remarks(cause, attempt, near)
+            for layer in _LAYERS
+            if remark.row.failure_class in layer.classes and layer.leads_to.search(said)
+        ),
+        None,
+    )
+
+
+def _remarks(cause: Fault, attempt: Attempt, near: int) -> Iterable[Fault]:
+    for fault in attempt.faults:
+        if fault.number >= cause.number:
+            return
+        if fault.handled or fault.row.explains < CAUSE - 2 or fault.row.failure_class == cause.row.failure_class:
+            continue
+        if fault.severity == WEAK and cause.progress_before - fault.progress_before <= near:
+            yield fault

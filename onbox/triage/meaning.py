@@ -1,0 +1,313 @@
+"""What a sentence says that no rule knows: what it is about, and what is wrong with that. Pure.
+
+Programs name their own exceptions and word their own last sentences ("BrokerUnavailable: giving up after 5 attempts").
+A class is about certain things (a broker, an address) that have certain troubles (unavailable, giving up). The class
+of which a sentence names the most is meant; where two are named alike, both are told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onbox.regex import lazy
+from onbox.triage.rows import ASKED, CAUSE, DIVERGED, PEER, Row, compiled
+
+TEXT_LIMIT = 400
+ENOUGH = 2  # words: one thing and one trouble
+CLEAR = 4  # words that need no other sign
+SURE = 3  # words of a sentence that is not an exception of the program's own
+
+
+class Theme(NamedTuple):
+    """things, troubles: what the sentences of a class are about, and what is wrong then; regular expressions of whole
+    words (`_words`). weight: for how much more the class counts where both are named, because its words are rare
+    elsewhere.
+    """
+
+    failure_class: str
+    things: str
+    troubles: str
+    weight: int = 0
+
+
+_BROKEN = (
+    r"corrupt\w*|damag\w+|broken|truncat\w+|mismatch\w*|do(?:es)? not match|did not match"
+    r"|incomplete|integrity|inconsistent|checksum|crc(?:32c?)?|digest|magic|malformed|unreadable"
+    r"|unparsable|could not parse|cannot parse|failed to parse|parse error|parsing|unexpected end"
+    r"|premature|short read|expected .{0,40}(?:but|got|found|received|read|has|have|is|are)"
+    r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"
+    r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)|deserializ\w*"
+    r"|decod\w+|undecodable"
+)
+_GONE = r"missing|not found|not there|absent|gone|lost|does not exist|do not exist|no such|there is no|nowhere"
+_LACKING = (
+    r"out of|exhaust\w*|exceed\w*|insufficient|not enough|too (?:large|big|little|small|low)|limit|fail\w*"
+    r"|cannot|could not|unable|no room|ran out|runs? out|full|short of|over(?:run|flow)\w*|pressure"
+    r"|no (?:more )?free|needs? .{0,40}(?:but|only)"
+)
+_CARDS = (
+    r"gpus?|cuda|vram|rocm|hip|xpus?|hpus?|npus?|opencl|sycl|metal|vulkan|accelerators?|graphics cards?"
+    r"|nvidia|device memory|kv cache"
+)
+_SAVED = (
+    r"checkpoints?|ckpts?|weights?|snapshots?|state dict|optimi[sz]er state"
+    r"|model (?:file|proto|state|archive)|saved model|savedmodel|restor\w+|resum\w+|tokenizer\.model"
+    r"|pretrained|tensors?|params?|step \d+|epoch \d+"
+    r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
+    r"|tensorstore|modelproto"
+)
+THEMES: tuple[Theme, ...] = (
+    Theme(
+        "network_blip",
+        r"brokers?|servers?|hosts?|endpoints?|services?|api|gateway|proxy|dns|sockets?|connect\w*|network"
+        r"|remote|upstream|tracker|registry|mirror|hub|bucket|https?|urls?|grpc|amqps?|redis|kafka|rabbitmq"
+        r"|mqtt|s3|gs|ssh|rsync|scp|sftp|client|tcp|request|response"
+        r"|download|upload|attempts|retries|tries|handshake|tls|ssl",
+        r"unavailable|unreachable|refused|reset|time[ds]? ?out|timeout|lost|giving up|gave up|given up"
+        r"|disconnect\w*|broken pipe|closed|down|no (?:answer|response|route|reply)"
+        r"|not (?:respond\w*|reachable|answer\w*)"
+        r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
+        r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
+    ),
+    Theme(
+        "auth_error",
+        r"credentials?|tokens?|api keys?|secrets?|logins?|passwords?|passphrase|auth\w*|roles?|identity"
+        r"|licen[sc]es?|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope|subscription"
+        r"|seats?|permission",
+        r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
+        r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
+        r"|checkout failed|no (?:free )?seats|missing|insufficient scope|40[13]",
+        1,
+    ),
+    Theme(
+        "permission_error",
+        r"permissions?|write|writ\w+|owner\w*|read ?only|mode|directory|folder|path|mount",
+        r"denied|not permitted|may not|not writable|unwritable|read ?only file ?system|not owned"
+        r"|owned by (?:root|another)",
+    ),
+    Theme(
+        "disk_full",
+        r"disks?|space|volumes?|storage|file ?systems?|partitions?|scratch|bytes free|free bytes|mount",
+        r"full|no (?:\w+ )?(?:left|free)|not enough|insufficient|ran out|out of|exhaust\w*"
+        r"|needs? .{0,40}(?:but|only)|too little|low|used up|100 ?%",
+        1,
+    ),
+    Theme(
+        "quota_exceeded",
+        r"quotas?",
+        r"exceed\w*|reached|exhaust\w*|over|full|hit|used up",
+        2,
+    ),
+    Theme(
+        "inode_exhausted",
+        r"inodes?",
+        rf"{_LACKING}|no .{{0,20}}left|used up",
+        3,
+    ),
+    Theme(
+        "shm_too_small",
+        r"shm|shared memory|/dev/shm",
+        rf"{_LACKING}",
+        3,
+    ),
+    Theme(
+        "tpu_hbm_oom",
+        r"hbm|tpu memory|vmem",
+        rf"{_LACKING}",
+        3,
+    ),
+    Theme(
+        "cuda_oom",
+        rf"{_CARDS}",
+        r"out of (?:\w+ )?memory|oom"
+        r"|memory .{0,30}(?:exhaust\w*|insufficient|exceed\w*|too (?:large|small|low))"
+        r"|not enough (?:\w+ )?memory|alloc\w* .{0,30}fail\w*|fail\w* .{0,30}alloc\w*"
+        r"|insufficient (?:\w+ )?memory",
+        2,
+    ),
+    Theme(
+        "host_oom",
+        r"memory|ram|heap|rss|mallocs?|alloc\w*|swap|mmap|oom",
+        rf"{_LACKING}|killed|kill|cannot allocate|oom",
+    ),
+    Theme(
+        "checkpoint_corrupt",
+        _SAVED,
+        rf"{_BROKEN}|{_GONE}|cannot (?:be )?(?:read|load|restor)\w*|fail\w* to (?:read|load|restor)\w*",
+    ),
+    Theme(
+        "data_error",
+        r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
+        r"|manifest|features?|corpus|files?|topology|geometry|mesh|coordinates|genome|line \d+"
+        r"|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
+        r"|arrow|tfrecord|inputs?|schema|vocab\w*"
+        r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb|xml)",
+        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric"
+        r"|no (?:samples|rows|records|examples|data)",
+    ),
+    Theme(
+        "config_error",
+        r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
+        r"|fields?|environment variables?|env vars?|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*"
+        r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
+        r"invalid|unknown|missing|required|must|should be|not allowed|unsupported|conflict\w*|incompatible"
+        r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
+        r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
+        r"|at least one of|expected one of",
+    ),
+    Theme(
+        "cuda_env",
+        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernel image|cudnn|tensorrt|nccl"
+        r"|librar\w+|backend|runtime|plugin|shared object|\S+\.so[\w.]*|extension|binary|wheel|glibc\w*"
+        r"|instruction set|avx\w*",
+        r"not found|no .{0,30}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
+        r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
+        r"|unavailable|insufficient|incompatible|could not (?:load|find|open|initiali[sz]e)"
+        r"|cannot (?:open|load|find)|failed to (?:load|initiali[sz]e)|version|mismatch\w*"
+        r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
+        r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
+        r"|not visible|not installed|no \w+ support",
+        1,
+    ),
+    Theme(
+        "gpu_hardware",
+        rf"{_CARDS}|ecc|nvlink|pcie|hbm|cards?|gpu bus|fabric manager",
+        r"fallen off|is lost|uncorrectable|double bit|hung|overheat\w*|thermal|(?:needs|requires) (?:a )?reset"
+        r"|xid|hardware (?:error|fault|failure)|power brake|row remap\w*",
+        3,
+    ),
+    Theme(
+        "nccl_or_distributed",
+        r"ranks?|barriers?|collectives?|all ?reduce|all ?gather|broadcast|rendezvous|process group|peers?|mpi"
+        r"|nccl|gloo|ucx|quorum|communicators?|world size|stragglers?|heartbeats?|coordinator|leader|replicas?"
+        r"|followers?|ring",
+        r"never (?:arriv\w+|came|reached|joined|answered|reported)|time[ds]? ?out|timeout|lost"
+        r"|not (?:respond\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
+        r"|closed|no (?:answer|response|reply|word)"
+        r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
+        1,
+    ),
+    Theme(
+        "preempted",
+        r"instances?|spot|nodes?|vms?|machines?|hosts?|slots?|allocations?|lease|capacity|pods?|preempt\w*|job"
+        r"|reservation|this (?:machine|node|vm)",
+        r"taken (?:back|away)|reclaim\w*|preempt\w*|evict\w*|revoked|going away|maintenance|drain\w*"
+        r"|interruption|will be (?:stopped|shut|terminated)|shut ?down notice|two minute|notice"
+        r"|higher priority|withdrawn",
+        1,
+    ),
+    Theme(
+        "time_limit",
+        r"time (?:limit|budget)|wall ?time|wall ?clock|deadline|run ?time|allotted time"
+        r"|max\w* (?:duration|hours)|time|hours|minutes",
+        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used up|spent|over (?:the|its) limit"
+        r"|past",
+    ),
+    Theme(
+        "divergence",
+        r"loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights|activations?|solution"
+        r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
+        r"|router|entropy|logits|likelihood",
+        r"nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
+        r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
+        r"|out of bounds",
+        1,
+    ),
+    Theme(
+        "port_in_use",
+        r"ports?|address|bind|sockets?|listen\w*",
+        r"(?:fail\w*|cannot|could not|unable) to bind|cannot bind|in use|taken|occupied|already|busy|bound|held by",
+        2,
+    ),
+    Theme(
+        "user_interrupt",
+        r"user|q pressed|as (?:asked|requested)|on request"
+        r"|ctrl c|operator|keyboard|sigint|by hand|manual\w*|admin\w*|person|owner",
+        r"interrupt\w*|stop\w*|cancel\w*|abort\w*|request\w*|pressed|asked|quit|kill\w*",
+        1,
+    ),
+)
+# Words of Python itself for a slip in the code, whatever they name.
+_SLIP = lazy(
+    r"too many values to unpack|not enough values to unpack|index out of range|invalid literal for|object is not"
+    r"|unsupported operand|has no attribute|positional argument|keyword argument|not defined"
+    r"|not subscriptable|not callable"
+    r"|not iterable|referenced before|division by zero|could not convert string|maximum recursion"
+    r"|dictionary changed size"
+    r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"
+    r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+",
+    re.IGNORECASE,
+)
+# Names that tell nothing: any failure may be raised as one of them.
+_ANY_NAME = frozenset(
+    "Exception RuntimeError ValueError OSError IOError SystemError EnvironmentError AssertionError TypeError KeyError"
+    " InvalidArgumentError InternalError FailedPreconditionError OutOfRangeError UnknownError"  # of gRPC and TensorFlow
+    " Error SystemExit NotImplementedError ImportError".split()
+)
+_CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINTS = lazy(r"[_-](?=[A-Za-z])")
+_BLANKS = lazy(r"\s+")
+
+
+class Meaning(NamedTuple):
+    """failure_class: what the sentence means. rivals: other classes of which it names as much. score: words named."""
+
+    failure_class: str
+    rivals: tuple[str, ...]
+    score: int
+
+
+_EXPLAINS = {
+    "divergence": DIVERGED,
+    "nccl_or_distributed": PEER + 1,
+    "user_interrupt": ASKED + 3,
+}
+ROWS = {
+    theme.failure_class: Row(
+        f"says-{theme.failure_class.replace('_', '-')}",
+        theme.failure_class,
+        _EXPLAINS.get(theme.failure_class, CAUSE - 6),
+        "",
+        "(?!)",
+        "a sentence that names the thing and its trouble",
+        "",
+    )
+    for theme in THEMES
+}
+UNDECIDED = Row("says-two-things", "unknown", CAUSE - 20, "", "(?!)", "a sentence that names two things alike", "")
+
+
+def _words(words: str) -> re.Pattern[str]:
+    return compiled(rf"(?<![\w.])(?:{words})(?![\w])")
+
+
+def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
+    """What a sentence says, None if it names no thing with its trouble. name: of the exception it is the message of.
+    enough: so many words it has to name.
+    """
+    if _SLIP.search(sentence):
+        return None
+    last = name.rsplit(".", 1)[-1]
+    own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
+    sentence = sentence[:TEXT_LIMIT]
+    text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
+    scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
+    best = max(scores.values())
+    if best < (ENOUGH if own_name else enough):
+        return None
+    leaders = [failure_class for failure_class, score in scores.items() if score == best]
+    return Meaning(leaders[0], tuple(leaders[1:]), best)
+
+
+def _score(theme: Theme, text: str, raw: str) -> int:
+    things = _distinct(theme.things, text, raw)
+    troubles = _distinct(theme.troubles, text, raw) if things else set()
+    if not things or not troubles or things == troubles:
+        return 0
+    return min(len(things), 3) + min(len(troubles), 3) + theme.weight
+
+
+def _distinct(words: str, text: str, raw: str) -> set[str]:
+    pattern = _words(words)
+    return {hit[0].lower() for shown in (text, raw) for hit in pattern.finditer(shown)}

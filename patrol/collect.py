@@ -1,0 +1,184 @@
+"""The looks of a tick: every box probed over its own connection, side by side, each handed on as it comes."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.model.engines import CLUSTERS
+from onbox.model.tracker import Intent
+from onbox.system.clock import monotonic, wall
+from patrol.snapshot import BoxLook, Unreachable
+from patrol.ssh.client import CONNECT_SECONDS, Connection, Target, ask
+from patrol.ssh.run_parallel import Limits, Visit, find_gates, visit_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from onbox.model.boxes import BoxSettings
+    from patrol.config.settings import Settings
+    from patrol.memory.history import BoxBefore
+    from patrol.memory.rows import Past
+    from patrol.memory.run_memory import Memories
+    from patrol.snapshot import Snapshot
+    from patrol.ssh.client import Answer, NoAnswer
+    from patrol.tracker_server import Server
+
+
+KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
+MUTE = frozenset({"timeout", "banner", "no_route"})
+
+# What the answers are read and judged with: loaded while the boxes answer, so that nothing waits for it.
+_LATER = ("patrol.probe.managed", "patrol.probe.scheduled", "patrol.probe.watched", "patrol.judge")
+_LATER_WITH_WATCHES = ("onbox.triage.classify",)
+
+
+_loading = threading.Event()
+
+
+def _load_meanwhile(names: Sequence[str]) -> None:
+    """Once in the life of a process."""
+    if not _loading.is_set():
+        _loading.set()
+        threading.Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
+
+
+class Seen(NamedTuple):
+    """One box. memories: of it and its runs; None: it was not reached, they stay as they were."""
+
+    box: BoxSettings
+    snapshot: Snapshot
+    memories: Memories | None
+
+
+def target_of(settings: Settings, box: BoxSettings) -> Target:
+    """Where a box is. Raises Trouble where the way there is not accepted."""
+    if why := settings.not_trusted(box):
+        raise Trouble(Exit.CONFIG, why)
+    host = None if box.backend == "local" else box.host
+    if not settings.patrol.multiplex or not host:
+        return Target(box.name, host, settings.ssh_command)
+    from patrol.ssh.control_sockets import control_path  # noqa: PLC0415 - only where masters are kept
+
+    return Target(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
+
+
+def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) -> Iterator[Seen]:
+    """Every box once, as each comes; also one that did not answer the last times: it costs its connect timeout, beside
+    the others.
+    """
+    now = wall()
+    tried = []
+    for box in boxes:
+        if why := settings.not_trusted(box):
+            yield Seen(box, Unreachable(box.name, now, "untrusted", why), None)
+        else:
+            tried.append(box)
+    limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
+    by_ssh = [box for box in tried if not box.is_cluster]
+    found = find_gates([target_of(settings, box) for box in by_ssh], limits)
+    gates = {box: found[target] for box in by_ssh if (target := target_of(settings, box)) in found}
+    waits = not settings.patrol.multiplex  # over a live master the answer is there before all that is loaded
+    later = _LATER + _LATER_WITH_WATCHES * (waits and any(box.watches for box in tried))
+    visits = visit_all(
+        tried,
+        lambda box: _look(settings, box, past, later),
+        limits,
+        gates=gates,
+        deadline_of=lambda box: box.deadline_seconds or settings.patrol.deadline_seconds,
+    )
+    for visit in visits:
+        yield _seen(visit, settings.state)
+
+
+def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:
+    """Start the client first: what is asked, and how the answer is read, is loaded while it logs in."""
+    if box.is_cluster:
+        from patrol.engines.look import look_at_cluster  # noqa: PLC0415 - only where there is one
+
+        snapshot, memories = look_at_cluster(box, settings, _recall(past, box), wall())
+        return Seen(box, snapshot, memories if isinstance(snapshot, BoxLook) else None)
+    began = monotonic()
+    target = target_of(settings, box)
+    connect_seconds = _connect_seconds(past.boxes.get(box.name))
+    began_at = wall()
+    early: Connection | None = None
+    with suppress(OSError):  # a client that cannot be started is told of by `ask`
+        early = Connection(target, None, connect_seconds=connect_seconds)
+
+    def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
+        _load_meanwhile(later)
+        return ask(
+            target,
+            stdin,
+            end_mark=end_mark,
+            deadline_seconds=deadline_seconds,
+            connect_seconds=connect_seconds,
+            early=early,
+        )
+
+    try:
+        known = _recall(past, box)
+        server = _tracker_server(settings, known)
+        from patrol.probe.take import take  # noqa: PLC0415 - loaded while the client logs in
+
+        snapshot, memories = take(box, settings, known, ask_box, began_at)
+    finally:
+        if early is not None:
+            early.close()
+    if any(run.engine in CLUSTERS for run in memories.runs.values()):
+        from patrol.engines.look import ask_for_runs  # noqa: PLC0415 - only where a run is with one
+
+        left = (box.deadline_seconds or settings.patrol.deadline_seconds) - (monotonic() - began)
+        snapshot, memories = ask_for_runs(box, settings, snapshot, memories, left)
+    if not isinstance(snapshot, BoxLook):
+        return Seen(box, snapshot, None)
+    if server is not None:
+        snapshot, memories = server.add_to(snapshot, memories)
+    if settings.config.tracker != Intent():
+        from patrol.probe.trackers import with_intent  # noqa: PLC0415 - only where a run at a tracker is meant
+
+        snapshot = with_intent(snapshot, settings.config.tracker)
+    return Seen(box, snapshot, memories)
+
+
+def _recall(past: Past, box: BoxSettings) -> Memories:
+    from patrol.memory.run_codec import memories_of  # noqa: PLC0415 - loaded while the client logs in
+
+    return memories_of(past.memories.get(box.name, {}))
+
+
+def _tracker_server(settings: Settings, known: Memories) -> Server | None:
+    """The tracker's server with this box's questions put; None where it is not to be asked."""
+    if settings.config.tracker.key is None:
+        return None
+    from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
+
+    server = server_for(settings.config.tracker, settings.folder)
+    server.ask(known.runs)
+    return server
+
+
+def _connect_seconds(before: BoxBefore | None) -> int:
+    """How long a box may take to say its first word: briefly where it said none the last time."""
+    return KNOCK_SECONDS if before is not None and before.failures and before.last_reason in MUTE else CONNECT_SECONDS
+
+
+def _seen(visit: Visit[BoxSettings, Seen], state: str) -> Seen:
+    if visit.result is not None:
+        return visit.result
+    if visit.error is not None:
+        return seen_defect(visit.item, visit.error, state)
+    words = f"the look did not end within {visit.seconds:.0f} s and was left behind"
+    return Seen(visit.item, Unreachable(visit.item.name, wall(), "late", words), None)
+
+
+def seen_defect(box: BoxSettings, error: BaseException, state: str) -> Seen:
+    """A box at which the patrol itself failed: nothing is known of it by this tick, and the others go on."""
+    from patrol.defects import note_defect  # noqa: PLC0415 - only when something is wrong
+
+    return Seen(box, Unreachable(box.name, wall(), "defect", note_defect(state, box.name, error)), None)

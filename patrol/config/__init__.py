@@ -1,0 +1,1 @@
+"""The configuration as the local side means it."""

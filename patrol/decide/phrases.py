@@ -1,0 +1,135 @@
+"""Pieces of messages that several rules use. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from onbox.contract.progress import NOTHING, render_progress
+from onbox.contract.readings import observed
+from onbox.model.units import format_duration
+from onbox.outside import safe_words
+from onbox.triage.classes import REMEDIES, may_repeat
+from patrol.decide.remote_command import here
+from patrol.snapshot import NOT_ASKED
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+    from patrol.decide.rule_context import LinkScene, RunScene
+
+PROOF_LIMIT = 160
+UNKNOWN = "unknown"
+NO_PROGRESS = "no progress was seen"
+
+
+def clean(text: str, limit: int = PROOF_LIMIT) -> str:
+    """Text of a box as it may stand in a message: no secrets, no control characters, one line, bounded."""
+    return safe_words(text, limit)
+
+
+def ago(seconds: float | None) -> str:
+    """Whole units: nobody needs tenths of a second of something that is over."""
+    if seconds is None or not math.isfinite(seconds):
+        return "an unknown time"
+    return f"{round(seconds)}s" if 0 <= seconds < 60 else format_duration(max(0.0, seconds))
+
+
+def sound(progress: Progress) -> Progress:
+    """Without numbers that are none: a log may print them, and nothing may fail on them."""
+    wrong = [
+        name
+        for name, value in progress._asdict().items()
+        if isinstance(value, float) and not math.isfinite(value) and name != "loss"
+    ]
+    return progress._replace(**dict.fromkeys(wrong)) if wrong else progress  # type: ignore[arg-type]
+
+
+def how_far(scene: RunScene) -> str:
+    """Progress in words, for the end of a message."""
+    progress = observed(scene.look.progress)
+    text = render_progress(sound(progress)) if progress else NOTHING
+    return text if text != NOTHING else NO_PROGRESS
+
+
+def failure_words(scene: RunScene) -> str:
+    """Class, proof, and how it ended (`exit_code: 137 (signal 9), wanted 0`). Where the log does not tell the class its
+    newest line proves little: then how it ended comes first.
+    """
+    failure = scene.failure
+    if failure is None:
+        return clean(scene.look.reason) or "why is not known"
+    words = [clean(failure.proof, 100), clean(scene.look.reason, 100)]
+    words = words[::-1] if failure.failure_class == UNKNOWN else words
+    said = " · ".join(dict.fromkeys(filter(None, words)))
+    return clean(failure.failure_class, 40) + (f": {said}" if said else "")
+
+
+def failure_remedy(scene: RunScene) -> str:
+    """The one action of the failure's class; where the class table does not know the class, what the run itself says,
+    as a quotation.
+    """
+    failure = scene.failure
+    if failure is None:
+        return REMEDIES["unknown"]
+    if not scene.look.managed and may_repeat(failure.failure_class, own_word=failure.retry_allowed):
+        return "Start it again the way it was started; onbox cannot resume what it did not start."
+    known, own = REMEDIES.get(failure.failure_class), clean(failure.remedy, 200)
+    return known or (f"Its own rule says | {own}" if own else REMEDIES["unknown"])
+
+
+def signals(scene: RunScene) -> str:
+    """`log 45m00s old, artifacts 50m00s old`."""
+    return ", ".join(f"{name} {ago(age)} old" for name, age in scene.signal_ages.items())
+
+
+_SIGNALS = {"log": "log written", "artifacts": "newest artifact", "tracker": "newest point at its tracker"}
+
+
+def else_known(scene: RunScene) -> str:
+    """What is known beside what could not be looked at."""
+    known = [f"{_SIGNALS[name]} {ago(age)} ago" for name, age in scene.signal_ages.items()]
+    done, outcome = observed(scene.look.done), scene.outcome
+    known += [f"its records say {clean(outcome, 30)}"] if outcome else []
+    known += [f"proof of success: {clean(done, 60)}"] if done else []
+    claimed = observed(scene.look.claimed_state)
+    known += [f"its status claimed {clean(claimed, 20)}"] if claimed and not outcome else []
+    return "; ".join(known) or "nothing else is known"
+
+
+def last_known(scene: LinkScene) -> str:
+    """What was last known of a run that cannot be seen now, and how old that is."""
+    before = scene.before
+    if before.last_seen_at is None:
+        return "never seen before"
+    age = ago(max(0.0, scene.now - before.last_seen_at))
+    return f"last seen {age} ago: {before.known_state or 'unknown'}" + (
+        f" ({before.known_rule})" if before.known_rule else ""
+    )
+
+
+def status_command(scene: RunScene) -> str:
+    if scene.look.managed:
+        return _of_run(scene, "status", scene.look.run)
+    if scene.look.log_words:
+        return here("patrol", "explain", f"{scene.box.box}/{scene.look.run}")
+    return log_command(scene)
+
+
+def notices_command(scene: RunScene) -> str:
+    return _of_run(scene, "notify", "list", scene.look.run)
+
+
+def log_command(scene: RunScene) -> str:
+    if scene.look.log_words:
+        return here(*scene.look.log_words)
+    if scene.look.managed:
+        return _of_run(scene, "logs", "--run", scene.look.run)
+    log = observed(scene.look.log)
+    path = log.path if log else scene.look.place
+    if scene.look.log == NOT_ASKED and not path.startswith(("/", "~")):
+        return ""  # no log is declared: what stands there is a pattern or the name of a session
+    return scene.way.there(("tail", "-n", "50", "--", path)) if path else ""
+
+
+def _of_run(scene: RunScene, *words: str) -> str:
+    return scene.way.there((*scene.look.onbox, *words))

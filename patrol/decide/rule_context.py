@@ -1,0 +1,348 @@
+"""What the rules look at: a look, the memory that belongs to it, and what follows from both. Pure."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.readings import Unseen, observed
+from onbox.triage.repeats import AttemptEnd, Repeated, repeated
+from patrol.decide.remote_command import Way
+from patrol.decide.thresholds import DEFAULTS, Thresholds
+from patrol.decide.tracker_view import fresh_age
+from patrol.liveness import Presence, presence_of
+from patrol.memory.update_history import applicable, attempt_id, losses_now, rate_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onbox.contract.readings import Maybe
+    from patrol.memory.history import Before, BoxBefore
+    from patrol.snapshot import BoxLook, Disk, Failure, KernelFault, RunLook, Scheduler
+
+
+NO_WAY = Way("", "")
+
+
+class BoxScene:
+    """A look at a box, and its memory."""
+
+    def __init__(
+        self,
+        box: BoxLook,
+        box_before: BoxBefore,
+        now: float,
+        limits: Thresholds = DEFAULTS,
+        way: Way = NO_WAY,
+    ) -> None:
+        self.box, self.box_before, self.now, self.limits, self.way = box, box_before, now, limits, way
+
+    @cached_property
+    def boot_id(self) -> str | None:
+        identity = observed(self.box.identity)
+        return observed(identity.boot_id) if identity else None
+
+    @cached_property
+    def rebooted(self) -> bool:
+        """The box has another boot id than at the last look."""
+        return None not in (self.boot_id, self.box_before.boot_id) and self.boot_id != self.box_before.boot_id
+
+    @cached_property
+    def skew_seconds(self) -> float:
+        identity = observed(self.box.identity)
+        return _finite(identity.clock_skew_seconds) if identity else 0.0
+
+    @cached_property
+    def memory_percent(self) -> float | None:
+        """Held of the group's limit; None: no limit, or not seen."""
+        memory = observed(self.box.memory)
+        return share(observed(memory.held_bytes), observed(memory.limit_bytes)) if memory else None
+
+    @cached_property
+    def host_memory_percent(self) -> float | None:
+        memory = observed(self.box.memory)
+        free = share(observed(memory.host_available_bytes), observed(memory.host_total_bytes)) if memory else None
+        return None if free is None else 100.0 - free
+
+    @cached_property
+    def oom_kills(self) -> int | None:
+        """The kernel's own count for the group; None: it has none, or it was not seen."""
+        memory = observed(self.box.memory)
+        return observed(memory.oom_kills_total) if memory else None
+
+    @cached_property
+    def new_oom_kills(self) -> int:
+        """Kills since the last look; 0 at the first one, after a reboot, and in a new group (the count shrank)."""
+        total = self.oom_kills
+        if total is None or self.box_before.oom_kills is None or self.rebooted:
+            return 0
+        return max(0, total - self.box_before.oom_kills)
+
+    @cached_property
+    def disks(self) -> tuple[Disk, ...]:
+        return observed(self.box.disks) or ()
+
+    @cached_property
+    def fullest(self) -> tuple[Disk, float] | None:
+        """The file system with the largest share of bytes in use."""
+        return _fullest(self.disks, lambda disk: share(disk.bytes_free, disk.bytes_total))
+
+    @cached_property
+    def fullest_inodes(self) -> tuple[Disk, float] | None:
+        return _fullest(self.disks, lambda disk: share(observed(disk.inodes_free), observed(disk.inodes_total)))
+
+    @cached_property
+    def gpu_percent(self) -> int | None:
+        """Of the busiest GPU; None: none, or not seen."""
+        return gpu_percent(self.box)
+
+    @cached_property
+    def new_faults(self) -> tuple[KernelFault, ...]:
+        """Lines of the kernel since the last look; at a first look or after a reboot, of the last two cadences."""
+        identity = observed(self.box.identity)
+        uptime = observed(identity.uptime_seconds) if identity else None
+        since = self.box_before.kernel_seconds
+        if since is None or self.rebooted:
+            since = None if uptime is None else uptime - self.limits.cadences_count * self.limits.cadence_seconds
+        times = [(fault, observed(fault.uptime_seconds)) for fault in observed(self.box.kernel_faults) or ()]
+        return tuple(fault for fault, at in times if at is not None and since is not None and at > since)
+
+    @property
+    def first_look(self) -> bool:
+        """Nothing is known of an earlier look at the kernel's log."""
+        return self.box_before.kernel_seconds is None
+
+    @cached_property
+    def silent_seconds(self) -> float:
+        """For how long the patrol itself had not looked before this tick; 0 at its first."""
+        last = self.box_before.last_tick_at
+        return 0.0 if last is None else max(0.0, self.now - last)
+
+
+class RunScene(BoxScene):
+    """A look at one run, and its memory; that of an earlier run of the same name is not its own."""
+
+    def __init__(self, scene: BoxScene, look: RunLook, before_all: Before, ill_rules: frozenset[str]) -> None:
+        super().__init__(scene.box, scene.box_before, scene.now, scene.limits, scene.way)
+        self.look, self.before_all, self.ill_rules = look, before_all, ill_rules
+
+    @cached_property
+    def before(self) -> Before:
+        return applicable(self.before_all, self.look)
+
+    @cached_property
+    def replaced(self) -> bool:
+        run_id = observed(self.look.run_id)
+        return None not in (run_id, self.before_all.run_id) and run_id != self.before_all.run_id
+
+    @cached_property
+    def presence(self) -> Presence:
+        return presence_of(self.look)
+
+    @property
+    def alive(self) -> bool:
+        return self.presence in (Presence.ALIVE, Presence.ORPHAN)
+
+    @property
+    def gone(self) -> bool:
+        return self.presence is Presence.GONE
+
+    @cached_property
+    def outcome(self) -> str | None:
+        return observed(self.look.outcome)
+
+    @cached_property
+    def engine(self) -> Scheduler | None:
+        """The engine's word; None for a run that is with none, or whose engine could not be asked."""
+        return observed(self.look.scheduler)
+
+    @cached_property
+    def failure(self) -> Failure | None:
+        return observed(self.look.failure)
+
+    @cached_property
+    def gone_looks(self) -> int:
+        """How often in a row, this look included, neither process nor proof of an end was seen."""
+        return self.before.gone_ticks + 1 if self.gone else 0
+
+    @cached_property
+    def stall_seconds(self) -> float:
+        return observed(self.look.stall_after_seconds) or self.limits.stall_after_seconds
+
+    @cached_property
+    def signal_ages(self) -> dict[str, float]:
+        """Age in seconds of every sign of progress that was seen, by the box's clock."""
+        log, artifacts = observed(self.look.log), observed(self.look.artifacts)
+        newest = observed(artifacts.newest_age_seconds) if artifacts else None
+        found = {"log": log.written_age_seconds if log else None, "artifacts": newest}
+        found["tracker"] = fresh_age(self)  # it can confirm progress, and never proves that there is none
+        return {name: max(0.0, _finite(age)) for name, age in found.items() if age is not None}
+
+    @cached_property
+    def unseen_signals(self) -> tuple[str, ...]:
+        """Signs of progress that could not be looked at: without them nothing is proven to be old."""
+        found = {"log": self.look.log, "artifacts": self.look.artifacts}
+        artifacts = observed(self.look.artifacts)
+        if artifacts is not None:
+            found["artifacts"] = artifacts.newest_age_seconds  # type: ignore[assignment]
+        return tuple(name for name, reading in found.items() if isinstance(reading, Unseen))
+
+    @cached_property
+    def attempt_age_seconds(self) -> float | None:
+        return observed(self.look.stage_began_age_seconds)
+
+    @cached_property
+    def all_signals_old(self) -> bool:
+        """At least one was seen, none is unseen, and each is older than `stall_after`; nor is the attempt younger."""
+        young = self.attempt_age_seconds is not None and self.attempt_age_seconds <= self.stall_seconds
+        ages = self.signal_ages
+        return bool(ages) and not self.unseen_signals and not young and min(ages.values()) > self.stall_seconds
+
+    @cached_property
+    def heartbeat_limit_seconds(self) -> float:
+        return self.limits.cadences_count * self.look.heartbeat_every_seconds
+
+    @cached_property
+    def heartbeat_age(self) -> float | None:
+        return observed(self.look.heartbeat_age_seconds)
+
+    @cached_property
+    def heartbeat_stale(self) -> bool:
+        return self.heartbeat_age is not None and self.heartbeat_age > self.heartbeat_limit_seconds
+
+    @cached_property
+    def rates(self) -> tuple[float, ...]:
+        """Steps per second between ticks, the newest last."""
+        rate = rate_now(self.before, self.look, self.box, self.now)
+        return self.before.rates if rate is None else (*self.before.rates, rate)
+
+    @cached_property
+    def steps_go_on(self) -> bool:
+        """Whether its counter is beyond the newest one in memory, of the same attempt."""
+        progress, steps = observed(self.look.progress), self.before.steps
+        current = progress.current if progress else None
+        return bool(steps) and current is not None and current > steps[-1][1]
+
+    @cached_property
+    def losses(self) -> tuple[float, ...]:
+        """At the ticks, the newest last."""
+        return losses_now(self.before, self.look, self.now)
+
+    @cached_property
+    def gpu_percents(self) -> tuple[int, ...]:
+        """Of the busiest GPU at the last ticks, this one last; () where it was not seen now."""
+        return () if self.gpu_percent is None else (*self.before.gpu_percents, self.gpu_percent)
+
+    @cached_property
+    def loss_is_lost(self) -> bool:
+        progress = observed(self.look.progress)
+        loss = progress.loss if progress else None
+        if isinstance(loss, str):
+            return loss.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
+        return loss is not None and not math.isfinite(loss)
+
+    @cached_property
+    def stop_reached(self) -> str:
+        """Which part of `stop_at` is reached, in words; "" for none. What was not seen reaches nothing."""
+        stop, progress = self.look.stop_at, observed(self.look.progress)
+        if stop is None:
+            return ""
+        current, loss = (progress.current, progress.loss) if progress else (None, None)
+        if stop.step is not None and current is not None and current >= stop.step:
+            return f"step {current:.12g} of {stop.step:.12g}"
+        if stop.loss is not None and isinstance(loss, int | float) and loss <= stop.loss:
+            return f"loss {loss:.4g}, wanted {stop.loss:.4g}"
+        if stop.at is not None and self.now >= stop.at:
+            return "its time has come"
+        return ""
+
+    @cached_property
+    def repeated(self) -> Repeated:
+        """How often the newest end came, this one included: by the run's own journal, or by what earlier ticks saw."""
+        return max(self._repeated_in_memory, self._repeated_in_journal, key=lambda one: one.times)
+
+    @property
+    def _repeated_in_memory(self) -> Repeated:
+        if self.failure is None or not self.failure.signature:
+            return Repeated(0)
+        own = attempt_id(self.look)
+        others = {attempt for signature, attempt in self.before.signatures if signature == self.failure.signature}
+        return Repeated(len(others | {own}))
+
+    @property
+    def _repeated_in_journal(self) -> Repeated:
+        ends, attempt = self.look.ends, observed(self.look.attempt)
+        stage = observed(self.look.stage) or ""
+        told = any((end.stage, end.attempt) == (stage, attempt) for end in ends[-1:])
+        if told or not self.gone or not self.look.managed or self.outcome is not None:
+            return repeated(ends)
+        progress = observed(self.look.progress)  # killed together with its runner: nobody wrote this end down yet
+        return repeated((*ends, AttemptEnd(stage, attempt, step=progress.current if progress else None)))
+
+    @cached_property
+    def took_seconds(self) -> float | None:
+        """How long the ended run's last attempt took."""
+        began, ended = self.attempt_age_seconds, observed(self.look.ended_age_seconds)
+        return None if began is None or ended is None else max(0.0, began - ended)
+
+    @cached_property
+    def expected_seconds(self) -> float | None:
+        """By declaration, else the median of earlier runs' last stages of the same name."""
+        declared = observed(self.look.expected_seconds) or observed(self.look.min_duration_seconds)
+        if declared is not None:
+            return declared
+        stage, own = observed(self.look.stage), observed(self.look.run_id)
+        keys = [(key.partition("@"), took) for key, took in self.before_all.durations]
+        past = sorted(took for (name, _, run_id), took in keys if name == (stage or "") and run_id != (own or ""))
+        return past[len(past) // 2] if past else None
+
+    @cached_property
+    def was_ill(self) -> list[bool]:
+        """Whether the last ticks' rules spoke of something ill, oldest first."""
+        return [rule in self.ill_rules for rule in self.before.rules]
+
+
+class LinkScene(NamedTuple):
+    """A run (or, with run "", a box) of which nothing could be seen at this tick."""
+
+    box: str
+    run: str
+    reason: str
+    detail: str
+    before: Before
+    box_before: BoxBefore
+    now: float
+    limits: Thresholds = DEFAULTS
+    way: Way = NO_WAY
+
+    @property
+    def failures(self) -> int:
+        """How often in a row the box was not reached, this time included."""
+        return self.box_before.failures + 1
+
+
+def share(part: float | None, whole: float | None) -> float | None:
+    """In percent; None where either is not known, or there is no whole."""
+    if part is None or not whole or whole < 0 or not (math.isfinite(part) and math.isfinite(whole)):
+        return None
+    return 100.0 * part / whole
+
+
+def gpu_percent(box: BoxLook) -> int | None:
+    """Utilisation of the busiest GPU; None: none, or not seen."""
+    seen = [observed(gpu.utilization_percent) for gpu in observed(box.gpus) or ()]
+    return max((percent for percent in seen if percent is not None), default=None)
+
+
+def seen(reading: Maybe[object]) -> bool:
+    return observed(reading) is not None
+
+
+def _fullest(disks: Sequence[Disk], free_percent: Callable[[Disk], float | None]) -> tuple[Disk, float] | None:
+    found = [(disk, 100.0 - free) for disk in disks if (free := free_percent(disk)) is not None]
+    return max(found, key=lambda one: one[1], default=None)
+
+
+def _finite(number: float) -> float:
+    return number if math.isfinite(number) else 0.0

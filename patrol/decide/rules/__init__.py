@@ -1,0 +1,1 @@
+"""The rows of the decision table, by subject."""

@@ -1,0 +1,297 @@
+"""Rules about a box: whether it could be reached, and flags about its resources that every run on it shares."""
+
+from __future__ import annotations
+
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.contract.states import RunState
+from onbox.model.units import format_size
+from onbox.runs.next_step import Act
+from patrol.decide.phrases import ago, clean
+from patrol.decide.remote_command import here
+from patrol.decide.rule import Condition, Rule
+from patrol.decide.rule_context import BoxScene, LinkScene
+from patrol.decide.trend import Full, soonest_full
+from patrol.ssh.unreachable_reasons import BY_KEY, Reason
+from patrol.verdict import Severity
+
+Flag = Rule[BoxScene]
+If = Condition[BoxScene]
+LinkRow = Rule[LinkScene]
+IfLink = Condition[LinkScene]
+
+MAY_STAY_UNSEEN = ("kernel", "pressure")  # sections that need rights or a kernel that not every box gives
+
+
+def reason_of(scene: LinkScene) -> Reason:
+    return BY_KEY.get(scene.reason) or BY_KEY["unknown"]
+
+
+def _is_soft(scene: LinkScene) -> bool:
+    return scene.failures < scene.limits.unreachable_looks and not reason_of(scene).lasting
+
+
+def _say_unreachable(scene: LinkScene) -> str:
+    detail = f" ({clean(scene.detail, 200)})" if scene.detail else ""
+    since = scene.box_before.first_failure_at
+    times = f"; {scene.failures} times in a row" if scene.failures > 1 else ""
+    times += f" since {ago(max(0.0, scene.now - since))}" if scene.failures > 1 and since is not None else ""
+    return f"{scene.reason}: {reason_of(scene).says}{detail}{times}"
+
+
+def _remedy(scene: LinkScene) -> str:
+    host = scene.way.host or scene.box
+    remedy = reason_of(scene).remedy_for(host)
+    return remedy[:1].upper() + remedy[1:] + "."
+
+
+LINK_RULES: tuple[LinkRow, ...] = (
+    LinkRow(
+        "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
+        (IfLink("the box answered, but its runs could not be looked at", lambda s: s.reason == "runs-unseen"),),
+        lambda s: f"the box answers, its runs could not be looked at: {clean(s.detail)}",
+        "a project on a hung mount is not an empty project",
+        remedy=lambda s: "Look at the project's directory on the box: a hung mount, a changed path, missing rights.",
+        command=lambda s: here("patrol", "check", s.box),
+    ),
+    LinkRow(
+        "vanished", Severity.WARNING, RunState.UNKNOWN,
+        (IfLink("the box answered, and no longer has this run", lambda s: s.reason == "run-absent"),),
+        lambda s: "its directory is not there any more",
+        "somebody removed or moved it, or the disk is another one; what became of it is not known",
+        remedy=lambda s: "If that was meant, acknowledge it; else look for the volume.",
+        command=lambda s: here("patrol", "check", s.box),
+    ),
+    LinkRow(
+        "unreachable", Severity.UNKNOWN, RunState.UNKNOWN, (), _say_unreachable,
+        "says why, and never infers the run's state; soft until it happened several times in a row",
+        remedy=_remedy, command=lambda s: here("patrol", "check", s.box), soft=_is_soft,
+    ),
+)  # fmt: skip
+
+
+def _full(scene: BoxScene) -> Full | None:
+    return soonest_full(scene.disks, scene.box_before, scene.now, scene.limits.cadence_seconds)
+
+
+def _used(scene: BoxScene) -> list[tuple[str, float]]:
+    """What is in use of each file system: `(text, percent)`."""
+    found = []
+    if scene.fullest:
+        disk, used = scene.fullest
+        found.append(
+            (f"{clean(disk.mount, 40)} {used:.0f}% of bytes ({format_size(max(0, disk.bytes_free))} left)", used)
+        )
+    if scene.fullest_inodes:
+        disk, used = scene.fullest_inodes
+        found.append((f"{clean(disk.mount, 40)} {used:.0f}% of inodes ({observed(disk.inodes_free)} left)", used))
+    return found
+
+
+def _above(scene: BoxScene, percent: float) -> str:
+    return ", ".join(text for text, used in _used(scene) if used > percent)
+
+
+def _say_full(scene: BoxScene) -> str:
+    full = _full(scene)
+    return f"{full.what} of {clean(full.mount, 40)} full in {ago(full.seconds)} if it goes on so" if full else ""
+
+
+def _fills_within(scene: BoxScene, seconds: float) -> bool:
+    full = _full(scene)
+    return full is not None and full.seconds <= seconds
+
+
+def _stalls(scene: BoxScene) -> str:
+    pressure = observed(scene.box.pressure)
+    if pressure is None:
+        return ""
+    named = (
+        ("memory", observed(pressure.memory_percent), scene.limits.memory_stall_percent),
+        ("disks", observed(pressure.io_percent), scene.limits.io_stall_percent),
+    )
+    whose = " (the whole box's, not the run's)" if pressure.of_host else ""
+    words = [
+        f"{percent:.0f}% of the time lost waiting for {what}"
+        for what, percent, limit in named
+        if percent is not None and percent > limit
+    ]
+    return ", ".join(words) + (whose if words else "")
+
+
+def _gpu_faults(scene: BoxScene) -> str:
+    words = [f"GPU {gpu.number}: {clean(gpu.trouble, 60)}" for gpu in observed(scene.box.gpus) or () if gpu.trouble]
+    return "; ".join(words + ([] if scene.first_look else _xid_lines(scene)))
+
+
+def _xid_lines(scene: BoxScene) -> list[str]:
+    return [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "xid"]
+
+
+def _earlier_xids(scene: BoxScene) -> str:
+    """At the first look: lines of the last two cadences that nobody has seen come."""
+    return "; ".join(_xid_lines(scene)[-2:]) if scene.first_look else ""
+
+
+def _oom_lines(scene: BoxScene) -> list[str]:
+    return [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "oom"]
+
+
+def _whole_box_killed(scene: BoxScene) -> bool:
+    """The kernel says since the last look that the whole box ran out of memory, and no count tells whose kill it was.
+
+    A kill for a group's limit is some group's own; where ours has a limit, it has a count.
+    """
+    if scene.box_before.kernel_seconds is None or scene.oom_kills is not None:
+        return False
+    return any(not line.startswith("Memory cgroup") for line in _oom_lines(scene))
+
+
+def _unseen(scene: BoxScene, *, expected: bool) -> str:
+    words = [
+        f"{clean(name, 20)} ({clean(why, 50)})"
+        for name, why in scene.box.sections_unseen
+        if (name in MAY_STAY_UNSEEN) is expected
+    ]
+    return ", ".join(words)
+
+
+def _no_group_limit(scene: BoxScene) -> bool:
+    memory = observed(scene.box.memory)
+    return memory is not None and isinstance(memory.limit_bytes, Absent | Unseen)
+
+
+_PRUNE = "Prune old checkpoints and scratch, or pack small files where it is the inodes, before the next save."
+
+BOX_FLAGS: tuple[Flag, ...] = (
+    Flag(
+        "disk-critical", Severity.CRITICAL, None,
+        (If("bytes or inodes in use above disk_critical_percent, or full within full_soon",
+            lambda s: bool(_above(s, s.limits.disk_critical_percent)) or _fills_within(s, s.limits.full_soon_seconds)),),
+        lambda s: "; ".join(filter(None, (_above(s, s.limits.disk_critical_percent), _say_full(s)))),
+        "a full disk ends a run at its next save; inodes go first with many small files",
+        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
+    ),
+    Flag(
+        "disk-pressure", Severity.WARNING, None,
+        (If("bytes or inodes in use above disk_percent", lambda s: bool(_above(s, s.limits.disk_percent))),
+         If("not critical yet", lambda s: not _above(s, s.limits.disk_critical_percent) and not _fills_within(s, s.limits.full_soon_seconds))),
+        lambda s: _above(s, s.limits.disk_percent),
+        "time to prune in peace",
+        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
+    ),
+    Flag(
+        "disk-trend", Severity.WARNING, None,
+        (If("full within full_within by its trend", lambda s: _fills_within(s, s.limits.full_within_seconds)),
+         If("not critical yet", lambda s: not _fills_within(s, s.limits.full_soon_seconds))),
+        _say_full,
+        "a trend is seen before the limit",
+        remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
+    ),
+    Flag(
+        "oom-kill", Severity.WARNING, None,
+        (If("the group's oom_kill count grew, or without a count the kernel wrote that the whole box ran out of memory",
+            lambda s: s.new_oom_kills > 0 or _whole_box_killed(s)),),
+        lambda s: (f"{s.new_oom_kills} processes killed for memory since the last look" if s.new_oom_kills else "the kernel killed for memory") + "".join(f"; {line}" for line in _oom_lines(s)[:1]),
+        "the counter is the authority, as a difference within one boot; the kernel's log is every neighbour's, too",
+        remedy=lambda s: "Fewer workers or more memory (look at the cgroup's limit, not the host's).",
+    ),
+    Flag(
+        "oom-elsewhere", Severity.OK, None,
+        (If("the kernel wrote of a kill for memory", lambda s: bool(_oom_lines(s))),
+         If("nothing shows that it was in this group", lambda s: not s.new_oom_kills and not _whole_box_killed(s))),
+        lambda s: f"the kernel killed for memory, by nothing seen here: {_oom_lines(s)[0]}",
+        "another container's kill, or one from before the first look, is not news of this run",
+    ),
+    Flag(
+        "memory-pressure", Severity.WARNING, None,
+        (If("memory held above memory_percent of the group's limit", lambda s: (s.memory_percent or 0.0) > s.limits.memory_percent),),
+        lambda s: f"{s.memory_percent or 0:.1f}% of the group's memory limit is held",
+        "held is what the kernel cannot drop; page cache does not count",
+        remedy=lambda s: "Fewer workers, less prefetch, or more memory, before the OOM killer decides.",
+    ),
+    Flag(
+        "host-memory", Severity.WARNING, None,
+        (If("the group has no limit that was seen", _no_group_limit),
+         If("memory in use of the whole box above host_memory_percent", lambda s: (s.host_memory_percent or 0.0) > s.limits.host_memory_percent)),
+        lambda s: f"{s.host_memory_percent or 0:.1f}% of the box's memory is in use, and no group limit protects the run",
+        "a neighbour's load is not ours, but it may end us where nothing divides the memory",
+        remedy=lambda s: "See who uses it.",
+    ),
+    Flag(
+        "pressure", Severity.WARNING, None,
+        (If("time lost for memory or disks above the limits", lambda s: bool(_stalls(s))),),
+        _stalls,
+        "pressure stall information says what is lost; load averages do not",
+        remedy=lambda s: "See what waits: swapping, page faults, a slow or shared disk.",
+    ),
+    Flag(
+        "gpu-fault", Severity.CRITICAL, None,
+        (If("the driver speaks against a GPU, or the kernel wrote a new Xid", lambda s: bool(_gpu_faults(s))),),
+        _gpu_faults,
+        "a sick GPU spoils results before it fails",
+        remedy=lambda s: "Exclude the GPU or the node, report it, resume elsewhere.",
+        command=lambda s: s.way.there(("nvidia-smi",)),
+    ),
+    Flag(
+        "gpu-fault-before", Severity.WARNING, None,
+        (If("at the first look the kernel's log holds an Xid of the last two cadences", lambda s: bool(_earlier_xids(s))),),
+        lambda s: f"before the first look: {_earlier_xids(s)}",
+        "nobody saw it come, and the run may have begun after it; a later look tells what is new",
+        remedy=lambda s: "Compare with the run's start; nvidia-smi tells how the GPU is now.",
+        command=lambda s: s.way.there(("nvidia-smi",)),
+    ),
+    Flag(
+        "rebooted", Severity.WARNING, None, (If("its boot id is another than at the last look", lambda s: s.rebooted),),
+        lambda s: "the box was rebooted since the last look",
+        "every process from before is gone, whatever status files say",
+        remedy=lambda s: "Resume what was interrupted; see that volumes are mounted.",
+    ),
+    Flag(
+        "clock-skew", Severity.WARNING, None,
+        (If("the clocks differ by more than clock_skew", lambda s: abs(s.skew_seconds) > s.limits.clock_skew_seconds),),
+        lambda s: f"the box's clock is {ago(abs(s.skew_seconds))} {'ahead of' if s.skew_seconds > 0 else 'behind'} this one",
+        "ages are by the box's own clock, so no verdict depends on it; times in logs mislead",
+        remedy=lambda s: "Fix the time synchronisation of the box (or of this machine).",
+    ),
+    Flag(
+        "patrol-stale", Severity.WARNING, None,
+        (If("the patrol itself was silent for more than two cadences", lambda s: s.silent_seconds > s.limits.cadences_count * s.limits.cadence_seconds),),
+        lambda s: f"the patrol itself had not looked for {ago(s.silent_seconds)} (cadence {ago(s.limits.cadence_seconds)})",
+        "the monitor's own gap is told, and never taken for a run's",
+        remedy=lambda s: "Was this machine asleep? See that its cron runs.",
+        command=lambda s: here("patrol", "status"),
+    ),
+    Flag(
+        "runs-left-out", Severity.WARNING, None,
+        (If("the project holds more runs than one look takes", lambda s: s.box.runs_left_out > 0),
+         If("all that were looked at are open", lambda s: all(observed(run.outcome) is None for run in observed(s.box.runs) or ()))),
+        lambda s: f"{s.box.runs_left_out} further runs of the project were not looked at, and may live: only the newest are",
+        "which of many runs live cannot be told without a look at each",
+        remedy=lambda s: "Give them projects of their own, or move the folders of old runs away.",
+    ),
+    Flag(
+        "section-unseen", Severity.WARNING, None,
+        (If("a part of the probe did not answer", lambda s: bool(_unseen(s, expected=False))),),
+        lambda s: f"could not look at: {_unseen(s, expected=False)}",
+        "silence must never be taken for health",
+        remedy=lambda s: "A hung mount or a wedged tool is the usual cause.",
+    ),
+    Flag(
+        "section-not-readable", Severity.OK, None,
+        (If("a part that needs rights or hardware did not answer", lambda s: bool(_unseen(s, expected=True))),),
+        lambda s: f"not known: {_unseen(s, expected=True)}",
+        "the kernel's log often needs rights; told, never counted as none",
+    ),
+)  # fmt: skip
+
+BOX_RULES: tuple[Flag, ...] = (
+    Flag(
+        "no-runs", Severity.OK, RunState.PENDING, (If("the project holds no run", lambda s: observed(s.box.runs) == ()),),
+        lambda s: "reached; its project holds no run yet",
+        "looked, and there is none",
+    ),
+    Flag(
+        "reached", Severity.OK, RunState.RUNNING, (), lambda s: f"reached; {len(observed(s.box.runs) or ())} runs",
+        "the box's own verdict; its runs have theirs",
+    ),
+)  # fmt: skip

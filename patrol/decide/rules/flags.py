@@ -1,0 +1,187 @@
+"""Flags of a run: what is to be said beside its verdict. Each one that holds is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.contract.readings import Absent, Unseen, observed
+from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, status_command
+from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
+from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
+from patrol.decide.trend import longest_gap, risen_loss
+from patrol.memory.update_history import artifact_age
+from patrol.snapshot import NOT_ASKED
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from patrol.decide.rule_context import RunScene
+
+FAILURE_IN_LOG = If("its log shows a failure", lambda s: s.failure is not None)
+
+
+def _usual_gap(scene: RunScene) -> float | None:
+    return longest_gap(scene.before.artifact_gaps, scene.limits.cadence_seconds)
+
+
+def _artifacts_late(scene: RunScene) -> bool:
+    usual, age = _usual_gap(scene), artifact_age(scene.look)
+    return usual is not None and age is not None and age > usual * scene.limits.artifacts_factor
+
+
+def _say_late(scene: RunScene) -> str:
+    age, usual = artifact_age(scene.look), _usual_gap(scene)
+    return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
+
+
+def _calm_loss(scene: RunScene) -> float | None:
+    limits = scene.limits
+    return risen_loss(
+        scene.losses,
+        baseline_ticks=limits.baseline_ticks,
+        loss_ticks=limits.loss_ticks,
+        loss_percent=limits.loss_percent,
+    )
+
+
+def _say_risen(scene: RunScene) -> str:
+    calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
+    more = 100 * (loss / calm - 1) if calm else 0.0
+    return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
+
+
+def _fast(scene: RunScene) -> bool:
+    took, expected = scene.took_seconds, scene.expected_seconds
+    return took is not None and expected is not None and 100 * took < scene.limits.fast_finish_percent * expected
+
+
+def _stuck(scene: RunScene) -> bool:
+    waiting = observed(scene.look.undelivered) or 0
+    return waiting > 0 and (
+        bool(scene.look.notify_trouble) or scene.before.undelivered_ticks + 1 >= scene.limits.notices_ticks
+    )
+
+
+def _short(scene: RunScene) -> tuple[tuple[str, int, int, str], ...]:
+    """`(remote, files there, files here, local)` where too few are there; a missing directory holds none."""
+    found = []
+    for count in scene.look.counts:
+        local = observed(count.local_count)
+        there = None if isinstance(count.remote_count, Unseen) else observed(count.remote_count) or 0
+        if local is not None and there is not None and there < local:
+            found.append((count.remote, there, local, count.local))
+    return tuple(found)
+
+
+def _gpus_below(scene: RunScene, percent: float) -> bool:
+    last = scene.gpu_percents[-scene.limits.gpu_ticks :]
+    return len(last) == scene.limits.gpu_ticks > 1 and max(last) < percent + (percent == scene.limits.gpu_idle_percent)
+
+
+def _steps_go_on(scene: RunScene) -> str:
+    age = scene.signal_ages.get("log")
+    if age is not None and age <= scene.stall_seconds:
+        return f"its log advances ({ago(age)} ago): bound by CPU or data"
+    return "its log does not advance either"
+
+
+RUN_FLAGS: tuple[Row, ...] = (
+    HEARTBEAT,
+    RUNNER_IS_GONE,
+    Row(
+        "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
+        lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
+        "an exception in a log is not a death; only the process's end is",
+        remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
+    ),
+    Row(
+        "artifacts-late", Severity.WARNING, None,
+        (ALIVE, If("its steps go on", lambda s: s.steps_go_on),
+         If("its newest artifact is older than artifacts_factor times the longest gap between them", _artifacts_late)),
+        _say_late,
+        "steps without checkpoints cannot be resumed: a save that hangs or fails is seen before it is needed",
+        remedy=lambda s: "See whether its saves fail or hang, and whether there is room.", command=log_command,
+    ),
+    Row(
+        "loss-risen", Severity.WARNING, None,
+        (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
+        _say_risen,
+        "compared with its own last ticks, more than once: a single batch, or the first steps, are not divergence",
+        remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
+        command=log_command,
+    ),
+    Row(
+        "fast-finish", Severity.WARNING, None,
+        (DONE, If("it took less than fast_finish_percent of the expected time", _fast)),
+        lambda s: f"took {ago(s.took_seconds)} where {ago(s.expected_seconds)} was expected: look at the results before believing them",
+        "in less than half the expected time it probably failed; a flag, never a verdict",
+        remedy=lambda s: "Check its results and its log.", command=log_command,
+    ),
+    Row(
+        "notifications-stuck", Severity.WARNING, None,
+        (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
+        lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
+        "what the box cannot deliver nobody hears of; the patrol relays it",
+        remedy=lambda s: "Fix the target; what waits is kept and sent later.",
+        command=notices_command,
+    ),
+    Row(
+        "files-missing", Severity.WARNING, None,
+        (If("fewer files on the box than in the local source", lambda s: _short(s) != ()),),
+        lambda s: "; ".join(f"{clean(remote, 40)}: {there} of {local} files" for remote, there, local, _ in _short(s)),
+        "completeness is a count, never the presence of a directory",
+        remedy=lambda s: "Resume the transfer.",
+        command=lambda s: s.way.copy(_short(s)[0][3], _short(s)[0][0]) if _short(s) else "",
+    ),
+    Row(
+        "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),
+        lambda s: f"a new run of the same name ({clean(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
+        "history of another run would be taken for its own",
+    ),
+    Row(
+        "gpu-idle", Severity.WARNING, None,
+        (ALIVE, If("no GPU above gpu_idle_percent for gpu_ticks ticks in a row", lambda s: _gpus_below(s, s.limits.gpu_idle_percent))),
+        lambda s: f"no GPU above {s.limits.gpu_idle_percent:g}% for {s.limits.gpu_ticks} ticks; {_steps_go_on(s)}",
+        "a flag, never from one snapshot; with an advancing log it is bound by CPU or data, not idle",
+        remedy=lambda s: "Look at data loading and at which device it really uses.", command=status_command,
+    ),
+    Row(
+        "gpu-underused", Severity.OK, None,
+        (ALIVE,
+         If("the busiest GPU below gpu_busy_percent for gpu_ticks ticks in a row", lambda s: _gpus_below(s, s.limits.gpu_busy_percent)),
+         If("it is not idle", lambda s: not _gpus_below(s, s.limits.gpu_idle_percent))),
+        lambda s: f"the busiest GPU stays below {s.limits.gpu_busy_percent:g}%: bound by CPU or data",
+        "told, because it costs; no trouble",
+    ),
+    Row(
+        "signal-unseen", Severity.WARNING, None,
+        (ALIVE, If("a signal could not be looked at, another was seen", lambda s: bool(s.unseen_signals) and bool(s.signal_ages))),
+        lambda s: f"could not look at {', '.join(s.unseen_signals)}: a stall cannot be told",
+        "what was not seen is never taken for health",
+    ),
+    Row(
+        "engine-unseen", Severity.WARNING, None,
+        (ALIVE, If("its engine could not be asked, or has lost its job", lambda s: isinstance(s.look.scheduler, Unseen))),
+        lambda s: f"it is seen to live; of its engine: {clean(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
+        "what runs is well whatever its engine says; but nobody but the engine would start it again",
+        remedy=lambda s: "Look whether the engine is up; never submit it again while this one lives.", command=status_command,
+    ),
+    Row(
+        "log-absent", Severity.WARNING, None,
+        (ALIVE, If("the log that is declared is not there",
+                   lambda s: not s.look.managed and not s.look.log_words and isinstance(s.look.log, Absent)
+                   and s.look.log != NOT_ASKED)),
+        lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
+        "a life without the declared log is half a look, be the path wrong or the file moved away",
+        remedy=lambda s: "See where it writes; fix `log` or the run.",
+        command=lambda s: s.way.there(("ls", "-lat", "--", s.look.place.rpartition("/")[0] or "/")),
+    ),
+    Row(
+        "no-onbox", Severity.WARNING, None,
+        (If("onbox is not on the PATH of such a login", lambda s: s.look.managed and observed(s.box.onbox_on_path) is False),
+         If("the interpreter that started the run was not recorded", lambda s: observed(s.look.python) is None),
+         If("its runner was not seen to live", lambda s: observed(s.look.runner_alive) is not True), NOT_DONE),
+        lambda s: "onbox is not on the PATH of a login without a terminal: the next command may not be found",
+        "start-up files often set PATH for terminals only",
+        remedy=lambda s: "Write the full path of onbox, or set PATH in the account's start-up file.",
+    ),
+)  # fmt: skip

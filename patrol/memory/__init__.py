@@ -1,0 +1,1 @@
+"""What the patrol remembers between two ticks."""

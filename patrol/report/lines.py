@@ -1,0 +1,266 @@
+"""The one line per run and tick, and the lines below it where something is wrong. Pure.
+
+What comes from a box has been cleaned where the verdict was made; names are cleaned here.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.progress import words_of_progress
+from onbox.contract.readings import Absent, observed
+from onbox.contract.states import RunState
+from onbox.outside import safe_line, safe_text
+from patrol.decide.phrases import ago, clean, sound
+from patrol.decide.rule_context import gpu_percent, share
+from patrol.snapshot import BoxLook
+from patrol.verdict import Finding, Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onbox.contract.progress import Progress
+    from onbox.contract.readings import Maybe
+    from patrol.decide.decide import Explained
+    from patrol.decide.rule import Tried
+    from patrol.memory.history import Before
+    from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
+
+LINE_LIMIT = 199
+RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
+REASON_LEAST, REASON_LIMIT = 40, 90
+TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
+_SEPARATOR = " · "
+_NAME_LIMITS = (48, 24, 14, 8)
+_NO_VALUE, _UNKNOWN = "-", "?"
+
+
+def line(verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: float, before: Before | None = None) -> str:
+    """One run in one line of fewer than 200 characters: the same columns every tick, the reason first where it is bad.
+
+    look, box: None where nothing was seen. `-`: looked, there is none; `?`: could not look. before: the memory that the
+    verdict was made with: then the line says what changed. now: shown as this machine's local time.
+    """
+    columns = _columns(look, box, before) if look is not None else []
+    tail = _SEPARATOR.join([*columns, _rule_words(verdict, before)])
+    told = verdict.severity is not Severity.OK or not columns or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
+    reason = _worst(verdict).say if told else ""
+    shown = ""
+    for names in _NAME_LIMITS:
+        head = f"{time.strftime('%H:%M', time.localtime(now))} {name_of(verdict, names)} {_state_word(verdict)}"
+        room = LINE_LIMIT - len(head) - len(tail) - len(_SEPARATOR) - 1
+        shown = " ".join([head, *_reason(reason, room), tail])
+        if len(shown) <= LINE_LIMIT and room >= min(len(reason), REASON_LEAST):
+            return shown
+    return shown if len(shown) <= LINE_LIMIT else shown[: LINE_LIMIT - 1] + "…"
+
+
+def _reason(reason: str, room: int) -> list[str]:
+    """The reason as far as there is room, with the sign that columns follow."""
+    return [clean(reason, min(room, REASON_LIMIT)) + _SEPARATOR.rstrip()] if reason and room > 0 else []
+
+
+def _state_word(verdict: Verdict) -> str:
+    if verdict.run:
+        return verdict.state.value.upper()
+    reached = verdict.state is not RunState.UNKNOWN or verdict.finding.rule == "runs-unseen"
+    return verdict.state.value.upper() if reached else "UNREACHABLE"
+
+
+def name_of(verdict: Verdict, limit: int = 48) -> str:
+    """`box/run`, or the box alone; safe for a terminal and bounded."""
+    box = clean(verdict.box, limit)
+    return f"{box}/{clean(verdict.run, limit)}" if verdict.run else box
+
+
+def _worst(verdict: Verdict) -> Finding:
+    """What the line says: of all findings the worst, the naming one between equals."""
+    return max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
+
+
+def _rule_words(verdict: Verdict, before: Before | None) -> str:
+    words = f"rule {verdict.finding.rule}"
+    flags = [finding.rule for finding in verdict.further if finding.severity is not Severity.OK]
+    words += f" +{flags[0]}" if flags else ""
+    words += f" +{len(flags) - 1}" if len(flags) > 1 else ""
+    words += " (soft)" if verdict.soft else ""
+    if verdict.changed and before is not None:
+        words += f" (was {clean(before.rule, 20)})" if before.rule else " (first look)"
+    words += " acked" if verdict.acknowledged else ""
+    return words + (" silenced" if verdict.silenced_until is not None else "")
+
+
+def _columns(look: RunLook, snapshot: Snapshot | None, before: Before | None) -> list[str]:
+    """Stage and progress, loss, memory, disk, GPU, log: always in this order, always all."""
+    box = snapshot if isinstance(snapshot, BoxLook) else None
+    progress = observed(look.progress)
+    return [
+        " ".join(filter(None, (_stage(look), _progress(look.progress, before)))),
+        f"loss {_loss(progress)}",
+        f"mem {_memory(box)}",
+        _disk(box),
+        f"gpu {_gpu(box)}",
+        _log(look),
+    ]
+
+
+def _stage(look: RunLook) -> str:
+    stage = observed(look.stage)
+    return clean(stage, 20) if stage else ""
+
+
+def _progress(reading: Maybe[Progress], before: Before | None) -> str:
+    """`~4600/5155 (89%) +120 eta 1h12m`: counters never rounded; the difference is to the last tick."""
+    progress = observed(reading)
+    if progress is None:
+        return f"~{_sign(reading)}"
+    progress = sound(progress)
+    words = words_of_progress(progress)
+    if not words.counter:
+        return f"~{_NO_VALUE}"
+    return " ".join(filter(None, [words.counter, words.share, *_difference(progress, before), words.eta]))
+
+
+def _difference(progress: Progress, before: Before | None) -> list[str]:
+    if before is None or not before.steps or progress.current is None:
+        return []
+    return [f"{progress.current - before.steps[-1][1]:+.12g}"]
+
+
+def _loss(progress: Progress | None) -> str:
+    if progress is None or progress.loss is None:
+        return _NO_VALUE
+    return clean(progress.loss, 8) if isinstance(progress.loss, str) else f"{progress.loss:.4g}"
+
+
+def _memory(box: BoxLook | None) -> str:
+    memory = observed(box.memory) if box else None
+    if box is None or memory is None:
+        return _sign(box.memory if box else None)
+    return _percent(share(observed(memory.held_bytes), observed(memory.limit_bytes)), memory.limit_bytes)
+
+
+def _disk(box: BoxLook | None) -> str:
+    """Of each the fullest file system's share in use."""
+    disks = observed(box.disks) if box else None
+    if box is None or disks is None:
+        sign = _sign(box.disks if box else None)
+        return f"disk {sign} inodes {sign}"
+    used = _fullest(disks, lambda disk: share(disk.bytes_free, disk.bytes_total))
+    inodes = _fullest(disks, lambda disk: share(observed(disk.inodes_free), observed(disk.inodes_total)))
+    return f"disk {used} inodes {inodes}"
+
+
+def _fullest(disks: Sequence[Disk], free_percent: Callable[[Disk], float | None]) -> str:
+    found = [100.0 - free for disk in disks if (free := free_percent(disk)) is not None]
+    return _percent(max(found, default=None), Absent(""))
+
+
+def _gpu(box: BoxLook | None) -> str:
+    gpus = observed(box.gpus) if box else None
+    if box is None or gpus is None:
+        return _sign(box.gpus if box else None)
+    return _percent(gpu_percent(box), Absent("") if not gpus else None)
+
+
+def _log(look: RunLook) -> str:
+    log = observed(look.log)
+    return f"log {ago(max(0.0, log.written_age_seconds))} ago" if log else f"log {_sign(look.log)}"
+
+
+def _percent(value: float | None, reading: object) -> str:
+    """Floored: 100% is said at the limit only."""
+    return _sign(reading) if value is None else f"{int(min(max(value, 0.0), 999.0))}%"
+
+
+def _sign(reading: object) -> str:
+    return _NO_VALUE if isinstance(reading, Absent) else _UNKNOWN
+
+
+def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] | None = None) -> list[str]:
+    """The lines below the one line: for each thing that is wrong what, since when, the proving line, the remedy, and
+    what to type; what is not wrong, but leaves something to type, until a person has acknowledged it; of a run that is
+    done its files of results. [] where there is nothing of that. told: what the runs of a box have in common is told
+    below the first one.
+    """
+    lines: list[str] = []
+    stepped = False
+    for finding in (verdict.finding, *verdict.further):
+        first = finding is verdict.finding
+        if finding.severity is Severity.OK and (first or not finding.command or verdict.acknowledged):
+            continue
+        if told is not None and not first:
+            if finding in told:
+                continue
+            told.add(finding)
+        word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
+        last = f"; the run: {verdict.last_known}" if first and verdict.last_known else ""
+        lines.append(f"  {word}  {finding.rule}: {clean(finding.say + last, 300)}")
+        lines += [f"    since   {_since(verdict, now)}"] if first else []
+        lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
+        lines += [f"    | {line}" for line in _traceback(look)] if first else []
+        lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
+        lines += _next_lines(verdict) if first else [f"    also    {finding.command}"] if finding.command else []
+        stepped = stepped or first
+    if lines and not stepped and verdict.severity is not Severity.OK:  # the run is well, something beside it is not
+        lines += _next_lines(verdict)
+    results = look.results if look is not None and verdict.state is RunState.DONE else ()
+    for file in results:
+        if told is None or file not in told:
+            lines += _result_lines(file)
+    if told is not None:
+        told.update(results)
+    return lines
+
+
+def _next_lines(verdict: Verdict) -> list[str]:
+    """What to type, and what only a person decides."""
+    lines = [f"    next    {verdict.finding.command}"] if verdict.finding.command else []
+    return lines + [f"    ask     {what}: {command}" for what, command in verdict.asked]
+
+
+def _result_lines(file: ResultFile) -> list[str]:
+    """As it is: nothing is rounded or lined up, and of a file that is cut no line that is not whole."""
+    lines = safe_text(file.text).splitlines()
+    one_long = len(lines) == 1
+    if not (file.whole or one_long or file.text.endswith("\n")):
+        lines.pop()
+    shown = lines[:RESULT_LINES]
+    cut = not file.whole or len(shown) < len(lines)
+    part = " (its first 4 KiB)" if one_long else f" (its first {len(shown)} lines)"
+    head = f"  result  {clean(file.path, 120)}{part if cut else ''}"
+    return [head, *(f"    | {line}" for line in shown)]
+
+
+def _since(verdict: Verdict, now: float) -> str:
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(verdict.since))
+    return f"{at} ({ago(max(0.0, now - verdict.since))})" + (" · soft: the next looks decide" if verdict.soft else "")
+
+
+def _proof(look: RunLook | None) -> str:
+    """The line that proves it, with the place; else the last line of the log."""
+    failure = observed(look.failure) if look else None
+    if failure is not None and failure.proof:
+        return clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
+    log = observed(look.log) if look else None
+    return f"last line: {clean(log.last_line, 160)}" if log and log.last_line else ""
+
+
+def _traceback(look: RunLook | None) -> tuple[str, ...]:
+    failure = observed(look.failure) if look else None
+    return tuple(map(safe_line, failure.traceback)) if failure is not None else ()
+
+
+def explanation(explained: Explained) -> list[str]:
+    """Which rows were asked and why each did not fire: for a dry run."""
+    rules = [_tried(tried, "names the verdict") for tried in explained.rules]
+    return ["rules, in the order in which they were asked:", *rules, "flags:", *_flags_tried(explained.flags)]
+
+
+def _flags_tried(flags: Sequence[Tried]) -> list[str]:
+    return [_tried(tried, "is told") for tried in flags]
+
+
+def _tried(tried: Tried, fired: str) -> str:
+    return f"  {tried.rule:<22} {fired if tried.fired else 'not so: ' + tried.failed}"

@@ -1,0 +1,1 @@
+"""How a box is reached: one bounded conversation over ssh, and why one failed."""

@@ -1,0 +1,1 @@
+"""What the patrol tells people and monitors by itself."""

@@ -1,0 +1,1 @@
+"""When the patrol runs, and the proof that it did."""

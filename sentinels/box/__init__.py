@@ -1,0 +1,1 @@
+"""The program that looks on the box, and what it says."""

@@ -1,0 +1,220 @@
+"""What the program on the box looks at in a run directory (docs/format.md). A part of `lookout.py`: python 3.6."""
+
+import errno
+import fcntl
+import glob
+import json
+import os
+import subprocess
+
+from sentinels.box.lookout_items import (
+    CONTENT_LIMIT,
+    HEAD_LIMIT,
+    SLOW_SECONDS,
+    boot_id,
+    full_path,
+    hex_of,
+    read_part,
+    stamp_of,
+    start_ticks,
+)
+
+JOURNAL_LIMIT = 1 << 16
+PART_LIMIT = 1 << 15
+NEIGHBOURS = 20
+FIRST_ASK_SECONDS = 0.5  # after its records changed an engine is asked soon, then at longer and longer intervals
+ASK_SECONDS = 30.0
+ASK_BOUND_SECONDS = 90.0  # its own commands are bounded: this is the end of a shell that hangs
+
+
+class Asker:
+    """Asks an engine about a run's jobs, by a shell text that may take its time: nothing waits for it."""
+
+    def __init__(self, ident, root, text):
+        self.ident, self.root, self.text = ident, root, text
+        self.child, self.fd = None, -1  # type: subprocess.Popen[bytes] | None, int
+        self.asked_at, self.data, self.answer = 0.0, b"", b""
+        self.next_at, self.pause = 0.0, FIRST_ASK_SECONDS
+
+    def soon(self, now):
+        """Something changed: ask again, and soon after that."""
+        self.pause = FIRST_ASK_SECONDS
+        self.next_at = min(self.next_at, now + self.pause)
+
+    def look(self, now):
+        """What there is to say; begins the next question when it is due."""
+        if self.child is not None:
+            return self._hear(now)
+        if self.next_at - ASK_SECONDS <= now < self.next_at:
+            return []
+        self.asked_at, self.data = now, b""
+        self.child = subprocess.Popen(
+            ["sh", "-c", 'eval "$SENTINEL_ASK"; onbox_engine "$1"', "sh", self.root],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ, SENTINEL_ASK=self.text, SENTINEL_PROGRAM="", SENTINEL_WORDS=""),  # long, not needed
+        )
+        assert self.child.stdout is not None
+        self.fd = self.child.stdout.fileno()
+        os.set_blocking(self.fd, False)
+        return []
+
+    def _hear(self, now):
+        try:
+            data = os.read(self.fd, 1 << 16)
+        except BlockingIOError:
+            if not 0 <= now - self.asked_at < ASK_BOUND_SECONDS:
+                self.close()
+                self.next_at = now + ASK_SECONDS
+            return []
+        if data:
+            self.data += data
+            return []
+        self.close()
+        if self.data != self.answer:
+            self.answer, self.pause = self.data, FIRST_ASK_SECONDS
+        self.next_at = now + self.pause
+        self.pause = min(ASK_SECONDS, 2 * self.pause)
+        return ["engine %s %.3f %s" % (self.ident, self.asked_at, hex_of(self.data))]
+
+    def close(self):
+        if self.child is not None:
+            self.child.kill()
+            if self.child.stdout is not None:
+                self.child.stdout.close()
+            self.child.wait()
+            self.child = None
+
+
+class RunItem:
+    """A run directory: what its records say, and whether runner and stage live. Told when any of it changed."""
+
+    UNSEEN = "run %s unseen=%s"
+    FAST = ("markers/CHAIN_DONE", "markers/CHAIN_FAILED", "events.jsonl", "run.json")
+
+    def __init__(self, ident, root, ask, engines):
+        self.ident, self.root = ident, full_path(root)
+        self.asker = Asker(ident, self.root, ask)
+        self.engines = engines.encode().split(b",")  # names of those that are asked here
+        self.engine = False  # whether the run was handed to one of them
+        self.fast = [os.path.join(self.root, name) for name in self.FAST]
+        self.folder, self.quick = os.path.join(self.root, "markers"), None
+        self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[str | None, ...], tuple[str, str], float, tuple[str, str]
+
+    def look(self, now):
+        # Two looks are enough between the thorough ones: a marker is renamed into its folder after its journal line.
+        said = self._records(now)
+        return said + self.asker.look(now) if self.engine else said
+
+    def busy(self):
+        """Whether an engine's answer is still to come."""
+        return self.engine and self.asker.child is not None
+
+    def _records(self, now):
+        quick = (self._stamp(self.folder), self._stamp(self.fast[2]))
+        slow = not now < self.next_at <= now + SLOW_SECONDS
+        if quick == self.quick and not slow:
+            return []
+        self.quick = quick
+        key = tuple(self._stamp(path) for path in self.fast)
+        if slow:
+            self.next_at = now + SLOW_SECONDS
+            self.alive = self._life()
+        if key == self.key and self.alive == self.told and self.alive[0] != "gone":
+            return []
+        if key != self.key:
+            self.asker.soon(now)
+        self.key, self.told = key, self.alive
+        return [self._tell(now)]
+
+    @staticmethod
+    def _stamp(path):
+        try:
+            return stamp_of(path)
+        except OSError as error:
+            return "! %s" % (error.strerror or error)
+
+    def beat(self, now):
+        """For how long log and journal have been quiet."""
+        times = []
+        for name in [*glob.glob(os.path.join(glob.escape(self.root), "logs", "*.log")), self.fast[2]]:
+            try:
+                times.append(os.stat(name).st_mtime)
+            except OSError:
+                continue
+        return ["quiet %s %.1f" % (self.ident, max(0.0, now - max(times)))] if times else []
+
+    def _tell(self, now):
+        parts = [("runner", self.alive[0]), ("stage", self.alive[1]), ("boot", boot_id()), ("now", "%.3f" % now)]
+        trouble = [stamp[2:] for stamp in self.key if stamp is not None and stamp[:1] == "!"]
+        if trouble:
+            parts.append(("unseen", trouble[0]))
+        head = (read_part(self.fast[3], HEAD_LIMIT) or b"").partition(b"\n")[0]
+        self.engine = any(b'"%s"' % name in head for name in self.engines)
+        parts += [("head", head), ("journal", read_part(self.fast[2], JOURNAL_LIMIT, tail=True) or b"")]
+        parts += [
+            ("done", read_part(self.fast[0], PART_LIMIT) or b""),
+            ("ended", read_part(self.fast[1], PART_LIMIT) or b""),
+        ]
+        parts += [("status", read_part(os.path.join(self.root, "status.json"), PART_LIMIT) or b"")]
+        parts += [("lock", self._lock()), ("failed", self._failed())]
+        if not head:
+            parts.append(("runs", "\n".join(self._neighbours())))
+        return "run %s %s" % (self.ident, " ".join("%s=%s" % (name, hex_of(text)) for name, text in parts))
+
+    def _neighbours(self):
+        """Names of the runs that lie where this one should."""
+        folder = os.path.dirname(self.root)
+        found = glob.glob(os.path.join(glob.escape(folder), "*", "run.json"))
+        return sorted(os.path.basename(os.path.dirname(path)) for path in found)[:NEIGHBOURS]
+
+    def _failed(self):
+        """The newest FAILED marker of a stage."""
+        names = glob.glob(os.path.join(glob.escape(self.root), "markers", "*_FAILED"))
+        names = [name for name in names if os.path.basename(name) != "CHAIN_FAILED"]
+        try:
+            return read_part(max(names, key=os.path.getmtime), PART_LIMIT) or b"" if names else b""
+        except OSError:
+            return b""
+
+    def _lock(self):
+        return read_part(os.path.join(self.root, "lock"), CONTENT_LIMIT) or b""
+
+    def _life(self):
+        """(runner, stage): alive, gone, or why it cannot be told. The lock is only tried when the pid says "gone"."""
+        if self._runner_by_pid():
+            return "alive", "-"
+        locked = is_locked(os.path.join(self.root, "lock"))
+        if locked != "free":
+            return {"held": "alive", "none": "gone"}.get(locked, locked), "-"
+        slots = glob.glob(os.path.join(glob.escape(self.root), "markers", ".*.slot"))
+        states = [is_locked(path) for path in slots]
+        if "held" in states:
+            return "gone", "alive"
+        odd = [state for state in states if state not in ("free", "none")]
+        return "gone", odd[0] if odd else "gone"
+
+    def _runner_by_pid(self):
+        try:
+            signed = json.loads(self._lock().decode("ascii", "replace") or "{}")
+            ticks = start_ticks(int(signed["pid"]))
+            return ticks is not None and ticks == int(signed["start_ticks"]) and signed["boot_id"] == boot_id()
+        except (ValueError, KeyError, TypeError):
+            return False
+
+
+def is_locked(path):
+    """held, free, none (no such file), or why it cannot be told."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        return "none" if error.errno == errno.ENOENT else "? %s" % (error.strerror or error)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return "free"
+    except OSError as error:
+        held = error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+        return "held" if held else "? %s" % (error.strerror or error)
+    finally:
+        os.close(fd)

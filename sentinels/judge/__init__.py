@@ -1,0 +1,1 @@
+"""What observations mean for a wait."""

@@ -1,0 +1,1 @@
+"""The connections that a wait listens to."""

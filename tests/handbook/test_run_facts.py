@@ -1,0 +1,48 @@
+"""From a run's records to what the page says of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from handbook.box.records import RawRun, read
+from handbook.box.run_facts import Told, describe
+from onbox.contract.runfile import NOT_LOOKED_YET, render_runfile
+from patrol.decide.remote_command import Way
+from patrol.snapshot import RunLook
+
+CLEAN, LATER = {"commit": "a" * 40, "dirty": False}, {"commit": "b" * 40, "dirty": False}
+A, B = "a" * 12, "b" * 12
+
+
+def codes(run_json: dict[str, Any], *launches: dict[str, Any]) -> list[str]:
+    head = {
+        "run": "digits", "run_id": "20261121-00000001", "project": "/root/digits", "git": run_json,
+        "chain_fingerprint": "ab", "stage_count": 0,
+    }  # fmt: skip
+    lines = [
+        {"schema": 1, "at": "2026-11-21T05:03:00.000Z", "event": "chain_started", "launch": number, **one}
+        for number, one in enumerate(launches, 1)
+    ]
+    record = read(RawRun(render_runfile(head, []).decode(), "\n".join(map(json.dumps, lines)) + "\n", "", {}, ""))
+    told = Told("gpu1", "digits", RunLook("digits", managed=True, place=""), None, None)
+    return [one.code for one in describe(told, Way("gpu1", "gpu1", "/root/digits"), record, None).launches]
+
+
+@pytest.mark.parametrize(
+    ("run_json", "launches", "said"),
+    [
+        (CLEAN, [{"git": NOT_LOOKED_YET}], [A]),
+        (NOT_LOOKED_YET, [{"git": NOT_LOOKED_YET}], ["not looked yet"]),
+        (CLEAN, [{"git": NOT_LOOKED_YET}, {"git": CLEAN}], [A, A]),
+        (LATER, [{"git": NOT_LOOKED_YET}, {"git": LATER, "changed": [["commit", A, B]]}], [A, B]),
+        (LATER, [{"git": NOT_LOOKED_YET}, {"git": NOT_LOOKED_YET}], ["not recorded", B]),
+    ],
+)
+def test_a_launch_has_the_code_that_is_proven_for_it(
+    run_json: dict[str, Any], launches: list[dict[str, Any]], said: list[str]
+) -> None:
+    """The first launch is recorded before its code was looked at."""
+    assert codes(run_json, *launches) == said

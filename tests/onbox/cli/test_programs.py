@@ -1,0 +1,112 @@
+"""The command lines of all four programs: what is mistyped, asked for help, or completed by the shell."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+import handbook.cli
+import onbox.cli.app
+import patrol.cli
+import sentinels.cli
+from tests.box import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from onbox.cli.program import Program
+
+PROGRAMS = (onbox.cli.app.PROGRAM, patrol.cli.PROGRAM, sentinels.cli.PROGRAM, handbook.cli.PROGRAM)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.name)
+def test_every_command_loads_and_says_what_it_is_for(program: Program) -> None:
+    for name in program.table:
+        done = CliRunner().invoke(program, [name, "--help"])
+        assert (done.exit_code, done.output.startswith(f"Usage: {program.name} {name} ")) == (0, True), done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["status", "--jsno"], 'onbox status: no option --jsno; did you mean "--json"?\n  see: onbox status --help\n'),
+        (["stauts"], 'onbox: no command \'stauts\'; did you mean "stats" or "status"?\n  see: onbox --help\n'),
+        (["qqq"], "onbox: no command 'qqq'; there are: init, chain, resume, "),
+        (["boot"], "onbox boot: what is to be done? there are: install, uninstall, run\n"),
+        (["stages", "--names", "--json"], "onbox stages: --json: not allowed with --names\n"),
+        (["triage"], "onbox triage: missing argument 'LOG'\n"),
+        (["triage", "x", "--signal", "NO"], "onbox triage: invalid value for '--signal': no signal NO\n"),
+        (
+            ["completion", "tcsh"],
+            "invalid value for 'SHELL': 'tcsh' is not one of 'bash', 'zsh', 'fish'",
+        ),
+    ],
+)
+def test_a_wrong_line_is_told_in_two_lines_with_exit_code_64(words: list[str], said: str) -> None:
+    done = CliRunner().invoke(onbox.cli.app.PROGRAM, words)
+    assert (done.exit_code, done.stdout) == (64, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_trouble_of_a_command_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(onbox.cli.app.PROGRAM, ["status"])
+    assert (done.exit_code, done.stderr.count("\n")) == (64, 1)
+
+
+def env() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+
+
+def complete(program: str, folder: Path, *words: str) -> list[str]:
+    """What the program offers at TAB after these words."""
+    asked = {f"_{program.upper()}_COMPLETE": "bash_complete", "COMP_WORDS": " ".join([program, *words])}
+    package = {"sentinel": "sentinels"}.get(program, program)
+    done = subprocess.run(
+        [sys.executable, "-m", package],
+        env={**env(), **asked, "COMP_CWORD": str(len(words))},
+        cwd=folder, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [line.partition(",")[2] or line for line in done.stdout.splitlines()]
+
+
+def test_each_program_completes_its_commands_and_options(tmp_path: Path) -> None:
+    assert complete("onbox", tmp_path, "res") == ["resume"]
+    assert complete("patrol", tmp_path, "unin") == ["uninstall"]
+    assert complete("sentinel", tmp_path, "wait", "--stall") == ["--stall-after"]
+    assert complete("handbook", tmp_path, "agent", "--host", "cod") == ["codex"]
+    assert complete("onbox", tmp_path, "boot", "") == ["install", "uninstall", "run"]
+
+
+def test_names_are_completed_from_the_project(tmp_path: Path) -> None:
+    (tmp_path / "onbox.toml").write_text('[stages.pretrain]\ncmd = "true"\n[stages.eval]\ncmd = "true"\n')
+    (tmp_path / ".onbox" / "digits").mkdir(parents=True)
+    (tmp_path / ".onbox" / "digits" / "run.json").write_text("{}")
+    assert complete("onbox", tmp_path, "status", "") == ["digits"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_one_script_completes_all_four(shell: str) -> None:
+    script = CliRunner().invoke(onbox.cli.app.PROGRAM, ["completion", shell]).stdout
+    for name in ("onbox", "patrol", "sentinel", "handbook"):
+        assert f"_{name.upper()}_COMPLETE={shell}_complete" in script
+    assert script.count("#compdef") == (shell == "zsh")
+
+
+def test_bash_asks_the_program(tmp_path: Path) -> None:
+    program = tmp_path / "onbox"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m onbox "$@"\n')
+    program.chmod(0o755)
+    ask = (
+        'eval "$(onbox completion bash)"; COMP_WORDS=(onbox stat); COMP_CWORD=1\n'
+        '_onbox_completion onbox; echo "${COMPREPLY[*]}"'
+    )
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", ask], env={**env(), "PATH": path}, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["status", "stats"]

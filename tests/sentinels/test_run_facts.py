@@ -1,0 +1,193 @@
+"""The table that judges a run: every row is reached, and none by mistake."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from onbox.contract.states import RunState
+from sentinels.judge.engine_state import EngineWord
+from sentinels.judge.outcome import Outcome
+from sentinels.judge.run_facts import ROWS, RunFacts, Terms, facts_of, judge_run
+
+PRINT = "a" * 16
+HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": PRINT, "stage_count": 2}
+MARKER = {"schema": 1, "run_id": "R1", "stage": "CHAIN", "attempt": 2, "fingerprint": PRINT}
+STARTED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "chain_started", "launch": 2}
+STALLED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "stage_stalled", "stage": "train"}
+SUBMITTED = {"schema": 1, "at": "2026-11-21T06:00:00.000Z", "event": "job_submitted", "stage": "train", "job_id": "7"}
+ON_SLURM = json.dumps({**HEAD, "backend": {"name": "slurm"}})[:-1] + ', "stages": ['
+ON_RAY = ON_SLURM.replace("slurm", "ray")
+AWAY = {"head": ON_SLURM, "runner": "gone", "stage": "gone"}
+STALLED_AT = 1795237200.0
+PROVED_TWICE = {"gone", "failed_unmarked", "done_unmarked", "unproved", "ended_on_engine"}
+
+
+def parts(**changes: Any) -> dict[str, bytes]:
+    """A run of two stages that lives, in its second launch; changes as data."""
+    head = json.dumps(HEAD)[:-1] + ', "stages": ['
+    whole: dict[str, Any] = {
+        "runner": "alive", "stage": "-", "boot": "B", "now": "1.0", "head": head, "journal": [STARTED],
+        "lock": {"boot_id": "B"}, "status": {"stage": "train", "state": "running"},
+        **changes,
+    }  # fmt: skip
+    lines = "".join(json.dumps(record) + "\n" for record in whole["journal"])
+    whole.pop("word", None)
+    return {
+        name: (lines if name == "journal" else value if isinstance(value, str) else json.dumps(value)).encode()
+        for name, value in whole.items()
+    }
+
+
+def facts(**changes: Any) -> RunFacts:
+    """The look; `word` of the changes is the engine's."""
+    return facts_of(parts(**changes))._replace(word=changes.get("word"))
+
+
+def said(state: RunState, rule: str = "", **fields: Any) -> EngineWord:
+    return EngineWord(state, rule, "train", "slurm job 7: WORDS", **fields)
+
+
+def end(event: str, **fields: Any) -> dict[str, Any]:
+    return {"schema": 1, "at": "2026-11-21T05:10:00.000Z", "event": event, "attempt": 2, **fields}
+
+
+CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
+    ("unseen", None, {"unseen": "Permission denied"}, Terms()),
+    ("unseen", None, {"head": "garbage"}, Terms()),
+    ("no_run", None, {"head": "", "runner": "gone", "stage": "gone"}, Terms()),
+    ("vanished", None, {"head": "", "runner": "gone", "stage": "gone"}, Terms(bound="R1")),
+    ("replaced", Outcome.SUPERSEDED, {}, Terms(bound="R0")),
+    ("landed", Outcome.LANDED, {"done": MARKER}, Terms(bound="R1")),
+    ("failed", Outcome.FAILED, {"ended": {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}}, Terms()),
+    ("stopped", Outcome.STOPPED, {"journal": [STARTED, end("chain_stopped")]}, Terms()),
+    ("stopped", Outcome.STOPPED, {"journal": [STARTED, end("chain_interrupted")]}, Terms()),
+    ("failed_unmarked", Outcome.FAILED, {"runner": "gone", "journal": [end("chain_failed")]}, Terms()),
+    ("done_unmarked", Outcome.GONE, {"runner": "gone", "journal": [end("chain_done")]}, Terms()),
+    ("own_stall", Outcome.STALLED, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}"}, Terms()),
+    ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 1}"}, Terms()),
+    ("quiet", Outcome.STALLED, {}, Terms(stall_after_seconds=60, quiet_seconds=61)),
+    ("alive", None, {}, Terms(stall_after_seconds=60, quiet_seconds=59)),
+    ("alive", None, {"done": {**MARKER, "run_id": "R0"}}, Terms()),
+    ("alive", None, {"done": {**MARKER, "fingerprint": "b" * 16}}, Terms()),
+    ("alive", None, {"done": {**MARKER, "attempt": 1}}, Terms()),
+    ("alive", None, {"done": "", "ended": "{}"}, Terms()),
+    ("adopted", None, {"runner": "gone", "stage": "alive"}, Terms()),
+    ("unsure", None, {"runner": "? no flock on the box"}, Terms()),
+    ("unsure", None, {"runner": "gone", "stage": "? Permission denied"}, Terms()),
+    ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone"}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone"}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, Terms()),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [STARTED, end("chain_interrupted")]},
+        Terms(),
+    ),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done")]}, Terms()),
+    ("stopped", Outcome.STOPPED, {"head": ON_SLURM, "journal": [STARTED, end("chain_stopped")]}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_stopped"), SUBMITTED]}, Terms()),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_failed"), SUBMITTED], "ended": MARKER},
+        Terms(),
+    ),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done"), SUBMITTED], "done": MARKER},
+        Terms(),
+    ),
+    ("unconfirmed", None, {**AWAY, "done": MARKER}, Terms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.RUNNING, live=True)}, Terms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, "could-not-look")}, Terms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.DONE, "done")}, Terms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_jobs=True)}, Terms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_commands=True)}, Terms()),
+    ("landed", Outcome.LANDED, {"head": ON_RAY, "runner": "gone", "done": MARKER}, Terms()),
+    ("unproved", Outcome.FAILED, {**AWAY, "done": MARKER, "word": said(RunState.FAILED, "done-but-job-not")}, Terms()),
+    ("ended_on_engine", Outcome.FAILED, {**AWAY, "word": said(RunState.FAILED, failure_class="host_oom")}, Terms()),
+    ("ended_on_engine", Outcome.STOPPED, {**AWAY, "word": said(RunState.INTERRUPTED)}, Terms()),
+    ("ended_on_engine", Outcome.STOPPED, {"head": ON_SLURM, "word": said(RunState.INTERRUPTED)}, Terms()),
+    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.UNKNOWN, "forgotten")}, Terms()),
+    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.DONE)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, "could-not-look", live=True)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.PENDING, live=True)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.FAILED, live=True)}, Terms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, no_commands=True)}, Terms()),
+    ("with_engine", None, {"head": ON_RAY, "runner": "gone", "word": said(RunState.FAILED)}, Terms()),
+    (
+        "failed",
+        Outcome.FAILED,
+        {
+            "head": ON_SLURM,
+            "runner": "gone",
+            "journal": [end("chain_failed")],
+            "ended": {**MARKER, "stopped_at": "train"},
+        },
+        Terms(),
+    ),
+    (
+        "failed_unmarked",
+        Outcome.FAILED,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_failed")]},
+        Terms(),
+    ),
+    ("alive", None, {"head": ON_SLURM}, Terms()),
+    ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, Terms()),
+)
+
+
+@pytest.mark.parametrize(("row", "outcome", "changes", "terms"), CASES)
+def test_a_look_is_judged(row: str, outcome: Outcome | None, changes: dict[str, Any], terms: Terms) -> None:
+    judged = judge_run(facts(**changes), terms)
+    assert (judged.row, judged.outcome) == (row, outcome)
+    assert judged.say
+
+
+def test_every_row_has_a_name_of_its_own_and_is_reached() -> None:
+    names = [row.name for row in ROWS]
+    assert len(set(names)) == len(names)
+    assert {case[0] for case in CASES} == set(names)
+
+
+def test_what_is_told_as_gone_or_unmarked_needs_a_second_look() -> None:
+    for row, _, changes, terms in CASES:
+        judged = judge_run(facts(**changes), terms)
+        assert (judged.proof_seconds is not None) == (row in PROVED_TWICE)
+
+
+def test_a_failure_tells_class_remedy_and_proof_without_secrets() -> None:
+    own = {
+        "stage": "train",
+        "failure_class": "oom",
+        "remedy": "use less",
+        "proof": "token=abcdefgh12345678 \x1b[31mboom",
+    }
+    ended = {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}
+    say = judge_run(facts_of(parts(ended=ended, failed=own)), Terms()).say
+    assert "oom" in say
+    assert "remedy: use less" in say
+    assert "abcdefgh12345678" not in say
+    assert "\x1b" not in say
+
+
+def test_a_reason_that_is_the_finding_is_told_once() -> None:
+    finding = {"gate": "exit_code", "seen": "3", "wanted": "0"}
+    own = {"stage": "train", "reason": "exit_code: 3, wanted 0", "findings": [finding]}
+    ended = {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}
+    assert judge_run(facts_of(parts(ended=ended, failed=own)), Terms()).say.count("exit_code") == 1
+
+
+def test_a_reboot_is_named() -> None:
+    look = parts(runner="gone", stage="gone", lock={"boot_id": "A"})
+    assert "rebooted" in judge_run(facts_of(look), Terms()).say
+
+
+def test_any_bytes_are_survived() -> None:
+    for junk in (b"\xff\x00{", b"[" * 5000, b"null", b'{"event": 3}\n', b"{}"):
+        for name in parts():
+            judge_run(facts_of({**parts(), name: junk}), Terms())
