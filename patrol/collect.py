@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
 MUTE = frozenset({"timeout", "banner", "no_route"})
 
-# What the answers are read and judged with: loaded while the boxes answer, so that nobody waits for it.
+# What the answers are read and judged with: loaded while the boxes answer, so that nothing waits for it.
 _LATER = ("patrol.probe.managed", "patrol.probe.scheduled", "patrol.probe.watched", "patrol.judge")
 _LATER_WITH_WATCHES = ("onbox.triage.classify",)
 

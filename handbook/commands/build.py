@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from handbook.auto_entries import enter_what_happened
-from handbook.commands.options import add_options, look_now
+from handbook.commands.options import common_options, look_now
 from handbook.gather import gather
 from handbook.page.publish import NOTES_MASKED, publish, wait_for_lock
 from handbook.page.render import title_line
 from handbook.page.render_json import render_json
 from handbook.place import find_place, home_of
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.model.units import counted
 from onbox.outside import safe_line
@@ -20,9 +23,8 @@ from onbox.system.clock import wall
 from onbox.system.files import make_folders
 
 if TYPE_CHECKING:
-    import argparse
-
     from handbook.gather import Place
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -32,25 +34,21 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("build", help="write HANDBOOK.md and handbook.json", epilog=EXAMPLES)
-    add_options(parser)
-    parser.add_argument("--look", action="store_true", help="look at the boxes first")
-    parser.add_argument(
-        "--from-memory",
-        action="store_true",
-        help="after a tick: what it saw, and the records of runs that changed; says nothing when all went well",
-    )
-    parser.add_argument(
-        "--into", metavar="DIR", help="write there (default: beside onbox.toml; of --here: in the state directory)"
-    )
-    parser.set_defaults(function=run)
-
-
 TURN = "build.lock"
 
 
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+@click.option("--look", is_flag=True, help="look at the boxes first")
+@click.option(
+    "--from-memory",
+    is_flag=True,
+    help="after a tick: what it saw, and the records of runs that changed; says nothing when all went well",
+)
+@click.option(
+    "--into", metavar="DIR", help="write there (default: beside onbox.toml; of --here: in the state directory)"
+)
+def run(args: Options) -> int:
     place = find_place(args, os.environ)
     if not place.here:
         return _build(args, place)
@@ -64,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         os.close(turn)
 
 
-def _build(args: argparse.Namespace, place: Place) -> int:
+def _build(args: Options, place: Place) -> int:
     looking = args.look or (place.here and not args.from_memory)
     trouble = look_now(place) if looking else ""
     facts = gather(place, wall(), fetching=looking or args.from_memory)

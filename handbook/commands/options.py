@@ -5,22 +5,32 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from onbox.errors import Trouble
 from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten
-from patrol.config.configured import add_common_options
+from patrol.commands.options import project_options
 
 if TYPE_CHECKING:
-    import argparse
-
     from handbook.gather import Place
 
 
-def add_options(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
-    add_common_options(parser, json=json)
-    parser.add_argument(
-        "--here", action="store_true", help="describe this very machine as a box, not boxes from outside"
-    )
+def place_options(function: Any) -> Any:
+    """Of which project: `-c FILE`, `--folder DIR` and `--here`."""
+    text = "describe this very machine as a box, not boxes from outside"
+    return project_options(click.option("--here", is_flag=True, help=text)(function))
+
+
+def common_options(function: Any) -> Any:
+    """Of which project, and `--json`."""
+    return place_options(click.option("--json", is_flag=True, help="JSON for programs")(function))
+
+
+def run_option(function: Any) -> Any:
+    """`--run RUN`."""
+    text = "of which run: RUN or BOX/RUN (default: the only one there is)"
+    return click.option("--run", metavar="RUN", help=text)(function)
 
 
 def look_now(place: Place) -> str:

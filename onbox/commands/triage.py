@@ -64,7 +64,7 @@ def _signal(text: str) -> int:
 )
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
-def triage(args: Options) -> int:
+def run(args: Options) -> int:
     rows = user_rows(args.config)
     age = args.age if args.age is not None else _age_of(args.log)
     evidence = Evidence(
@@ -96,6 +96,7 @@ def render(verdict: Verdict) -> str:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:
         lines.append(f"  at {verdict.where}{' (a small fix may do)' if verdict.small_fix else ''}")
+    lines.extend(f"    {line}" for line in verdict.traceback)
     lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
     lines.append(f"  {verdict.remedy}")
     if verdict.terminal:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.claims import outlives_success
 from onbox.triage.last_words import last_words
 from onbox.triage.layers import explained_by
 from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
-from onbox.triage.rows import BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
+from onbox.triage.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
 from onbox.triage.rules import ROWS
+from onbox.triage.series import series_fault
 from onbox.triage.signs import lost_loss
 from onbox.triage.tracebacks import SHUTDOWN
 
@@ -64,7 +66,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     if cut is not None and not _survived(cut, attempt, dead=dead, well=well):
         live.append(cut)
-    lost = _lost(attempt)
+    lost = _lost(attempt) or series_fault(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1]:
         words = last_words(attempt, record.tail)
@@ -75,9 +77,14 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN)
-    cause = below._replace(severity=LOGGED, trace=ranked[0].trace) if below else _to_show(ranked[0], live, attempt)
+    cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _over(remark: Fault, error: Fault) -> Fault:
+    """A remark that explains an error, with the error's traceback."""
+    return remark._replace(severity=LOGGED, trace=error.trace, ended=message(error.text).text)
 
 
 def judged_attempt(record: Record) -> Attempt:
@@ -104,8 +111,8 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is not None and after <= 1 and not went_on:
         return _is_shutdown_noise(fault, well=well)
-    if fault.severity < PROVEN and (well or (attempt.reached_end and fault.row.explains <= SUMMARY)):
-        return True
+    if fault.severity < PROVEN and (well or (attempt.reached_end and fault.row.explains <= ASKED)):
+        return True  # what ends its helpers when its own work is done
     if fault.row.explains == DIVERGED and fault.severity > WEAK and attempt.lost is not None:
         return False
     if fault.severity == PROVEN and not fault.handled:
@@ -162,10 +169,11 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
     """
     warned = _warned_of_card(cause, attempt)
     if warned is not None:
-        return warned._replace(severity=cause.severity, trace=cause.trace)
+        return warned._replace(severity=cause.severity, trace=cause.trace, ended=message(cause.text).text)
     told = _told_before(cause, live, attempt)
     if told is not None:
-        return told._replace(severity=max(cause.severity, told.severity), trace=cause.trace)
+        ended = message(cause.text).text
+        return told._replace(severity=max(cause.severity, told.severity), trace=cause.trace, ended=ended)
     same = [
         fault
         for fault in live
@@ -185,7 +193,7 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
         if fault.number < cause.trace.number and fault.row is cause.row and fault.severity == WEAK
     ]
     if first:
-        return first[0]._replace(severity=cause.severity, trace=cause.trace)
+        return first[0]._replace(severity=cause.severity, trace=cause.trace, ended=message(cause.text).text)
     return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
 
 

@@ -7,21 +7,25 @@ import os
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from onbox.backends.cadence import FIRST_LOOK_SECONDS, next_look_seconds
+from onbox.cli.command import command
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.system.clock import pause, wall
-from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.commands.options import boxes_argument, common_options
+from patrol.config.configured import choose_boxes, load_settings
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.tick import Ticked
@@ -38,20 +42,14 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("tick", help="look now: one line per run, always", epilog=EXAMPLES)
-    parser.add_argument("boxes", nargs="*", metavar="BOX", help="only these boxes")
-    add_common_options(parser)
-    parser.add_argument("--nagios", action="store_true", help="a status line with performance data")
-    parser.add_argument("--quiet", action="store_true", help="no lines below the one line per run")
-    parser.add_argument(
-        "--look-only", action="store_true", help="no resume, no relay, no message, no ping, whatever is configured"
-    )
-    parser.add_argument("--unattended", action="store_true", help="by a timer: output goes into a bounded log")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@boxes_argument
+@common_options
+@click.option("--nagios", is_flag=True, help="a status line with performance data")
+@click.option("--quiet", is_flag=True, help="no lines below the one line per run")
+@click.option("--look-only", is_flag=True, help="no resume, no relay, no message, no ping, whatever is configured")
+@click.option("--unattended", is_flag=True, hidden=True, help="by a timer: output goes into a bounded log")
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     boxes = choose_boxes(settings, args.boxes)
     plain = not (args.json or args.nagios)
@@ -114,7 +112,7 @@ def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
     return lines
 
 
-def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output: Output) -> None:
+def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -> None:
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:

@@ -8,13 +8,17 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_size
 from onbox.outside import safe_line
 from onbox.system.clock import wall
-from patrol.config.configured import add_common_options, load_settings, split_run
+from patrol.commands.options import common_options
+from patrol.config.configured import load_settings, split_run
 from patrol.handbook_hook import log_in_handbook
 from patrol.memory.transfers import Register
 from patrol.transfer.manifest import NotOne
@@ -23,8 +27,7 @@ from patrol.verdict import Severity
 from patrol.verify.check import check_all, read_manifest
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.transfer.manifest import Head, Manifest
     from patrol.verify.check import Result
@@ -37,15 +40,11 @@ examples:
 SHOWN = 50
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("verify", help="load once what was brought home", epilog=EXAMPLES)
-    parser.add_argument("dir", metavar="DIR", help="the folder that `patrol pull` wrote, or BOX/RUN")
-    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each file")
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@argument("dir", metavar="DIR", help="the folder that `patrol pull` wrote, or BOX/RUN")
+@click.option("-v", "--verbose", is_flag=True, help="a line for each file")
+@common_options
+def run(args: Options) -> int:
     shown = os.path.abspath(args.dir)
     settings = load_settings(args, os.environ, looks=True)
     folder = _folder(settings, args.dir, shown)

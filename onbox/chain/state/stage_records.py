@@ -212,6 +212,7 @@ def about_cause(cause: Cause) -> dict[str, Any]:
         "proof_line_number": cause.line_number,
         "signature": cause.signature,
         "where": cause.where,
+        "traceback": list(cause.traceback) or None,
         "secondary_classes": list(cause.secondary) or None,
         "triage_trouble": cause.trouble or None,
     }

@@ -24,8 +24,7 @@ from onbox.model.manifest import folder_of
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.contract.differences import Difference
     from onbox.contract.paths import RunPaths
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 LOOKED_AHEAD = 200  # stages
 
 
-def start(args: argparse.Namespace, definition: Definition) -> int:
+def start(args: Options, definition: Definition) -> int:
     """Start, or join who runs it already; the exit code of the chain, or of its launch. Raises Trouble."""
     paths = definition.paths
     refuse_foreign_run(paths)
@@ -75,7 +74,7 @@ def lock_of(paths: RunPaths) -> Taken | Holder:
             f"{paths.lock} was removed, but its runner is alive: let it end, or end it: kill {alive.pids[0]}",
         ) from alive
     except HolderUnknown as unknown:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that cannot be identified") from unknown
 
 
 def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
@@ -103,7 +102,7 @@ def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conf
     return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal))
 
 
-def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
+def _start_on_engine(args: Options, definition: Definition) -> int:
     from onbox.commands.engine.run import start_on_backend  # noqa: PLC0415 - only for an engine
 
     try:
@@ -122,7 +121,7 @@ def _refuse_live_jobs(paths: RunPaths) -> None:
     refuse_second_copy(paths, head)
 
 
-def _check_wishes(args: argparse.Namespace, definition: Definition) -> None:
+def _check_wishes(args: Options, definition: Definition) -> None:
     names = [stage.name for stage, _ in definition.stages]
     unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
     if unknown:
@@ -140,7 +139,7 @@ def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
 
 
-def _announcer(args: argparse.Namespace) -> Any:
+def _announcer(args: Options) -> Any:
     """Tells what differs from the launch before, ahead of the start."""
 
     def announce(differences: tuple[Difference, ...]) -> None:
@@ -152,7 +151,7 @@ def _announcer(args: argparse.Namespace) -> Any:
     return announce
 
 
-def _tell_what_later_stages_miss(args: argparse.Namespace, definition: Definition) -> None:
+def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
     """A typing error in the last stage's command is better known before the first one has run for hours."""
     from onbox.chain.command.command_files import (  # noqa: PLC0415 - after the lock: others wait for it no longer
         what_is_missing,
@@ -167,7 +166,7 @@ def _tell_what_later_stages_miss(args: argparse.Namespace, definition: Definitio
             say(args, {"event": "missing", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(note)}")
 
 
-def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
+def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
     from onbox.chain.command.code_identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
 
     prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))

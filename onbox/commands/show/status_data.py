@@ -103,6 +103,7 @@ FAILURE_KEYS = (
     "proof",
     "proof_line_number",
     "where",
+    "traceback",
     "remedy",
     "signature",
     "progress",

@@ -28,6 +28,8 @@ def _failure_lines(failure: Mapping[str, Any]) -> list[str]:
     if "proof" in failure:
         number = failure.get("proof_line_number")
         lines.append(f"  proof    {'' if number is None else f'line {number}: '}{failure['proof']}")
+    trace = failure.get("traceback")
+    lines += [f"           {line}" for line in trace] if isinstance(trace, list) else []
     if isinstance(failure.get("progress"), dict):
         lines.append(f"  progress {failure['progress'].get('text')}")
     lines.append(f"  remedy   {failure.get('remedy')}")

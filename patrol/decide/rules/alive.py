@@ -58,7 +58,7 @@ WAITS = If(
     "its living runner says what it waits for",
     lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
 )
-LOST_LOSS = If("its newest loss is no number", lambda s: s.loss_is_lost)
+LOST_LOSS = If("its newest loss is not a number", lambda s: s.loss_is_lost)
 SLOW = If("the last slow_ticks rates are all below the baseline", lambda s: _baseline(s) is not None)
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
 FLAPS = If("it changed between well and ill too often", _flaps)
@@ -73,6 +73,7 @@ ENGINE_TROUBLES = If(
     "its engine tells of a dead node, a lost owner or a demand that it cannot meet",
     lambda s: s.engine is not None and bool(s.engine.troubles),
 )
+STANDS = If("its progress did not go on since the last look", lambda s: not s.steps_go_on)
 ONLY_ENGINE = If(
     "its engine alone says that it runs: no process and no fresh log, artifact or heartbeat was seen",
     lambda s: (
@@ -95,7 +96,7 @@ def _say_slow(scene: RunScene) -> str:
 
 
 def _say_stalled(scene: RunScene) -> str:
-    busy = f"; a GPU shows {scene.gpu_percent}%, which is no progress" if (scene.gpu_percent or 0) > 50 else ""
+    busy = f"; a GPU shows {scene.gpu_percent}%, which is not progress" if (scene.gpu_percent or 0) > 50 else ""
     return f"it lives, and every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
 
 
@@ -139,7 +140,7 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "loss-lost", Severity.CRITICAL, RunState.DEGRADED, (ALIVE, LOST_LOSS),
-        lambda s: f"its newest loss is no number; {how_far(s)}",
+        lambda s: f"its newest loss is not a number; {how_far(s)}",
         "it burns time without learning (divergence)",
         remedy=lambda s: REMEDIES["divergence"], command=log_command,
     ),
@@ -170,11 +171,11 @@ LIVING: tuple[Row, ...] = (
     Row(
         "throughput-collapse", Severity.WARNING, RunState.DEGRADED, (ALIVE, SLOW),
         _say_slow,
-        "compared with its own history, over several ticks: a checkpoint or an evaluation is no collapse",
+        "compared with its own history, over several ticks: a checkpoint or an evaluation is not a collapse",
         remedy=lambda s: "Look for a neighbour on the box, throttling, a slow data source.", command=status_command,
     ),
     Row(
-        "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES),
+        "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES, STANDS),
         lambda s: f"{_engine_troubles(s)}; {how_far(s)}",
         "the job's own state is RUNNING all the while that a node is dead or its tasks wait for what the cluster lacks",
         remedy=lambda s: "Look whether it still moves; what the cluster lacks a person gives it, nothing is changed from here.",

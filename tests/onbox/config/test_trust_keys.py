@@ -110,7 +110,10 @@ HARMLESS = {
         "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count", "stall_after",
         "expected", "stop_at", "job",
     },
-    "patrol": {"schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "thresholds", "rules"},
+    "patrol": {
+        "schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "alerts_per_day", "digest",
+        "thresholds", "rules",
+    },
     "ssh": set(),
     "logbook": {"remind"},
     "slurm": {"sbatch", "lead"},  # the command is `sbatch`, wherever it stands; stages are the user's own word
