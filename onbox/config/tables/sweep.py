@@ -83,10 +83,8 @@ class SweepKeys(Keys):
         "Instead of or beside `cells`: every combination of these is a cell.",
         '{ lr = ["1e-3", "1e-4"], seed = "0..4" }',
     )
-    jobs = Key(values.count_from(1), None, "How many cells run at once.", "2", usual="1; with gpus: as fit")
-    gpus = Key(
-        values.count_from(0), 0, "How many free GPUs each cell gets for itself.", "1", usual="0: none of its own"
-    )
+    jobs = Key(values.count_from(1), None, "How many cells run at once.", "2", usual="one; with gpus as many as fit")
+    gpus = Key(values.count_from(0), 0, "How many free GPUs each cell gets for itself.", "1", usual="none of its own")
     max_failures = Key(values.count_from(0), None, "The sweep ends when more cells have failed.", "20", usual="never")
     same_failures = Key(
         _times, SAME_FAILURES, "It ends when so many in a row failed in the same way; false: never.", "10", usual="10"
