@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
     from patrol.memory.run_records import RecordText
+    from patrol.memory.transfers import Home
 
 NOT_ASKED = Absent("not asked for")
 
@@ -230,6 +231,8 @@ class RunLook(NamedTuple):
     trackers: its stages' runs at experiment trackers, as far as they are known.
     keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
     stop_at: where a person wants the watch to end; None: nowhere.
+    lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
+    pull brought here of this very run; None: nothing that is whole.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -275,6 +278,8 @@ class RunLook(NamedTuple):
     keeps_checkpoints: Maybe[bool] = NOT_ASKED
     stop_at: StopAt | None = None
     results: tuple[ResultFile, ...] = ()
+    lost: Maybe[tuple[str, ...]] = NOT_ASKED
+    home: Home | None = None
 
 
 class BoxLook(NamedTuple):

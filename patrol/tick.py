@@ -29,6 +29,7 @@ from patrol.collect import look_at_all, seen_defect
 from patrol.defects import note_defect
 from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.timer.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
 
@@ -233,7 +234,9 @@ class _Tick:
             from patrol.judge import Frame, may_act  # noqa: PLC0415 - loaded while the boxes answered
 
             policy = policy or policy_of(self.settings)
-            one = self._judged(seen, Frame(past, policy, self.settings.ssh_command, wall()))
+            one = self._judged(
+                seen, Frame(past, policy, self.settings.ssh_command, wall(), Register(self.settings.state).homes())
+            )
             found[seen.box.name] = one
             if not (self.wishes.act and may_act(one)):
                 self.show(one)

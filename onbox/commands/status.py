@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import click
+
 from onbox.chain.run_status import RunView, look_at_run
 from onbox.cli.command import command, config_option, json_option
 from onbox.commands.shared.arguments import run_argument
@@ -43,13 +45,14 @@ def _look(paths: RunPaths) -> RunView:
 
 @command(STATUS_EXAMPLES)
 @run_argument
+@click.option("--wide", is_flag=True, help="All that is known, on lines of any length.")
 @config_option
 @json_option
 def run_status(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
-    print(json.dumps(data, indent=2) if args.json else render_status(view, data))
+    print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
 
 

@@ -13,11 +13,11 @@ from onbox.errors import Trouble
 from onbox.model.units import format_duration, format_size
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import NO_ROOM
+from patrol.memory.transfers import Register, Transfer
 from patrol.transfer.meter import Meter
 from patrol.transfer.names import Refused
 from patrol.transfer.pull import Found, Job, Pulled, begun, bring, find
 from patrol.transfer.staging import InUse, Staging
-from patrol.transfer.state import Register, Transfer
 from patrol.transfer.talk import LinkLost
 from patrol.transfer.tar_stream import Odd
 
@@ -108,7 +108,9 @@ class _Session:
         now = wall()
         head = pulled.head
         is_complete = head.is_complete and head.files > 0
-        self.transfer = self.transfer._replace(done_at=now, bytes_done=head.bytes_total, is_complete=is_complete)
+        self.transfer = self.transfer._replace(
+            done_at=now, bytes_done=head.bytes_total, is_complete=is_complete, of_done_run=head.done
+        )
         self.register.write(self.transfer, durable=True)
         return pulled
 
