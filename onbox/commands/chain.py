@@ -251,15 +251,15 @@ def run_resume_command(args: Options) -> int:
         ) from error
     assert head is not None
     refuse_other_project(paths, project.folder)
-    if is_sweep(head):
-        from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
-
-        return resume_at(args, paths)
     if args.dry_run:
         from onbox.commands.launch.dry_run import tell_forecast  # noqa: PLC0415 - only then
 
         config = project.config
         return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
+    if is_sweep(head):
+        from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
+
+        return resume_at(args, paths)
     if not args.any_checkpoint:
         from onbox.commands.launch.dry_run import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
 
