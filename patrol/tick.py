@@ -19,11 +19,11 @@ from onbox.config.fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
+from onbox.local.locks import take
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
-from onbox.system.lock import try_lock
 from onbox.system.ownership import make_own_folder
 from patrol.collect import look_at_all, seen_defect
 from patrol.defects import note_defect
@@ -98,12 +98,11 @@ def tick(
         policy_of(settings)  # errors are told before any box is looked at
     try:
         make_own_folder(settings.state)
-        lock = try_lock(os.path.join(settings.state, LOCK))
+        lock = take(os.path.join(settings.state, LOCK))
     except StateNotWritten as error:
         return _look_without_state(settings, wishes, environ, show, error)
     if lock is None:
         raise Busy
-    keeper = _keep_from_children(lock)
     began = wall()
     earlier = read_heartbeat(settings.state)
     timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
@@ -121,8 +120,7 @@ def tick(
         _end_heartbeat(settings, beat, int(Severity.UNKNOWN), f"{type(error).__name__}: {error}")
         raise
     finally:
-        keeper.clear()
-        os.close(lock)
+        lock.release()
     trouble = "; ".join(ticked.troubles)
     runs = sum(len(box.runs) for box in ticked.judged)
     _end_heartbeat(settings, beat._replace(runs=runs), int(ticked.severity), trouble)
@@ -140,18 +138,6 @@ def _look_without_state(
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())
-
-
-def _keep_from_children(lock: int) -> set[int]:
-    """Processes that are forked off here must not hold the lock when this one is killed."""
-    kept = {lock}
-
-    def close_in_child() -> None:
-        for fd in kept:
-            os.close(fd)
-
-    os.register_at_fork(after_in_child=close_in_child)
-    return kept
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
