@@ -79,7 +79,7 @@ def take(
             for run in runs
         )
         look = look._replace(runs=runs)
-    return look._replace(at=now, taken_seconds=answer.seconds), fresh
+    return look._replace(at=now, taken_seconds=answer.seconds, billing=box.billing), fresh
 
 
 def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: float) -> tuple[BoxLook, Memories]:
