@@ -238,6 +238,7 @@ def _result_lines(file: ResultFile) -> list[str]:
 
 def _since(verdict: Verdict, now: float) -> str:
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(verdict.since))
+    at = at if verdict.happened else f"first seen {at}"
     return f"{at} ({ago(max(0.0, now - verdict.since))})" + (" · soft: the next looks decide" if verdict.soft else "")
 
 

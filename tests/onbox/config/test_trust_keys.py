@@ -114,6 +114,11 @@ HARMLESS = {
         "schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "alerts_per_day", "digest",
         "thresholds", "rules",
     },
+    "sweep": {
+        "name", "stages", "grid", "cells", "jobs", "gpus", "max_failures", "same_failures", "metrics", "sort",
+        "gate_wait",
+    },
+    "sweep.metrics": {"regex"},
     "ssh": set(),
     "logbook": {"remind"},
     "slurm": {"sbatch", "lead"},  # the command is `sbatch`, wherever it stands; stages are the user's own word
