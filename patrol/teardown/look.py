@@ -10,6 +10,8 @@ from onbox.contract.readings import observed
 from onbox.model.units import counted, format_size
 from onbox.system.clock import local_text
 from patrol.decide.remote_command import here
+from patrol.judge import ended_at
+from patrol.memory.transfers import is_same_end
 from patrol.teardown.conditions import Condition, RunConditions
 from patrol.transfer.manifest import NotOne
 from patrol.verify.check import read_manifest
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook
     from patrol.teardown.profile import Verb
     from patrol.transfer.manifest import Manifest
-
-SLACK_SECONDS = 2.0  # of two clocks
 
 
 def conditions_of(
@@ -61,8 +61,8 @@ def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str) ->
         return Condition("pulled", holds=False, proof="its pull was not ended", command=again)
     if transfer.run_id != (observed(run.run_id) or ""):
         return Condition("pulled", holds=False, proof="what was pulled is another run of this name", command=again)
-    age = observed(run.ended_age_seconds)
-    if age is not None and transfer.done_at < box.at - age - SLACK_SECONDS:
+    ended = ended_at(box, run)
+    if not is_same_end(transfer.ended_at, ended) or (ended is not None and run.managed and transfer.ended_at is None):
         return Condition("pulled", holds=False, proof="it ended after it was pulled", command=again)
     if not transfer.is_complete:
         return Condition("pulled", holds=False, proof="not everything came", command=again)
