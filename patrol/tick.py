@@ -29,6 +29,7 @@ from patrol.collect import look_at_all, seen_defect
 from patrol.defects import note_defect
 from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.timer.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
 
@@ -47,12 +48,13 @@ LOCK = "tick.lock"
 
 class Wishes(NamedTuple):
     """How this tick was asked for. unattended: by a timer. act: whether resume, relay, messages and ping
-    may be done.
+    may be done. resume: whether that may be, too.
     """
 
     boxes: tuple[BoxSettings, ...]
     unattended: bool = False
     act: bool = True
+    resume: bool = True
 
 
 class Ticked(NamedTuple):
@@ -216,14 +218,21 @@ class _Tick:
         found: dict[str, BoxJudged] = {}
         policy: Policy | None = None
         for seen in seen_boxes:
-            from patrol.judge import Frame, may_act  # noqa: PLC0415 - loaded while the boxes answered
+            from patrol.judge import Frame  # noqa: PLC0415 - loaded while the boxes answered
 
             policy = policy or policy_of(self.settings)
-            one = self._judged(seen, Frame(past, policy, self.settings.ssh_command, wall()))
+            one = self._judged(
+                seen, Frame(past, policy, self.settings.ssh_command, wall(), Register(self.settings.state).homes())
+            )
             found[seen.box.name] = one
-            if not (self.wishes.act and may_act(one)):
+            if not (self._may_act(one)):
                 self.show(one)
         return [self._finished(found[box.name], past, policy) for box in self.wishes.boxes]
+
+    def _may_act(self, one: BoxJudged) -> bool:
+        from patrol.judge import may_act  # noqa: PLC0415 - loaded by now
+
+        return self.wishes.act and self.wishes.resume and may_act(one)
 
     def _judged(self, seen: Seen, frame: Frame) -> BoxJudged:
         from patrol.judge import judge  # noqa: PLC0415 - loaded by now
@@ -237,9 +246,7 @@ class _Tick:
 
     def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
         """A box after what may be done there."""
-        from patrol.judge import may_act  # noqa: PLC0415 - loaded by now
-
-        if policy is None or not (self.wishes.act and may_act(one)):
+        if policy is None or not (self._may_act(one)):
             return one
         from patrol.act.perform import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
 
