@@ -17,7 +17,6 @@ from onbox.system.ownership import is_ours, why_not_ours
 from onbox.triage.classes import NEVER
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Iterator, Mapping
 
     from onbox.config.trust_keys import Delicate
@@ -45,11 +44,6 @@ class Project(NamedTuple):
     def paths(self, run: str | None) -> RunPaths:
         """The run directory of `run`; None means the configured (or default) name."""
         return RunPaths(os.path.abspath(os.path.join(self.state_dir, run or self.config.run_name)))
-
-
-def add_config_option(parser: argparse.ArgumentParser) -> None:
-    """`-c FILE`, which every command has."""
-    parser.add_argument("-c", "--config", metavar="FILE", help=f"configuration (default: the nearest {CONFIG_FILE})")
 
 
 def find_config(folder: str) -> str | None:
