@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_stages
+from onbox.chain.state.slots import read_slot
 from onbox.commands.shared.log_end import read_end
 from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
 from onbox.contract.exits import Exit
@@ -135,7 +136,5 @@ def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
 
 
 def _is_alive(paths: RunPaths, stage: str) -> bool:
-    from onbox.chain.state.slots import read_slot  # noqa: PLC0415 - only when following
-
     slot, _, locked = read_slot(paths.slot(stage))
     return locked and slot is not None and slot.exit_code is None

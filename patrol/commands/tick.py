@@ -14,6 +14,9 @@ from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.system.clock import pause, wall
 from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.handbook_hook import renew_handbook
+from patrol.report.lines import details
+from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
@@ -74,8 +77,6 @@ def run(args: argparse.Namespace) -> int:
     if args.unattended and not args.boxes:
         _look_at_young_jobs(settings, ticked, show)
     if os.path.exists(os.path.join(settings.folder, HANDBOOK)):
-        from patrol.handbook_hook import renew_handbook  # noqa: PLC0415 - only where there is one
-
         renew_handbook(settings)
     return int(ticked.severity)
 
@@ -103,8 +104,6 @@ def _ages_of_young_jobs(box: BoxJudged, now: float) -> list[float]:
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
-    from patrol.report.lines import details  # noqa: PLC0415 - loaded while the boxes answered
-
     lines: list[str] = []
     told: set[Finding] = set()
     for one in judged.runs:
@@ -118,8 +117,6 @@ def _finish(args: argparse.Namespace, settings: Settings, ticked: Ticked, output
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:
-        from patrol.report.machine_formats import nagios  # noqa: PLC0415 - loaded by now
-
         entries = [entry for box in ticked.judged for entry in box.entries()]
         for line in nagios(entries, ticked.now, ticked.severity):
             output.print(line)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from onbox.config.trust_keys import hash_of
 from onbox.contract.notices import Notice
+from onbox.notify.signing import BadSecret
+from onbox.notify.targets import NotSet, resolve_target
+from onbox.notify.types import Outcome, Unusable
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.trust import not_accepted
@@ -79,9 +82,6 @@ def tell_not_accepted(settings: Settings, memory: Memory, environ: Mapping[str, 
 def _try_to_tell(target: Target, notice: Notice, folder: str, environ: Mapping[str, str]) -> str:
     """Why it was not told; "": it was."""
     from onbox.notify.send.worker import try_once  # noqa: PLC0415
-    from onbox.notify.signing import BadSecret  # noqa: PLC0415 - what sends is loaded only here
-    from onbox.notify.targets import NotSet, resolve_target  # noqa: PLC0415
-    from onbox.notify.types import Outcome, Unusable  # noqa: PLC0415
 
     try:
         verdict = try_once(notice, resolve_target(target, environ, folder), TELL_SECONDS)

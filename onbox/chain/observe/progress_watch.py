@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.progress import NOTHING, render_progress
+from onbox.logs.cursor import look_on
 from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
@@ -55,8 +57,6 @@ class ProgressWatch:
             return dict(TOO_LONG)
 
     def _look(self) -> dict[str, Any] | None:
-        from onbox.contract.progress import NOTHING, render_progress  # noqa: PLC0415 - loaded with the first look
-        from onbox.logs.cursor import look_on  # noqa: PLC0415
         from onbox.logs.progress import ProgressReader  # noqa: PLC0415
 
         try:

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.replay import replay
 from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
@@ -311,7 +312,5 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
 
 def configured_grace(paths: RunPaths) -> float:
     """The grace of the frozen definition."""
-    from onbox.chain.state.frozen_run import read_head  # noqa: PLC0415 - launch imports nothing of this module
-
     head = read_head(paths)
     return head.settings.grace_seconds if head is not None else 30.0
