@@ -61,13 +61,13 @@ def test_only_new_bytes_come_and_progress_goes_on(box: LocalBox, tmp_path: Path)
     assert look(box, log)[1].event == "same"
 
 
-def test_the_cursor_is_the_one_of_the_box_side(box: LocalBox, tmp_path: Path) -> None:
+def test_the_cursor_is_at_the_place_of_the_box_side(box: LocalBox, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_bytes(STEPS)
     _, seen = look(box, log)
     there = look_on(str(log), None)
     assert there is not None
-    assert seen.cursor == there.cursor
+    assert seen.cursor[:3] == there.cursor[:3]  # each knows the bytes before it by its own sign
 
 
 def test_a_crash_line_cut_in_two_is_read_as_one(box: LocalBox, tmp_path: Path) -> None:
