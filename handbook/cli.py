@@ -22,7 +22,7 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
 
 PROGRAM = Program(
     "handbook",
-    "What runs where, how it stands, and what to type next: for whoever takes over and knows nothing.",
+    "What runs where, how it stands, and what to type next: for somebody who takes over and knows nothing.",
     "handbook resume",
     EXIT_MEANINGS,
     "handbook.commands",

@@ -36,6 +36,8 @@ PROGRAM = Program(
         "report": "report",
         "explain": "explain",
         "watch": "watch",
+        "pull": "pull",
+        "verify": "verify",
         "ack": "ack",
         "silence": "ack",
         "install": "install",

@@ -1,5 +1,5 @@
-"""After a tick the handbook that lies beside the configuration is renewed. By its command, not by import: imports run
-from the handbook to the patrol, never back. Where none was ever built nothing is started.
+"""What the patrol tells the handbook: after a tick its page is renewed, and a check of results enters the logbook. By
+its command, not by import: imports run from the handbook to the patrol, never back.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from onbox.system.self_exec import child_words
 if TYPE_CHECKING:
     from patrol.config.settings import Settings
 
+LOG_SECONDS = 60.0
 _CALL = "from handbook.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -22,10 +23,9 @@ def renew_handbook(settings: Settings) -> int | None:
     """
     if importlib.util.find_spec("handbook") is None:
         return None
-    where = ("-c", settings.config_path) if settings.config_path else ("--folder", settings.folder)
     try:
         return subprocess.Popen(
-            child_words(_CALL, "build", "--from-memory", *where),
+            child_words(_CALL, "build", "--from-memory", *_where(settings)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -33,3 +33,19 @@ def renew_handbook(settings: Settings) -> int | None:
         ).pid
     except OSError:
         return None  # no more processes, no memory: the next tick tries again, and the page says how old it is
+
+
+def log_in_handbook(settings: Settings, run: str, text: str) -> str:
+    """Write one entry into a run's record; why that failed, "" where it did not, or where no handbook is installed."""
+    if importlib.util.find_spec("handbook") is None:
+        return ""
+    words = child_words(_CALL, "log", "--run", run, "--kind", "observation", *_where(settings), "--", text)
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=LOG_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else done.stderr.decode("utf-8", "replace").strip()[-300:]
+
+
+def _where(settings: Settings) -> tuple[str, str]:
+    return ("-c", settings.config_path) if settings.config_path else ("--folder", settings.folder)

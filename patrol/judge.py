@@ -123,7 +123,7 @@ def _known_runs(box: str, snapshot: Snapshot, frame: Frame, seen: set[str]) -> l
 
 
 def _is_settled(before: Before) -> bool:
-    """Whether a person acknowledged its end, or that it is gone. A word on a living run is no word on its loss."""
+    """Whether a person acknowledged its end, or that it is gone. A word on a living run is not a word on its loss."""
     if before.acknowledged is None:
         return False
     ended = before.known_state in [state.value for state in ENDED]

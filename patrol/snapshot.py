@@ -209,7 +209,7 @@ class TrackerLook(NamedTuple):
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
-    run_id, stage, attempt, claimed_state, waiting_for: what its records say; a claim is no proof of life.
+    run_id, stage, attempt, claimed_state, waiting_for: what its records say; a claim is not proof of life.
     runner_alive: the process that keeps the chain; Absent for a watched run. stage_alive: the command itself, of a
     watched run any process, tmux or screen session that belongs to it. Both by pid and start time and boot, never by a
     name alone.

@@ -138,7 +138,7 @@ def _look_without_state(
     show: Callable[[BoxJudged], None],
     error: StateNotWritten,
 ) -> Ticked:
-    """A full disk or a wrong mode here is no reason not to look; but what is done is done under the lock only."""
+    """A full disk or a wrong mode here is not a reason not to look; but what is done is done under the lock only."""
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())
@@ -286,17 +286,10 @@ class _Tick:
         return box_note(instead), [run_note(run, seen.snapshot, now) for run in instead.runs]
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
-        unheard = self.settings.withheld if self.wishes.unattended else ()
-        if self.settings.patrol.textfile is None and self.settings.patrol.ping is None and not unheard:
+        if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
-        from patrol.tell.publish import (  # noqa: PLC0415 - only where they are asked for
-            ping_watcher,
-            tell_not_accepted,
-            write_metrics,
-        )
+        from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
 
-        if unheard:
-            self.troubles += tell_not_accepted(self.settings, self.memory, self.environ)
         if self.settings.patrol.textfile is not None:
             self.troubles += write_metrics(self.settings, judged, began, now)
         if self.settings.patrol.ping is not None:

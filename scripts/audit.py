@@ -1,6 +1,6 @@
 """Known faults in what scripts/test installs, by pip-audit: python scripts/audit.py PIP_AUDIT LOCK
 
-Ends with 1 where a fault is known. Where the database cannot be reached it says so and ends with 0: that is no news.
+Ends with 1 where a fault is known. Where the database cannot be reached it says so and ends with 0: that is not news.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ CONTINUE_SECONDS = 900.0  # a wait that ran out of its time is continued by one 
 LOCK_SECONDS = 5.0
 YIELD_SECONDS = 0.9  # for the old waiter to end by itself
 FORCE_SECONDS = 1.0
-MOST_SECONDS = 1e11  # more is no time of this world, and no calendar has it
+MOST_SECONDS = 1e11  # more is not a time of this world, and no calendar has it
 OVERDUE_SECONDS = 30.0  # a waiter that is so long over its limit is frozen
 _LOOK_SECONDS = 0.01
 
@@ -108,7 +108,7 @@ def end_waiter(waiter: Waiter, number: int) -> bool:
         while monotonic() < deadline:
             if not is_alive(waiter):
                 return True
-            pause(_LOOK_SECONDS)  # it is no child of ours: macOS has no event for its end
+            pause(_LOOK_SECONDS)  # it is not a child of ours: macOS has no event for its end
     return not is_alive(waiter)
 
 
@@ -142,7 +142,7 @@ class Register:
         return sorted((one for one in found if one is not None), key=lambda one: one.armed_at)
 
     def damaged(self) -> list[str]:
-        """Ids of files that are no entries: cut off by a crash, or touched by hand."""
+        """Ids of files that are not entries: cut off by a crash, or touched by hand."""
         with suppress(OSError):
             names = [name[:-5] for name in sorted(os.listdir(self.folder)) if name.endswith(".json")]
             return [name for name in names if self.read(name) is None and os.path.exists(self.path(name))]
@@ -197,7 +197,7 @@ def _seconds(value: object) -> float:
     """Seconds that can be a time or a limit. Raises ValueError, TypeError."""
     seconds = float(value)  # type: ignore[arg-type]
     if not abs(seconds) < MOST_SECONDS:
-        raise ValueError(f"{seconds} is no time")
+        raise ValueError(f"{seconds} is not a time")
     return seconds
 
 

@@ -89,5 +89,5 @@ def progress_line(wait: Wait, now: float) -> str:
 
 
 def warnings(conditions: Sequence[Noted]) -> list[str]:
-    """Notes that a person must see at once, though it is no terminal: why the wait may last longer than expected."""
+    """Notes that a person must see at once, though it is not a terminal: why the wait may last longer than expected."""
     return [f"{safe_line(one.target.text)}: {one.note}" for one in conditions if one.warns]

@@ -73,7 +73,7 @@ def parse_target(text: str) -> Target:
         return Target(Kind.MARKER, text, box, path)
     problem = name_problem(path)
     if problem is not None:
-        raise BadTarget(f"{text!r}: {path!r} is no run ({problem}) and no path (wanted: {box}:/PATH/MARKER)")
+        raise BadTarget(f"{text!r}: {path!r} is not a run ({problem}) and no path (wanted: {box}:/PATH/MARKER)")
     return Target(Kind.RUN, text, box, path)
 
 

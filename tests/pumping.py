@@ -127,7 +127,7 @@ def _inline(module: ModuleType) -> Iterator[Shipped]:
 
 
 def unknown() -> set[str]:
-    """Modules that ask `re` for a pattern which only the running function knows, and which is no field of a row."""
+    """Modules that ask `re` for a pattern which only the running function knows, and which is not a field of a row."""
     return {
         module.__name__
         for module in modules()

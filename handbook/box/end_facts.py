@@ -107,5 +107,5 @@ def _finished(disk: Maybe[TrackerRun], server: Maybe[TrackerRun]) -> Maybe[bool]
     run = observed(disk) or observed(server)
     if run is not None and run.state is not None:
         return run.state == "finished" and run.has_summary is not False
-    why = next((seen.why for seen in (disk, server) if isinstance(seen, Unseen)), "nobody asked it")
+    why = next((seen.why for seen in (disk, server) if isinstance(seen, Unseen)), "it was not asked")
     return Unseen(safe(why, 200))

@@ -53,7 +53,7 @@ NO_VERDICT = Verdict("", "", RunState.UNKNOWN, Finding("no rule", Severity.UNKNO
 
 def describe(told: Told, way: Way, record: RunRecord | None, records_at: float | None) -> RunFacts:
     """Everything that is known of one run."""
-    look = told.look or RunLook(told.run, managed=bool(told.run), place="", undelivered=Absent("nobody looked"))
+    look = told.look or RunLook(told.run, managed=bool(told.run), place="", undelivered=Absent("not looked at"))
     verdict = told.verdict or NO_VERDICT
     facts = RunFacts(
         box=told.box,
@@ -122,7 +122,7 @@ def _stage(frozen: FrozenStage, record: RunRecord, facts: RunFacts) -> StageFact
         state = "done"
         note = "" if done.fingerprint == frozen.fingerprint else "its DONE is of another command"
     elif isinstance(done, Invalid):
-        state, note = "unknown", f"its DONE file is no marker: {done.reason}"
+        state, note = "unknown", f"its DONE file is not a marker: {done.reason}"
     elif observed(facts.stage) == stage.name and facts.state != "done":
         state = facts.state  # "unknown" where the run could not be looked at: nothing is filled in
     else:

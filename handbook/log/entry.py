@@ -181,7 +181,7 @@ def parse_logbook(text: str) -> Logbook:
     for block, start in _blocks(lines, at_line):
         parsed = _parse_block(block)
         if parsed is None:
-            damages.append(Damage(start, "lines that are no whole entry"))
+            damages.append(Damage(start, "lines that are not a whole entry"))
         else:
             entry, body, own = parsed
             damages += _check(entry, body, own, last, entries, start)

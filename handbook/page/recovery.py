@@ -43,7 +43,7 @@ class Advice(NamedTuple):
     @property
     def then(self) -> str:
         if self.withheld:
-            return "somebody who knows the box types it by hand: what it would name is not shown as it is"
+            return "type it by hand on the box: a name in it cannot be shown as it is"
         return self.step.then
 
 

@@ -60,7 +60,7 @@ def title_line(facts: Facts) -> Markdown:
     """The first line: what this is, as of when, and whether that is old."""
     name = md("# Handbook of {}", facts.title)
     if facts.as_of is None:
-        return md("{} · NOBODY HAS LOOKED YET: nothing here says how any run stands", name)
+        return md("{} · NOT LOOKED YET: this page does not say how any run stands", name)
     if facts.old:
         return md("{} · OLD FACTS, {} old when written: as of {}", name, facts.old, clock(facts.as_of))
     return md("{} · as of {} · old after {}", name, clock(facts.as_of), clock(facts.good_until))

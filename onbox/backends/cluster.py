@@ -89,12 +89,12 @@ class Reason(NamedTuple):
     lasting: bool = False
 
 
-_LEAVE_IT = "the cluster itself is a person's to mend, never restarted from here"
+_LEAVE_IT = "the cluster itself is for a person to fix, never restarted from here"
 REASONS: tuple[Reason, ...] = (
     Reason("tunnel", "nothing listens at this end of the tunnel", f"start the tunnel again, nothing else (if the head runs on this machine: it is down; {_LEAVE_IT})"),
     Reason("engine_down", "its controller is not there", f"look whether the head is up and the tunnel leads to it; {_LEAVE_IT}"),
     Reason("engine_late", "its controller does not answer in time", f"it may be overloaded or frozen; {_LEAVE_IT}"),
-    Reason("engine_token", "its controller refused the token", "mend `token`: env:NAME or file:PATH; cron knows no variables of yours", lasting=True),
+    Reason("engine_token", "its controller refused the token", "fix `token`: env:NAME or file:PATH; cron does not know your shell's variables", lasting=True),
     Reason("engine_garbled", "what answers there speaks otherwise", "look at `address`: another service may listen there, or the answer was cut off"),
     Reason("engine_name", "its host name cannot be resolved", "check `address` and this machine's own network"),
     Reason("engine_tls", "the encrypted connection failed", "check the certificate and the proxy between here and there"),

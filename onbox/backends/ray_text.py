@@ -97,7 +97,7 @@ def read_job(submission_id: str, status: int, text: str, session: str) -> Maybe[
         return Absent(f"the head (session {session or 'not known'}) does not know this job", session)
     data = parse_object(text)
     if status != 200 or data is None:
-        return Unseen(explain_status(status, text) if status != 200 else "the head's answer is no job")
+        return Unseen(explain_status(status, text) if status != 200 else "the head's answer is not a job")
     return job_from(submission_id, data)
 
 
@@ -123,7 +123,7 @@ def read_session(status: int, text: str) -> str:
 
 
 def read_version(text: str) -> str | None:
-    """The version that a head tells in its answer to `GET /api/version`; None for an answer that is no head's."""
+    """The version that a head tells in its answer to `GET /api/version`; None for an answer that is not a head's."""
     data = parse_object(text)
     if data is None or not ({"ray_version", "session_name"} & data.keys()):
         return None

@@ -117,7 +117,7 @@ OOM_CODE = 125  # what Slurm reports as the "signal" of a job with an OOM kill
 def shell_code(text: str) -> int | None:
     """The shell's exit code from `code:signal` (scontrol, sacct): `1:0` is 1, `0:9` is 137. None: no such text.
 
-    `0:125` of an OUT_OF_MEMORY job is no signal; it becomes 137, as the kill that it stands for.
+    `0:125` of an OUT_OF_MEMORY job is not a signal; it becomes 137, as the kill that it stands for.
     """
     code, colon, signal = text.strip().partition(":")
     if not (colon and code.isdigit() and signal.isdigit()):

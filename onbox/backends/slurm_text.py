@@ -126,7 +126,7 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 
 def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
     """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own, whatever plugins and wrappers print beside it;
-    two ids are no answer. A refusal is known by its words; all else is unseen: the job may have been taken.
+    two ids are not an answer. A refusal is known by its words; all else is unseen: the job may have been taken.
     """
     lines = [line.strip() for line in answer.out.splitlines() if line.strip()]
     ids = {match[1] for line in lines if (match := re.fullmatch(rf"({JOB_ID})(?:;[\w.-]+)?", line))}
@@ -274,8 +274,8 @@ def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]
 
 def read_queue(answer: Answer) -> Maybe[Mapping[str, Job]]:
     """The controller's answer to `squeue_argv`: the jobs that it shows. One that it does not show is not thereby
-    unknown to it: `read_one` settles that. Rows that make no sense are no answer; what a site's wrapper prints beside
-    them is passed over, if there is a row.
+    unknown to it: `read_one` settles that. Rows that make no sense are not an answer; what a site's wrapper prints
+    beside them is passed over, if there is a row.
     """
     if answer.code != 0 and FORGOTTEN not in answer.err:
         return Unseen(said(answer.err) or f"squeue ended with {answer.code}")

@@ -112,7 +112,7 @@ def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: s
     if isinstance(marker, Marker):
         note = "" if marker.fingerprint == frozen.fingerprint else "DONE of another command"
         return StageView(name, StageState.DONE, marker.attempt, dict(marker.data), note)
-    note = f"its DONE file is no marker: {marker.reason}" if isinstance(marker, Invalid) else ""
+    note = f"its DONE file is not a marker: {marker.reason}" if isinstance(marker, Invalid) else ""
     if f".{name}.slot" in names:
         slot, _, locked = read_slot(paths.slot(name))
         if locked and slot is not None and slot.exit_code is None:

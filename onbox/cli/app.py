@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.cli.command import Entry
 from onbox.cli.program import Program
 from onbox.contract.exits import EXIT_MEANINGS, Exit
+from onbox.contract.paths import CONFIG_FILE
 from onbox.contract.runfile import Damaged
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
@@ -35,23 +36,23 @@ PROGRAM = Program(
     EXIT_MEANINGS,
     "onbox.commands",
     {
-        "init": "init",
-        "chain": "chain",
-        "resume": "chain",
-        "attach": "attach",
-        "boot": "boot",
-        "stop": "stop",
-        "status": Entry("status:status", "what a run is doing now"),
-        "runs": Entry("status:runs", "the runs of this project"),
-        "check": "check",
-        "stats": "stats",
-        "logs": "logs",
-        "triage": Entry("triage:triage", "why a run died, from its log"),
-        "progress": "progress",
-        "stages": Entry("stages:stages", "the configured stages"),
-        "trust": "trust",
-        "notify": "notify",
-        "completion": Entry("completion:completion", "print a shell completion script"),
+        "init": Entry("init:run", f"write a small {CONFIG_FILE} here"),
+        "chain": Entry("chain:run_chain_command", "run stages one after the other, each behind its success gate"),
+        "resume": Entry("chain:run_resume_command", "continue an interrupted or stopped run"),
+        "attach": Entry("attach:run_attach", "watch a run that is at work; it cannot be stopped from there"),
+        "boot": Entry("boot:boot", "continue interrupted runs when the box starts again"),
+        "stop": Entry("stop:run", "end a run; `onbox resume` continues it"),
+        "status": Entry("status:run_status", "what a run is doing now"),
+        "runs": Entry("status:run_runs", "the runs of this project"),
+        "check": Entry("check:run_check", "what would go wrong here, before you start"),
+        "stats": Entry("stats:run_stats", "what this container has and uses"),
+        "logs": Entry("logs:run", "a stage's log"),
+        "triage": Entry("triage:run", "why a run died, from its log"),
+        "progress": Entry("progress:run", "how far the run is that wrote a log"),
+        "stages": Entry("stages:run", "the configured stages"),
+        "trust": Entry("trust:run", f"accept what {CONFIG_FILE} runs, hands out or writes outside the project"),
+        "notify": Entry("notify:notify", "test, deliver and list notifications"),
+        "completion": Entry("completion:run", "print a shell completion script"),
     },
     interrupted=(Exit.STOPPED, "interrupted; a running chain goes on"),
     trouble=_trouble,

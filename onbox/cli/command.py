@@ -74,6 +74,8 @@ class _Layout(click.Command):
             with formatter.section("Arguments"):
                 formatter.write_dl(rows)
         self.format_options(ctx, formatter)
+        if rare := [one.opts[-1] for one in self.params if isinstance(one, click.Option) and one.hidden]:
+            formatter.write_text(f"rarely needed, and said in docs/commands.md: {', '.join(rare)}")
         if self.epilog:
             formatter.write("\n" + self.epilog.rstrip("\n") + "\n")
 

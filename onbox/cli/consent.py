@@ -13,6 +13,6 @@ def agrees(question: str, *, unasked: str) -> bool:
     be asked.
     """
     if not sys.stdin.isatty():
-        raise Trouble(Exit.USAGE, f"nobody can be asked here (stdin is no terminal): {unasked}")
+        raise Trouble(Exit.USAGE, f"cannot ask here (stdin is not a terminal): {unasked}")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)  # stdout may go into a pipe
     return sys.stdin.readline().strip().lower() in ("y", "yes")

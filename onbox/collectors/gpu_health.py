@@ -50,7 +50,7 @@ class XidMeaning(NamedTuple):
 
 _OPEN = "give this user access to its device file, or leave it out with CUDA_VISIBLE_DEVICES"
 _REPLACE = "exclude the card or the node, and report it"
-_RESET = "the card needs a reset by whoever owns the machine; then resume"
+_RESET = "the card needs a reset by the owner of the machine; then resume"
 XIDS: dict[int, XidMeaning] = {
     13: XidMeaning("graphics engine exception", "program", "usually an out-of-bounds access in a kernel"),
     31: XidMeaning("memory page fault", "program", "usually an illegal address in a kernel"),
@@ -100,7 +100,9 @@ def _judge_clocks(gpu: Gpu) -> Iterator[Concern]:
         yield Concern(False, f"{hot} °C; it slows down at {limit} °C", "cooling: expect less speed")
     clock, top, busy = observed(gpu.sm_clock_mhz), observed(gpu.max_sm_clock_mhz), observed(gpu.utilization_percent)
     if clock is not None and top and busy is not None and busy >= BUSY_PERCENT and clock < SLOW_CLOCK_SHARE * top:
-        yield Concern(False, f"{clock} of {top} MHz while {busy}% busy", "clocks are capped: ask who owns the machine")
+        yield Concern(
+            False, f"{clock} of {top} MHz while {busy}% busy", "clocks are capped: ask the owner of the machine"
+        )
 
 
 def _judge_tenants(gpu: Gpu) -> Iterator[Concern]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_head
+from onbox.cli.command import command, config_option
 from onbox.commands.launch.follow import say, watch_holder
-from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
+from onbox.commands.shared.arguments import run_argument
+from onbox.commands.shared.project import existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_whole
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 
 if TYPE_CHECKING:
-    import argparse
-
     from onbox.chain.run_status import RunView
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
 EXAMPLES = """\
@@ -29,17 +32,11 @@ Ctrl-C and d detach, and the run goes on. `onbox stop` ends a run.
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "attach", help="watch a run that is at work; it cannot be stopped from there", epilog=EXAMPLES
-    )
-    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    add_config_option(parser)
-    parser.add_argument("--json", action="store_true", help="journal records as JSON lines instead of narration")
-    parser.set_defaults(function=run_attach)
-
-
-def run_attach(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@run_argument
+@config_option
+@click.option("--json", is_flag=True, help="journal records as JSON lines instead of narration")
+def run_attach(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     _refuse_engine(paths)
     view = look_at_run(paths)
@@ -63,7 +60,7 @@ def _refuse_engine(paths: RunPaths) -> None:
         raise Trouble(Exit.USAGE, text)
 
 
-def _tell_rest(args: argparse.Namespace, paths: RunPaths, view: RunView) -> int:
+def _tell_rest(args: Options, paths: RunPaths, view: RunView) -> int:
     """No runner is at work: how the run stands, and the exit code of its end; 4 where it has none."""
     code = as_whole((view.end or {}).get("exit_code"))
     result = Exit.STOPPED if code is None or view.state is RunState.INTERRUPTED else code

@@ -7,12 +7,15 @@ import os
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.cli.command import command, config_option, group
 from onbox.cli.consent import agrees
-from onbox.commands.shared.project import add_config_option, load_project_to_read, run_names
+from onbox.commands.shared.project import load_project_to_read, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
 from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
@@ -24,8 +27,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.self_exec import program_words
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.project import Project
 
 MARK = "# onbox-boot"
@@ -37,27 +39,16 @@ examples:
   onbox boot install --print    the line, and what a container's start script or systemd needs instead
   onbox boot run                what that line does: continues every run here that was interrupted
 
-Only interrupted runs go on: not one that was stopped, failed, is done, or lives. The gates are asked first, as ever.
+Only interrupted runs go on: not one that was stopped, failed, is done, or lives. The gates are asked first, as always.
 """
-
-
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("boot", help="continue interrupted runs when the box starts again", epilog=EXAMPLES)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    install = commands.add_parser("install", help="let cron do it at each start of the machine")
-    install.add_argument("--yes", action="store_true", help="do not ask")
-    install.add_argument("--print", action="store_true", help="show the line and its alternatives, and change nothing")
-    uninstall = commands.add_parser("uninstall", help="take the line away; nothing else is touched")
-    run = commands.add_parser("run", help="continue every interrupted run of this project, detached")
-    for one, function in ((install, run_install), (uninstall, run_uninstall), (run, run_boot)):
-        add_config_option(one)
-        one.set_defaults(function=function)
 
 
 # -- what happens at a start
 
 
-def run_boot(args: argparse.Namespace) -> int:
+@command()
+@config_option
+def run_boot(args: Options) -> int:
     """One line per run that is not done. Each is continued by a command of its own: none hinders the others."""
     project = load_project_to_read(args.config)
     refuse_foreign_run(project.paths(None))
@@ -95,7 +86,11 @@ def _say(text: str) -> None:
 # -- the line that asks for it
 
 
-def run_install(args: argparse.Namespace) -> int:
+@command()
+@click.option("--yes", is_flag=True, help="do not ask")
+@click.option("--print", is_flag=True, help="show the line and its alternatives, and change nothing")
+@config_option
+def run_install(args: Options) -> int:
     project = load_project_to_read(args.config)
     refuse_foreign_run(project.paths(None))
     command = boot_command(project, args.config)
@@ -124,7 +119,9 @@ def run_install(args: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def run_uninstall(args: argparse.Namespace) -> int:
+@command()
+@config_option
+def run_uninstall(args: Options) -> int:
     project = load_project_to_read(args.config)
     tag = _tag(project)
     lines = our_lines(read_crontab(), tag)
@@ -171,3 +168,9 @@ def _alternatives(line: str | None, command: str) -> str:
             "# then: systemctl --user enable onbox-boot && loginctl enable-linger"
         )
     return "\n\n".join(parts)
+
+
+boot = group(EXAMPLES)
+boot.add("install", "let cron do it at each start of the machine", run_install)
+boot.add("uninstall", "take the line away; nothing else is touched", run_uninstall)
+boot.add("run", "continue every interrupted run of this project, detached", run_boot)

@@ -6,18 +6,21 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from onbox.chain.command.environment import frozen_environment
 from onbox.chain.launch import Definition
 from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.cli.command import argument, command, config_option
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.launch.dry_run import refuse_bad_checkpoints, tell_config_changes, tell_forecast
 from onbox.commands.launch.follow import teller
 from onbox.commands.launch.recheck import run_recheck
 from onbox.commands.launch.start import start
 from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
+from onbox.commands.shared.arguments import complete_stage, run_argument
 from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import (
-    add_config_option,
     existing_run,
     load_project,
     load_project_to_read,
@@ -35,9 +38,9 @@ from onbox.model.manifest import WaitFor
 from onbox.trust import require
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
+    from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
     from onbox.contract.paths import RunPaths
     from onbox.model.manifest import Stage
@@ -53,7 +56,7 @@ examples:
   onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    behind a training that runs already
   onbox chain --again                           everything anew
   onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
-  onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as ever
+  onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as always
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
 runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); where it only
@@ -68,71 +71,76 @@ examples:
 
 
 LAUNCH_CHECK_SECONDS = 60.0
+HOW = [("--detach", "--inline")]
 RESUME_CHECK_SECONDS = 2.0  # a patrol, or a machine that starts, has no minute for each run
 
 
-def add(subparsers: Any) -> None:
-    chain = subparsers.add_parser(
-        "chain", help="run stages one after the other, each behind its success gate", epilog=CHAIN_EXAMPLES
+def launch_options(function: Any) -> Any:
+    """How a chain is started, which `chain` and `resume` say alike."""
+    check = (
+        "with --detach: watch at most so long for the first line of output, or a crash before it "
+        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})"
     )
-    chain.add_argument("stages", nargs="*", metavar="STAGE", help="a stage of onbox.toml, or NAME=COMMAND")
-    chain.add_argument(
-        "--after-log", nargs=2, metavar=("LOG", "REGEX"), help="the first stage starts once the log holds such a line"
+    declared = (
+        config_option,
+        click.option("-d", "--detach", is_flag=True, help="return once the first stage is seen to run"),
+        click.option("--inline", is_flag=True, hidden=True, help="run in this process (sbatch, containers, systemd)"),
+        click.option("--launch-check", type=float, metavar="SECONDS", help=check, hidden=True),
+        click.option(
+            "--accept-done",
+            multiple=True,
+            metavar="STAGE",
+            help="its result counts, by your word",
+            shell_complete=complete_stage,
+        ),
+        click.option(
+            "--accept-code", is_flag=True, hidden=True, help="go on though the code has changed ([run] code_changed)"
+        ),
+        click.option(
+            "--redo",
+            multiple=True,
+            metavar="STAGE",
+            help="run it again though it is DONE, and what follows",
+            shell_complete=complete_stage,
+        ),
+        click.option(
+            "--forget-jobs", is_flag=True, hidden=True, help="jobs that their engine has lost are over: you have looked"
+        ),
+        click.option("--json", is_flag=True, help="journal records as JSON lines instead of narration"),
     )
-    chain.add_argument(
-        "--after-pid",
-        type=int,
-        metavar="PID",
-        help="the first stage starts once this process has ended; with --after-log it must have left the line",
-    )
-    chain.add_argument("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
-    _add_launch_options(chain)
-    chain.add_argument("--backend", choices=CHOICES, help="what runs the stages (default: [run] backend, or local)")
-    chain.add_argument(
-        "--frozen", metavar="RUN_DIR", help="with --inline: STAGE (or all) of the run frozen there, as a job does"
-    )
-    chain.add_argument("--again", action="store_true", help="run everything anew, whatever is DONE")
-    chain.add_argument("--recheck", metavar="STAGE", help="ask the gate of its failed attempt again, and run nothing")
-    chain.set_defaults(function=run_chain_command)
-    resume = subparsers.add_parser("resume", help="continue an interrupted or stopped run", epilog=RESUME_EXAMPLES)
-    resume.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    _add_launch_options(resume)
-    resume.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
-    resume.add_argument(
-        "--any-checkpoint", action="store_true", help="also where the newest is of another lineage, or none is whole"
-    )
-    resume.set_defaults(function=run_resume_command)
+    for option in reversed(declared):
+        function = option(function)
+    return function
 
 
-def _add_launch_options(parser: argparse.ArgumentParser) -> None:
-    add_config_option(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("-d", "--detach", action="store_true", help="return once the first stage is seen to run")
-    how.add_argument("--inline", action="store_true", help="run in this process (sbatch, containers, systemd)")
-    parser.add_argument(
-        "--launch-check",
-        type=float,
-        default=None,
-        metavar="SECONDS",
-        help="with --detach: watch at most so long for the first line of output, or a crash before it "
-        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})",
-    )
-    parser.add_argument(
-        "--accept-done", action="append", default=[], metavar="STAGE", help="its result counts, by your word"
-    )
-    parser.add_argument(
-        "--accept-code", action="store_true", help="go on though the code has changed ([run] code_changed)"
-    )
-    parser.add_argument(
-        "--redo", action="append", default=[], metavar="STAGE", help="run it again though it is DONE, and what follows"
-    )
-    parser.add_argument(
-        "--forget-jobs", action="store_true", help="jobs that their engine has lost are over: you have looked"
-    )
-    parser.add_argument("--json", action="store_true", help="journal records as JSON lines instead of narration")
-
-
-def run_chain_command(args: argparse.Namespace) -> int:
+@command(CHAIN_EXAMPLES, exclusive=HOW)
+@argument(
+    "stages", nargs=-1, metavar="STAGE", help="a stage of onbox.toml, or NAME=COMMAND", shell_complete=complete_stage
+)
+@click.option("--after-log", nargs=2, metavar="LOG REGEX", help="the first stage starts once the log holds such a line")
+@click.option(
+    "--after-pid",
+    type=int,
+    metavar="PID",
+    help="the first stage starts once this process has ended; with --after-log it must have left the line",
+)
+@click.option("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
+@launch_options
+@click.option("--backend", help="what runs the stages (default: [run] backend, or local)", type=click.Choice(CHOICES))
+@click.option(
+    "--frozen",
+    metavar="RUN_DIR",
+    hidden=True,
+    help="with --inline: STAGE (or all) of the run frozen there, as a job does",
+)
+@click.option("--again", is_flag=True, help="run everything anew, whatever is DONE")
+@click.option(
+    "--recheck",
+    metavar="STAGE",
+    shell_complete=complete_stage,
+    help="ask the gate of its failed attempt again, and run nothing",
+)
+def run_chain_command(args: Options) -> int:
     if args.launch_check is None:
         args.launch_check = LAUNCH_CHECK_SECONDS
     if args.frozen is not None:
@@ -165,7 +173,7 @@ def run_chain_command(args: argparse.Namespace) -> int:
     return start(args, definition._replace(forgets=forgets))
 
 
-def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequence[Stage]:
+def _stages(args: Options, project: Project, paths: RunPaths) -> Sequence[Stage]:
     """What the words mean; where no stage is configured and a frozen one is to be judged again, the frozen ones."""
     if args.recheck is not None and not args.stages and not project.config.stages and os.path.exists(paths.manifest):
         return [frozen.stage for frozen in read_stages(paths)]
@@ -175,7 +183,7 @@ def _stages(args: argparse.Namespace, project: Project, paths: RunPaths) -> Sequ
         raise Trouble(Exit.USAGE, str(problem)) from problem
 
 
-def _behind(args: argparse.Namespace, stages: Sequence[Stage]) -> Sequence[Stage]:
+def _behind(args: Options, stages: Sequence[Stage]) -> Sequence[Stage]:
     """The stages, the first one behind what somebody else's process does (--after-log, --after-pid)."""
     if args.after_log is None and args.after_pid is None:
         return stages
@@ -190,7 +198,7 @@ def _behind(args: argparse.Namespace, stages: Sequence[Stage]) -> Sequence[Stage
     return [stages[0]._replace(wait_for=wait), *stages[1:]]
 
 
-def _load_to_start(args: argparse.Namespace) -> Project:
+def _load_to_start(args: Options) -> Project:
     """The project. Who types `onbox chain` runs the file's stages, which may do all that this user may: nobody is asked
     for more. Whose command stands on the command line is asked for what the file adds to it; and an engine is always
     asked for, because there the stages run elsewhere, and what hands them over runs here.
@@ -205,7 +213,14 @@ def _load_to_start(args: argparse.Namespace) -> Project:
     return found
 
 
-def run_resume_command(args: argparse.Namespace) -> int:
+@command(RESUME_EXAMPLES, exclusive=HOW)
+@run_argument
+@launch_options
+@click.option("--dry-run", is_flag=True, help="say what would happen, and change nothing")
+@click.option(
+    "--any-checkpoint", is_flag=True, hidden=True, help="also where the newest is of another lineage, or none is whole"
+)
+def run_resume_command(args: Options) -> int:
     if args.launch_check is None:
         args.launch_check = LAUNCH_CHECK_SECONDS if sys.stdout.isatty() else RESUME_CHECK_SECONDS
     project = load_project_to_read(args.config)

@@ -7,13 +7,16 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from onbox.chain.gates.resource_probe import sight_of
 from onbox.chain.observe.sampling import touched_paths
+from onbox.cli.command import command, config_option, json_option
 from onbox.collectors.gpu_health import read_xids
 from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
-from onbox.commands.shared.project import add_config_option, load_project, load_project_to_read
+from onbox.commands.shared.project import load_project, load_project_to_read
 from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
@@ -25,9 +28,9 @@ from onbox.preflight.table import run_checks
 from onbox.trust import not_accepted
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
+    from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
     from onbox.model.manifest import Stage
 
@@ -42,15 +45,11 @@ exit code 0: nothing fails; 3: something does
 _COLOURS = {Verdict.PASS: "32", Verdict.WARN: "33", Verdict.FAIL: "31"}
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("check", help="what would go wrong here, before you start", epilog=EXAMPLES)
-    add_config_option(parser)
-    parser.add_argument("--backend", choices=CHOICES, help="check for this engine (default: [run] backend)")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.set_defaults(function=run_check)
-
-
-def run_check(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@config_option
+@click.option("--backend", help="check for this engine (default: [run] backend)", type=click.Choice(CHOICES))
+@json_option
+def run_check(args: Options) -> int:
     results = []
     for result in run_checks(gather(args.config, args.backend)):
         results.append(result)

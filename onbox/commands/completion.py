@@ -26,7 +26,7 @@ ZSH_END = '[[ -z $service ]] || "_${service}_completion" "$@"'
 
 @command(EXAMPLES)
 @argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL", help="bash, zsh or fish")
-def completion(args: Options) -> int:
+def run(args: Options) -> int:
     scripts = {program: _script(args.shell, program) for program in PROGRAMS}
     print(_for_zsh(scripts) if args.shell == "zsh" else "\n".join(scripts.values()))
     return Exit.DONE

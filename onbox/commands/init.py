@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import click
+
+from onbox.cli.command import command
 from onbox.config.parse import run_name_from
 from onbox.config.template import render_template
 from onbox.contract.exits import Exit
@@ -12,7 +15,7 @@ from onbox.contract.paths import CONFIG_FILE
 from onbox.errors import Trouble
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 example:
@@ -21,14 +24,10 @@ example:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("init", help=f"write a small {CONFIG_FILE} here", epilog=EXAMPLES)
-    parser.add_argument("--stdout", action="store_true", help="print it instead of writing it")
-    parser.add_argument("--full", action="store_true", help="every key, with its default and an example")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@click.option("--stdout", is_flag=True, help="print it instead of writing it")
+@click.option("--full", is_flag=True, help="every key, with its default and an example")
+def run(args: Options) -> int:
     text = render_template(run_name_from(os.path.basename(os.getcwd())), full=args.full)
     if args.stdout:
         print(text, end="")

@@ -7,13 +7,17 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_slot
+from onbox.cli.command import argument, command, config_option
+from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
-from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
+from onbox.commands.shared.project import existing_run, load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import for_terminal
@@ -21,9 +25,9 @@ from onbox.system.clock import pause
 from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
-    import argparse
     from typing import TextIO
 
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
 EXAMPLES = """\
@@ -39,23 +43,23 @@ BLOCK_BYTES = 1 << 16
 _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z")
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("logs", help="a stage's log", epilog=EXAMPLES)
-    parser.add_argument("stage", nargs="?", metavar="STAGE", help="default: the stage at work, or the last one")
-    parser.add_argument("--run", metavar="NAME", help="name of the run")
-    add_config_option(parser)
-    parser.add_argument("--attempt", type=int, metavar="N", help="default: the newest")
-    parser.add_argument(
-        "-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)"
-    )
-    parser.add_argument("-f", "--follow", action="store_true", help="go on as it grows")
-    parser.add_argument("--job", action="store_true", help="what the stage's job on an engine printed itself")
-    parser.add_argument("--path", action="store_true", help="print the log's path only")
-    parser.add_argument("--json", action="store_true", help="path, size and lines as one JSON object")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@argument(
+    "stage",
+    required=False,
+    metavar="STAGE",
+    help="default: the stage at work, or the last one",
+    shell_complete=complete_stage,
+)
+@click.option("--run", metavar="NAME", help="name of the run", shell_complete=complete_run)
+@config_option
+@click.option("--attempt", type=int, metavar="N", help="default: the newest")
+@click.option("-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)")
+@click.option("-f", "--follow", is_flag=True, help="go on as it grows")
+@click.option("--job", is_flag=True, help="what the stage's job on an engine printed itself")
+@click.option("--path", is_flag=True, help="print the log's path only")
+@click.option("--json", is_flag=True, help="path, size and lines as one JSON object")
+def run(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     if args.job:
         from onbox.commands.engine.logs import show_job_log  # noqa: PLC0415 - only for a run on an engine

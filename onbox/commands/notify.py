@@ -6,8 +6,11 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import argument, command, config_option, group, json_option
+from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import (
-    add_config_option,
     existing_run,
     load_project,
     load_project_to_read,
@@ -28,8 +31,7 @@ from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.trust import require
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
     from onbox.contract.notify_targets import Target
 
@@ -45,25 +47,6 @@ FLUSH_SECONDS = 60.0
 SHOWN = 20
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("notify", help="test, deliver and list notifications", epilog=EXAMPLES)
-    what = parser.add_subparsers(title="actions", metavar="ACTION", required=True, prog="onbox notify")
-    test = what.add_parser("test", help="send one test message to each target")
-    test.add_argument("targets", nargs="*", metavar="TARGET", help="names of targets (default: all)")
-    flush = what.add_parser("flush", help="deliver now what waits")
-    flush.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    flush.add_argument("--dead", action="store_true", help="try what was given up once more, too")
-    flush.add_argument(
-        "--limit", type=_seconds, default=FLUSH_SECONDS, metavar="SECONDS", help="how long at most (default: 60)"
-    )
-    listing = what.add_parser("list", help="what waits, what was sent, what was given up")
-    listing.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    for one, function in ((test, run_test), (flush, run_flush), (listing, run_list)):
-        add_config_option(one)
-        one.add_argument("--json", action="store_true", help="one JSON object")
-        one.set_defaults(function=function)
-
-
 def _seconds(text: str) -> float:
     seconds = float(text)
     if not 0 < seconds < 1e6:
@@ -74,7 +57,11 @@ def _seconds(text: str) -> float:
 # -- test
 
 
-def run_test(args: argparse.Namespace) -> int:
+@command()
+@argument("targets", nargs=-1, metavar="TARGET", help="names of targets (default: all)")
+@config_option
+@json_option
+def run_test(args: Options) -> int:
     """0 if every target took it, 1 otherwise."""
     project = load_project(args.config, asks=(TELL,))
     require(project.config_path, project.withheld, (TELL,))
@@ -139,7 +126,13 @@ def _test_notice(project: Project) -> Notice:
 # -- flush
 
 
-def run_flush(args: argparse.Namespace) -> int:
+@command()
+@run_argument
+@click.option("--dead", is_flag=True, help="try what was given up once more, too")
+@click.option("--limit", type=_seconds, default=FLUSH_SECONDS, metavar="SECONDS", help="how long at most (default: 60)")
+@config_option
+@json_option
+def run_flush(args: Options) -> int:
     """0 if nothing waits afterwards, 1 otherwise."""
     from onbox.notify.send.deliver import Life, deliver  # noqa: PLC0415 - what sends is loaded only here
 
@@ -165,7 +158,11 @@ def _flushed(waiting: int) -> str:
 # -- list
 
 
-def run_list(args: argparse.Namespace) -> int:
+@command()
+@run_argument
+@config_option
+@json_option
+def run_list(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     seen = survey(paths, details=SHOWN)
     if args.json:
@@ -181,7 +178,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 def _print_targets(seen: dict[str, Any]) -> None:
     if not seen["targets"]:
-        print("nobody is told of this run: [notify] names no target")
+        print("no messages are sent for this run: [notify] names no target")
     for row in seen["targets"]:
         line = f"{row['target']:<20} {row['format'] or '?':<12} {row['url'] or '?'}"
         line += f"  {row['pending']} waiting, {row['sent']} sent, {row['dead']} dead"
@@ -190,3 +187,9 @@ def _print_targets(seen: dict[str, Any]) -> None:
             began = parse_utc(row["oldest_pending_at"] or "")
             line += f" · oldest {format_duration(max(0.0, wall() - began))}" if began else ""
         print(line)
+
+
+notify = group(EXAMPLES)
+notify.add("test", "send one test message to each target", run_test)
+notify.add("flush", "deliver now what waits", run_flush)
+notify.add("list", "what waits, what was sent, what was given up", run_list)

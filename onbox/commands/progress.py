@@ -7,7 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from onbox.commands.shared.project import add_config_option, load_project_to_read
+import click
+
+from onbox.cli.command import argument, command, config_option, files
+from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.errors import Trouble
@@ -20,7 +23,7 @@ from onbox.system.files import open_plain, read_tail
 from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -35,15 +38,11 @@ REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
 BLOCK_BYTES = 1 << 18
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("progress", help="how far the run is that wrote a log", epilog=EXAMPLES)
-    parser.add_argument("log", metavar="LOG", help="a log file, or - for the standard input")
-    add_config_option(parser)
-    parser.add_argument("--json", action="store_true", help="everything known as one JSON object")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@argument("log", metavar="LOG", help="a log file, or - for the standard input", shell_complete=files)
+@config_option
+@click.option("--json", is_flag=True, help="everything known as one JSON object")
+def run(args: Options) -> int:
     plain = load_project_to_read(args.config).config.progress
     regex, most = plain.get("regex"), plain.get("max")
     settings = ProgressSettings(str(regex) if regex else None, most if isinstance(most, int) else None)

@@ -27,12 +27,12 @@ example:
 @config_option
 @click.option("--names", is_flag=True, help="names only")
 @click.option("--json", is_flag=True, help="all their settings as one JSON object")
-def stages(args: Options) -> int:
-    configured = load_project(args.config).config.stages
+def run(args: Options) -> int:
+    stages = load_project(args.config).config.stages
     if args.json:
-        print(json.dumps({"schema": 1, "stages": [stage_to_dict(stage) for stage in configured]}, indent=2))
+        print(json.dumps({"schema": 1, "stages": [stage_to_dict(stage) for stage in stages]}, indent=2))
         return Exit.DONE
-    for stage in configured:
+    for stage in stages:
         command = shlex.join(stage.cmd) if isinstance(stage.cmd, tuple) else stage.cmd
         print(stage.name if args.names else f"{stage.name:<20} {safe_line(command)}")
     return Exit.DONE

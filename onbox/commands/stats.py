@@ -8,18 +8,21 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
+
 from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.observe.sampling import touched_paths
 from onbox.chain.run_status import look_at_run
 from onbox.chain.runner.start_attempt import find_keeper
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_slot
+from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
-from onbox.commands.shared.project import add_config_option, existing_run, load_project_to_read
+from onbox.commands.shared.project import existing_run, load_project_to_read
 from onbox.commands.show.stats_prometheus import render_metrics
 from onbox.commands.show.stats_text import render_picture
 from onbox.contract.exits import Exit
@@ -28,9 +31,8 @@ from onbox.errors import Trouble
 from onbox.system.clock import parse_utc, utc_text
 
 if TYPE_CHECKING:
-    import argparse
-
     from onbox.chain.run_status import RunView
+    from onbox.cli.command import Options
     from onbox.collectors.gpu import GpuReading
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
@@ -76,18 +78,13 @@ class Picture(NamedTuple):
     oom_kills_since: int | None
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("stats", help="what this container has and uses", epilog=EXAMPLES)
-    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run (default: the configured one, if any)")
-    add_config_option(parser)
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="one JSON object")
-    forms.add_argument("--prometheus", action="store_true", help="metrics in the text format of Prometheus")
-    parser.add_argument("--watch", action="store_true", help=f"again every {WATCH_SECONDS:g} s, until Ctrl-C")
-    parser.set_defaults(function=run_stats)
-
-
-def run_stats(args: argparse.Namespace) -> int:
+@command(EXAMPLES, exclusive=[("--json", "--prometheus")])
+@argument("run", required=False, metavar="RUN", help="name of the run (default: the configured one, if any)")
+@config_option
+@json_option
+@click.option("--prometheus", is_flag=True, help="metrics in the text format of Prometheus")
+@click.option("--watch", is_flag=True, help=f"again every {WATCH_SECONDS:g} s, until Ctrl-C")
+def run_stats(args: Options) -> int:
     try:
         return _run(args)
     except KeyboardInterrupt:
@@ -96,7 +93,7 @@ def run_stats(args: argparse.Namespace) -> int:
         return Exit.DONE  # the way out of --watch
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run(args: Options) -> int:
     subject = find_subject(args)
     earlier = None
     while True:
@@ -109,7 +106,7 @@ def _run(args: argparse.Namespace) -> int:
         subject = find_subject(args)
 
 
-def _show(args: argparse.Namespace, picture: Picture) -> None:
+def _show(args: Options, picture: Picture) -> None:
     if args.json:
         print(json.dumps(as_data(picture), indent=None if args.watch else 2), flush=True)
     elif args.prometheus:
@@ -119,7 +116,7 @@ def _show(args: argparse.Namespace, picture: Picture) -> None:
         print(clear + render_picture(picture), flush=True)
 
 
-def find_subject(args: argparse.Namespace) -> Subject:
+def find_subject(args: Options) -> Subject:
     """The run's live stage, else this session. A run that is asked for by name must be there."""
     project = load_project_to_read(args.config)
     try:

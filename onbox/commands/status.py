@@ -45,7 +45,7 @@ def _look(paths: RunPaths) -> RunView:
 @run_argument
 @config_option
 @json_option
-def status(args: Options) -> int:
+def run_status(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
@@ -66,7 +66,7 @@ def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | Non
 @command(RUNS_EXAMPLES)
 @config_option
 @json_option
-def runs(args: Options) -> int:
+def run_runs(args: Options) -> int:
     project = load_project_to_read(args.config)
     rows = []
     for name in run_names(project.state_dir):

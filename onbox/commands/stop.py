@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.run_status import look_at_run
 from onbox.chain.runner.start_attempt import find_keeper
@@ -13,8 +15,10 @@ from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.run_lock import HolderUnknown, take_lock
 from onbox.chain.state.slots import read_slot
 from onbox.chain.viewer.viewer import ask_to_stop, configured_grace
+from onbox.cli.command import command, config_option
+from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.notices import catch_up_notices
-from onbox.commands.shared.project import add_config_option, load_project_to_read, run_to_act_on
+from onbox.commands.shared.project import load_project_to_read, run_to_act_on
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.contract.states import RunState
@@ -25,8 +29,7 @@ from onbox.system.journal import Journal
 from onbox.system.process import end_tree, has_open, is_alive, wait_for_ends
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
 EXAMPLES = """\
@@ -39,18 +42,6 @@ examples:
 KILL_PATIENCE_SECONDS = 20.0  # what ending a tree with SIGKILL, judging and journaling may take after the grace
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("stop", help="end a run; `onbox resume` continues it", epilog=EXAMPLES)
-    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run")
-    add_config_option(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)"
-    )
-    how.add_argument("--now", action="store_true", help="no grace: SIGKILL at once")
-    parser.set_defaults(function=run)
-
-
 def _grace(text: str) -> float:
     seconds = float(text)
     if not 0 <= seconds < 1e9:
@@ -58,7 +49,12 @@ def _grace(text: str) -> float:
     return seconds
 
 
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES, exclusive=[("--grace", "--now")])
+@run_argument
+@config_option
+@click.option("--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
+@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+def run(args: Options) -> int:
     paths = run_to_act_on(load_project_to_read(args.config), args.run)
     grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else args.grace
     if _is_on_engine(paths):
@@ -66,9 +62,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         holder = take_lock(paths)
     except HolderUnknown as unknown:
-        raise Trouble(
-            Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that does not say who it is"
-        ) from unknown
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a process that cannot be identified") from unknown
     if isinstance(holder, Holder):
         return _stop_runner(paths, holder, grace)
     try:

@@ -64,7 +64,7 @@ def _signal(text: str) -> int:
 )
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
-def triage(args: Options) -> int:
+def run(args: Options) -> int:
     rows = user_rows(args.config)
     age = args.age if args.age is not None else _age_of(args.log)
     evidence = Evidence(

@@ -7,8 +7,11 @@ import os
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import command, config_option
 from onbox.cli.consent import agrees
-from onbox.commands.shared.project import add_config_option, find_config, load_project
+from onbox.commands.shared.project import find_config, load_project
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE
 from onbox.errors import Trouble
@@ -18,8 +21,7 @@ from onbox.system.files import StateNotWritten
 from onbox.trust import VARIABLE, accept, lines_of, revoke, stand_of
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.trust import Stand
 
 EXAMPLES = f"""\
@@ -34,20 +36,13 @@ What you accepted stays accepted until one of these keys changes; other keys may
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "trust", help=f"accept what {CONFIG_FILE} runs, hands out or writes outside the project", epilog=EXAMPLES
-    )
-    add_config_option(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--show", action="store_true", help="show it, and change nothing")
-    how.add_argument("--yes", action="store_true", help="accept it without a question")
-    how.add_argument("--revoke", action="store_true", help="accept nothing of it any more")
-    parser.add_argument("--json", action="store_true", help="JSON for programs (with --show)")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES, exclusive=[("--show", "--yes", "--revoke")])
+@config_option
+@click.option("--show", is_flag=True, help="show it, and change nothing")
+@click.option("--yes", is_flag=True, help="accept it without a question")
+@click.option("--revoke", is_flag=True, help="accept nothing of it any more")
+@click.option("--json", is_flag=True, help="JSON for programs (with --show)")
+def run(args: Options) -> int:
     path = os.path.abspath(args.config) if args.config else find_config(os.getcwd())
     if path is None:
         raise Trouble(Exit.USAGE, f"there is no {CONFIG_FILE} here or above, so there is nothing to accept")

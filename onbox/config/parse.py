@@ -28,6 +28,7 @@ from onbox.config.tables.record import (
 )
 from onbox.config.tables.stages import RetryKeys, Shared, StageKeys, merge_env, read_env, read_stages
 from onbox.config.tables.tracker import TrackerKeys, read_tracker
+from onbox.config.tables.verify import VerifyKeys, read_verify
 from onbox.config.tables.wait_for import WaitForKeys
 from onbox.contract.names import run_name_from
 from onbox.contract.notify_targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
@@ -180,6 +181,7 @@ TABLES: Mapping[str, type[Keys]] = MappingProxyType(
         "boxes.*.counts[]": CountKeys,
         "patrol": PatrolKeys,
         "ssh": SshKeys,
+        "verify[]": VerifyKeys,
     }
 )
 TOP = tuple(dict.fromkeys(path.partition(".")[0].removesuffix("[]") for path in TABLES))
@@ -192,7 +194,7 @@ class Config(NamedTuple):
 
     env: of [run], sorted by name; already merged into each stage's env. gates: of [gates]; already merged into each
     stage's. stages: in file order. triage, progress: checked, as they stand in the file (no defaults filled in),
-    read-only, lists as tuples. boxes: in file order.
+    read-only, lists as tuples. boxes: in file order. verify: pairs of a pattern and the command that loads such files.
     """
 
     run_name: str
@@ -210,6 +212,7 @@ class Config(NamedTuple):
     tracker: Intent = Intent()
     logbook: LogbookSettings = LogbookSettings()
     contract: Contract = Contract()
+    verify: tuple[tuple[str, str], ...] = ()
     code_changed: str = WARN
     backend: str = "local"
     backends: Mapping[str, Plain] = MappingProxyType(dict.fromkeys(NAMES, _NOTHING))
@@ -247,6 +250,7 @@ def parse_config(
         ssh_command=read_ssh(_sub_table(file, "ssh")),
         logbook=read_logbook(_sub_table(file, "logbook")),
         contract=read_contract(_sub_table(file, "contract")),
+        verify=read_verify(file),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         tracker=read_tracker(_sub_table(file, "tracker")),

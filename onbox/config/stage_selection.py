@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onbox.config.parse import Config
 
 KNOWN_SHOWN = 10
-HINT = "to run a command under a name of its own: onbox chain 'NAME=COMMAND'"
+HINT = "to run a command under its own name: onbox chain 'NAME=COMMAND'"
 
 
 class UsageProblem(ValueError):

@@ -43,11 +43,11 @@ class Row(NamedTuple):
     """One kind of key.
 
     pattern: its place; `*` stands for a name, `[]` for every item of a list. use: what needs it: SSH, a LOOK at a box,
-    what a tick does beyond looking (ACT), to TELL people, an ENGINE that is handed jobs, the start of a CHAIN. does: completes "it …".
-    harmless: of which values nobody is asked about; it gets the value, and what tells whether a path leads out of the
-    project. beside: other places that say where it goes: who accepts the one accepts the other. without: what goes with
-    it where it is not accepted. kept: it is not taken out then; who uses it asks. files: a file of the project that it
-    names is part of it.
+    what a tick does beyond looking (ACT), to TELL people, an ENGINE that is handed jobs, the start of a CHAIN. does:
+    completes "it …". harmless: of which values nobody is asked about; it gets the value, and what tells whether a path
+    leads out of the project. beside: other places that say where it goes: who accepts the one accepts the other.
+    without: what goes with it where it is not accepted. kept: it is not taken out then; who uses it asks. files: a file
+    of the project that it names is part of it.
     """
 
     pattern: str
@@ -120,6 +120,7 @@ ROWS: tuple[Row, ...] = (
     Row("patrol.textfile", ACT, "is written outside the project at every tick", _stays),
     Row("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment, files=True),
     Row("notify.targets.*", TELL, "reads a file that names an address to tell, or a key for it", _target_of_environment, files=True),
+    Row("verify[].command", ACT, "runs here at `patrol verify`", files=True),
     Row("logbook.git", ACT, "commits by itself, with the hooks of this repository, or pushes", _is("never")),
     Row("run.state_dir", CHAIN, "puts the run's state outside the project", _stays, kept=True),
     *(Row(f"{table}.env.{name}", CHAIN, "changes what a command runs", kept=True) for table in ("run", "stages.*") for name in _LOADERS),

@@ -22,7 +22,7 @@ SIZE_WANTED = 'a size such as "5GB", "512MiB" or a number of bytes'
 COUNT_WANTED = 'a count such as 200000 or "200k", or a share such as "5%"'
 REFERENCE_WANTED = "allowed here: a secret must not lie in a file: write env:NAME or file:PATH"
 
-# A longer text is no duration; the bound keeps the parser's work small whatever is in it.
+# A longer text is not a duration; the bound keeps the parser's work small whatever is in it.
 _DURATION_LIMIT = 24
 _PERCENT = r"(?a)\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*"
 _COUNT = r"(?ai)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmg]?)\s*"

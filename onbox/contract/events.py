@@ -71,7 +71,7 @@ def render_event(record: Mapping[str, Any]) -> bytes:
 
 
 class Unreadable(NamedTuple):
-    """A journal line that is no record: damaged on disk, or written by something else."""
+    """A journal line that is not a record: damaged on disk, or written by something else."""
 
     line_number: int
     beginning: str

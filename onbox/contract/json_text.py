@@ -18,7 +18,7 @@ BITS_64 = 1 << 63
 def parse_json(text: str | bytes) -> Any:
     """One JSON value. A number that is none (NaN, infinities, 1e999) or needs more than 64 bits is None: not told.
 
-    Raises ValueError for what is no JSON, is no UTF-8, has a name twice in one object, or nests deeper than 64.
+    Raises ValueError for what is not JSON, is not UTF-8, has a name twice in one object, or nests deeper than 64.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")

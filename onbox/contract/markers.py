@@ -31,7 +31,7 @@ class Marker(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """A file of a marker's name that is no marker: empty, cut off, or touched by hand."""
+    """A file of a marker's name that is not a marker: empty, cut off, or touched by hand."""
 
     reason: str
 
@@ -67,7 +67,7 @@ def _dump(data: Mapping[str, Any]) -> bytes:
 
 
 def parse_marker(text: bytes) -> Marker | Invalid:
-    """Read a marker back. Never raises: what is no marker is `Invalid` with the reason."""
+    """Read a marker back. Never raises: what is not a marker is `Invalid` with the reason."""
     if not text.strip():
         return Invalid("it is empty (touched by hand?)")
     try:

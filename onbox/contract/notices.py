@@ -23,9 +23,10 @@ SCHEMA = 1
 TEXT_LIMIT = 2000  # characters of one text in a notice
 TEST_EVENT = "test"
 
-# What a patrol tells by itself; the word of `[notify] on` for all three.
+# What a patrol tells by itself; the word of `[notify] on` for all of it.
 PATROL_WORD = "patrol"
 PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE = "patrol_trouble", "patrol_recovered", "patrol_done"
+PATROL_DIGEST = "patrol_digest"
 
 _WORD_OF = {event: word for word, events in EVENTS_OF.items() for event in events}
 STOP_REASON = "stopped on request"
@@ -87,7 +88,7 @@ class Notice(NamedTuple):
     @property
     def is_of_patrol(self) -> bool:
         """A patrol groups what belongs together before it tells it."""
-        return self.event in (PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE)
+        return self.event in (PATROL_TROUBLE, PATROL_RECOVERED, PATROL_DONE, PATROL_DIGEST)
 
 
 def word_of(record: Record) -> str | None:

@@ -1,4 +1,4 @@
-"""Whether a cron daemon is at work here: a line in a crontab that nothing reads is no watch."""
+"""Whether a cron daemon is at work here: a line in a crontab that nothing reads is not a watch."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _number(text: str, name: str, names: tuple[str, ...]) -> int:
     if text and text in names:
         return names.index(text)
     if not (text.isascii() and text.isdigit() and len(text) < 4):
-        raise BadSchedule(f"{name}: {text!r} is no number")
+        raise BadSchedule(f"{name}: {text!r} is not a number")
     return int(text)
 
 

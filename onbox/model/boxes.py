@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BACKENDS = ("ssh", "local", *NAMES)
 RECOVERIES = ("never", "resume")
 DEFAULT_SCHEDULE = "3,33 * * * *"
+DEFAULT_ALERTS_PER_DAY = 6  # above the resumes of a day: the death after the last one is told
+DEFAULT_DIGEST_MINUTE = 8 * 60
 
 
 class StopAt(NamedTuple):
@@ -94,7 +96,9 @@ class BoxSettings(NamedTuple):
 class PatrolSettings(NamedTuple):
     """[patrol]. deadline_seconds: per box and tick. at_once: boxes in flight at the same time; per_host: logins in
     flight to one host and port or jump host. multiplex: keep a master connection between ticks. ping: reference to the
-    URL of a dead-man's switch. textfile: path for Prometheus' node_exporter. thresholds and rules: as they stand in the
+    URL of a dead-man's switch. textfile: path for Prometheus' node_exporter. alerts_per_day: how often one trouble of
+    one run is told within a day. digest_minute: when the daily message is due, in minutes of this machine's day; None:
+    there is none. thresholds and rules: as they stand in the
     file; `patrol.decide` knows what they may hold.
     """
 
@@ -106,5 +110,7 @@ class PatrolSettings(NamedTuple):
     ping: str | None = None
     textfile: str | None = None
     restarts_per_day: int = 3
+    alerts_per_day: int = DEFAULT_ALERTS_PER_DAY
+    digest_minute: int | None = DEFAULT_DIGEST_MINUTE
     thresholds: Mapping[str, object] = MappingProxyType({})
     rules: tuple[Mapping[str, object], ...] = ()

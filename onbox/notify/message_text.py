@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.contract.notices import PATROL_DIGEST
 from onbox.model.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _SIGNS = {
     "chain_failed": "✗",
     "patrol_recovered": "✓",
     "patrol_done": "✓",
+    "patrol_digest": "·",
 }
 
 
@@ -55,8 +57,9 @@ def _lines(notice: Notice) -> Iterator[str]:
         yield f"log: {notice.proof}"
     if notice.remedy:
         yield f"do: {notice.remedy}"
-    facts = _facts(notice)
-    if facts:
+    if notice.event == PATROL_DIGEST:
+        yield from (notice.progress or "").splitlines()
+    elif facts := _facts(notice):
         yield facts
     if notice.tracker:
         yield f"tracker: {notice.tracker}"

@@ -62,7 +62,7 @@ def _judge(conflict: Conflict) -> Result:
         return failed("earlier run", f"a command of stage {name} is still alive", "`onbox stop`, or let it finish")
     ways = f"--accept-done {name} keeps its result, --redo {name} runs it again; `onbox chain` shows the difference"
     if conflict.marker is None:
-        return failed("earlier run", f"stage {name}: its DONE file is no marker: {conflict.reason}", ways)
+        return failed("earlier run", f"stage {name}: its DONE file is not a marker: {conflict.reason}", ways)
     if conflict.lost:
         return failed("earlier run", f"stage {name} is DONE, but {'; '.join(conflict.lost)}", ways)
     if conflict.after is not None:

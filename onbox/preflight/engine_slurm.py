@@ -59,7 +59,7 @@ def _outer_job(facts: Facts) -> Iterator[Result]:
 
 def _controller(facts: Facts) -> Result:
     """`scontrol ping` tells of each controller `is UP` or `is DOWN`."""
-    remedy = "try again later, or ask who runs the cluster; see `scontrol ping`, and SLURM_CONF if it is set"
+    remedy = "try again later, or ask the people who run the cluster; see `scontrol ping`, and SLURM_CONF if it is set"
     answer = _ask(facts, "scontrol", "ping")
     if isinstance(answer, Unseen):
         return unreached("controller", answer.why, remedy)
@@ -132,7 +132,9 @@ def _partition(facts: Facts, partition: str) -> Iterator[Result]:
     usable = [state for _, _, state in rows if not state.startswith(("down", "drain", "drng", "fail", "maint", "unk"))]
     if rows and any(available != "up" for available, _, _ in rows):
         yield warned(
-            f"partition {partition}", f"it is {rows[0][0]}: jobs are taken and wait", "ask who runs the cluster"
+            f"partition {partition}",
+            f"it is {rows[0][0]}: jobs are taken and wait",
+            "ask the people who run the cluster",
         )
     elif rows and not usable:
         yield warned(f"partition {partition}", f"no node of it can work now ({counts})", "jobs are taken and wait")

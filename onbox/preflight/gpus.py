@@ -49,7 +49,9 @@ def check_xids(facts: Facts) -> Iterator[Result]:
     if isinstance(facts.gpus, Absent):
         return
     if isinstance(facts.xids, Absent | Unseen):
-        yield unseen("xid", facts.xids.why, "ask who owns the machine for `dmesg | grep Xid` if a card behaves oddly")
+        yield unseen(
+            "xid", facts.xids.why, "ask the owner of the machine for `dmesg | grep Xid` if a card behaves oddly"
+        )
         return
     told = 0
     for number in dict.fromkeys(xid.number for xid in facts.xids):

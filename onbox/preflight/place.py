@@ -38,11 +38,11 @@ def check_state(facts: Facts) -> Iterator[Result]:
     """A file is made, locked and removed where the state will lie."""
     folder = existing(facts.paths.root)
     if os.path.lexists(facts.paths.root) and not os.path.isdir(facts.paths.root):
-        yield failed("state", f"{facts.paths.root} is no folder", "move it away, or set another state_dir or name")
+        yield failed("state", f"{facts.paths.root} is not a folder", "move it away, or set another state_dir or name")
         return
     parent = os.path.dirname(facts.paths.root)
     if os.path.lexists(parent) and not os.path.isdir(parent):
-        yield failed("state", f"{parent} is no folder", "move it away, or set another state_dir")
+        yield failed("state", f"{parent} is not a folder", "move it away, or set another state_dir")
         return
     try:
         skew = _try_folder(folder)
@@ -96,7 +96,9 @@ def check_disks(facts: Facts) -> Iterator[Result]:
         else:
             yield from _judge_disk(disk)
     if not any(disk.mount == "/dev/shm" for disk in disks):
-        yield warned("shm", "/dev/shm is no file system of its own", "DataLoader workers may fail: mount a tmpfs there")
+        yield warned(
+            "shm", "/dev/shm is not a separate file system", "DataLoader workers may fail: mount a tmpfs there"
+        )
 
 
 def _judge_disk(disk: Disk) -> Iterator[Result]:

@@ -155,7 +155,7 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.NO_CONTACT), "what it was last known to be still stands",
     ),
     StepRow(
-        Step("run-gone", Act.LOOK, "if nobody meant that, look for the volume",
+        Step("run-gone", Act.LOOK, "if that was not intended, look for the volume",
              "start it anew in its place before somebody looked for the volume", (WithWord.ACKNOWLEDGE,)),
         _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
     ),
@@ -193,7 +193,7 @@ TABLE: tuple[StepRow, ...] = (
         _done(), "done is the marker of this very run and no process",
     ),
     StepRow(
-        Step("ended-by-a-person", Act.DRY_RUN, "resume only if whoever ended it wants that", "resume it by yourself",
+        Step("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it by yourself",
              (WithWord.RESUME,)),
         _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
     ),
@@ -242,7 +242,7 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.GATE_REFUSED), "nothing was started and nothing is lost",
     ),
     StepRow(
-        Step("stopped", Act.DRY_RUN, "resume only if whoever stopped it wants that", "resume it by yourself",
+        Step("stopped", Act.DRY_RUN, "resume only if the person who stopped it agrees", "resume it by yourself",
              (WithWord.RESUME,)),
         _is(RunState.STOPPED), "what a person stopped is left alone",
     ),
@@ -263,7 +263,7 @@ TABLE: tuple[StepRow, ...] = (
     StepRow(
         Step("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
              "start its command by hand: the stage lives", resume_now=True),
-        _has(Sign.RUNNER_GONE), "the stage is well, but nobody watches it: no timeout, no stall is noticed",
+        _has(Sign.RUNNER_GONE), "the stage is well, but nothing watches it: no timeout and no stall is noticed",
     ),
     StepRow(
         Step("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
@@ -288,7 +288,7 @@ TABLE: tuple[StepRow, ...] = (
     StepRow(
         Step("notices-stuck", Act.NOTICES, "fix the target: what waits is kept and sent later",
              "start anything again: the run is well"),
-        _has(Sign.NOTICES_STUCK), "what the box cannot deliver reaches nobody",
+        _has(Sign.NOTICES_STUCK), "what the box cannot deliver reaches no one",
     ),
     StepRow(
         Step("ill", Act.LOOK, "follow the remedy", "start it again: it may be alive"),

@@ -1,7 +1,7 @@
 """git, asked about a repository that may be a stranger's: none of the programs that its own configuration names is run.
 
 That configuration comes along in an archive (`.git/config`), or in a clone as a folder that looks like a bare
-repository. Programs of the user's own and the system's configuration (git-lfs, say) run as ever.
+repository. Programs of the user's own and the system's configuration (git-lfs, say) run as always.
 """
 
 from __future__ import annotations

@@ -94,9 +94,9 @@ def _may_not_be_asked(question: Question) -> NoReply | None:
         parts = urlsplit(question.url)
         host = (parts.hostname or "").lower()
     except ValueError:
-        return NoReply("it is no URL", "url")
+        return NoReply("it is not a URL", "url")
     if parts.scheme not in ("http", "https") or not host:
-        return NoReply("it is no URL of http:// or https://", "url")
+        return NoReply("it is not a URL of http:// or https://", "url")
     has_token = any(name.lower() == "authorization" for name, _ in question.headers)
     if has_token and parts.scheme == "http" and not is_this_machine(host):
         return NoReply("http:// would show the token to everybody on the way: use https://, or a tunnel", "url")
@@ -308,7 +308,7 @@ _WORDS = (
     ("IncompleteRead", "closed", "the connection was closed in the middle of the answer"),
     ("BadStatusLine", "garbled", "the answer is not HTTP"),
     ("LineTooLong", "garbled", "the answer is not HTTP"),
-    ("InvalidURL", "url", "it is no URL"),
+    ("InvalidURL", "url", "it is not a URL"),
     ("InvalidHeader", "url", "it cannot be put into a header"),
 )
 

@@ -189,7 +189,7 @@ def _ancestors(pid: int, table: Mapping[int, Entry]) -> set[int]:
 
 
 def send_signal(entries: Iterable[Entry], number: int) -> None:
-    """Signal each process that is still the same one. One that ended meanwhile is no error."""
+    """Signal each process that is still the same one. One that ended meanwhile is not an error."""
     for entry in entries:
         if is_alive(entry.identity):
             with suppress(ProcessLookupError, PermissionError):
@@ -346,7 +346,7 @@ def start_detached(argv: Sequence[str], env: Mapping[str, str], files: Files) ->
 
 
 def start_orphan(argv: Sequence[str], env: Mapping[str, str], files: Files) -> int:
-    """As `start_detached`, by a process in between that ends at once, so that the new one is no descendant of ours.
+    """As `start_detached`, by a process in between that ends at once, so that the new one is not a descendant of ours.
     Raises OSError.
     """
     reading, writing = os.pipe2(os.O_CLOEXEC)

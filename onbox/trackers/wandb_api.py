@@ -34,7 +34,7 @@ def parse_answer(status: int, text: str, project: str) -> Maybe[TrackerRun]:
     try:
         data = parse_json(text)
     except ValueError:
-        return Unseen(f"HTTP {status}: the answer is no JSON, or not whole")
+        return Unseen(f"HTTP {status}: the answer is not JSON, or not complete")
     if status != 200 or not isinstance(data, dict) or data.get("errors"):
         return Unseen(f"HTTP {status}: the server refused the question")
     told = data.get("data")

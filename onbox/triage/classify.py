@@ -15,6 +15,7 @@ from onbox.regex import lazy
 from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
+from onbox.triage.meaning import ROWS as SENTENCES
 from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
 from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.scan import scan
@@ -30,6 +31,9 @@ STALE_SECONDS = 1800.0
 STALE_CADENCES = 10
 LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
+CLOSE_RIVAL = 5  # of what a fault explains
+_BY_SENTENCE = frozenset({"bad-setting", "no-such-file", *(row.id for row in SENTENCES.values())})
+_ANY_CAUSE = lazy(r"\b(?:Assertion|Key|Attribute|Import|NotImplemented)Error\b.{0,40}(?:NoneType|$)|\.so\b")
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
@@ -165,11 +169,22 @@ def _finer_class(cause: Fault, attempt: Attempt, evidence: Evidence) -> str:
 
 
 def _confidence(cause: Fault, decision: Decision) -> str:
-    if cause.severity == PROVEN and cause.row.explains >= BUG:
+    if cause.severity == PROVEN and cause.row.explains >= BUG and not _is_doubtful(cause, decision):
         return "high"
     if cause.severity >= LOGGED and cause.row.explains >= ASKED and not decision.weak:
         return "medium"
     return "medium" if cause.severity == PROVEN and cause.row.explains >= DEATH else "low"
+
+
+def _is_doubtful(cause: Fault, decision: Decision) -> bool:
+    """Whether another reading is possible: a class that was read from a sentence, an exception that may come of
+    anything, another fault that explains as much.
+    """
+    if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and _ANY_CAUSE.search(cause.text)):
+        return True
+    return any(
+        fault.severity == PROVEN and fault.row.explains >= cause.row.explains - CLOSE_RIVAL for fault in decision.others
+    )
 
 
 # -- 3. how the process ended

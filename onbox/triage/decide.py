@@ -10,8 +10,9 @@ from onbox.triage.claims import outlives_success
 from onbox.triage.last_words import last_words
 from onbox.triage.layers import explained_by
 from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
-from onbox.triage.rows import BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
+from onbox.triage.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
 from onbox.triage.rules import ROWS
+from onbox.triage.series import series_fault
 from onbox.triage.signs import lost_loss
 from onbox.triage.tracebacks import SHUTDOWN
 
@@ -64,7 +65,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     if cut is not None and not _survived(cut, attempt, dead=dead, well=well):
         live.append(cut)
-    lost = _lost(attempt)
+    lost = _lost(attempt) or series_fault(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1]:
         words = last_words(attempt, record.tail)
@@ -104,8 +105,8 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is not None and after <= 1 and not went_on:
         return _is_shutdown_noise(fault, well=well)
-    if fault.severity < PROVEN and (well or (attempt.reached_end and fault.row.explains <= SUMMARY)):
-        return True
+    if fault.severity < PROVEN and (well or (attempt.reached_end and fault.row.explains <= ASKED)):
+        return True  # what ends its helpers when its own work is done
     if fault.row.explains == DIVERGED and fault.severity > WEAK and attempt.lost is not None:
         return False
     if fault.severity == PROVEN and not fault.handled:

@@ -13,20 +13,18 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
-from onbox.triage.meaning import ROWS, UNDECIDED, meaning_of
+from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, UNDECIDED, meaning_of
 from onbox.triage.record import LOGGED, Fault
 
 if TYPE_CHECKING:
     from onbox.logs.model.lines import Message
-    from onbox.triage.meaning import Meaning
     from onbox.triage.record import Attempt, Seen
     from onbox.triage.rows import Row
 
 LOOKED_AT = 5  # last lines
-CLEAR = 4  # words of a meaning that need no word of stopping beside them
 STOPS = lazy(
     r"\b(?:abort(?:ing|ed)|giving up|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
-    r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
+    r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:e|ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
     r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
     r"|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
     re.IGNORECASE,
@@ -37,6 +35,8 @@ _NOTHING_WRONG = lazy(
     re.IGNORECASE,
 )
 _SAYS_ERROR = lazy(r"^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)", re.IGNORECASE)
+_OWN_NAME = lazy(r"^((?:[A-Z][a-z]{1,30}){2,6}): (\S.*)$")  # an exception of the program's own, without "Error"
+_FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"\b(?:exit(?:ed|ing)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b.{0,20}?"
     r"\b(\d{1,3})\W{0,3}$",
@@ -55,13 +55,19 @@ _OF_CODE = {
 def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     if attempt.success is not None:
-        return None
+        return _ended_by_somebody(attempt, tail)
     vague: Fault | None = None
+    stops, previous = False, ""
     for line in reversed(tail[-LOOKED_AT:]):
         said = message(line.text)
+        form = "".join(filter(str.isalpha, said.text))
+        if form == previous and any(map(str.isdigit, said.text)):
+            break  # the same again with other numbers: a loop
+        previous = form
         if progress_of(line.text, said) and (attempt.steps.is_habit(line.text) or not _is_clear(said.text)):
             break
-        row = _row_of(said, line.text)
+        stops = stops or bool(STOPS.search(said.text))
+        row = _row_of(said, line.text, stops=stops, is_last=line is tail[-1])
         if row is not None:
             return _fault(row, line, attempt)
         vague = vague or _by_code(line, attempt)
@@ -70,16 +76,33 @@ def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
     return vague
 
 
+def _ended_by_somebody(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
+    """Beside a word of success: that a person or the machine's owner stopped the program before its end."""
+    if attempt.reached_end:
+        return None
+    for line in tail[-LOOKED_AT:]:
+        said = message(line.text)
+        found = meaning_of(said.text) if STOPS.search(said.text) else None
+        if found is not None and found.failure_class in ("user_interrupt", "preempted") and not found.rivals:
+            return _fault(ROWS[found.failure_class], line, attempt)
+    return None
+
+
 def _is_clear(text: str) -> bool:
     found = meaning_of(text)
     return found is not None and found.score >= CLEAR
 
 
-def _row_of(said: Message, text: str) -> Row | None:
+def _row_of(said: Message, text: str, *, stops: bool, is_last: bool) -> Row | None:
     if _is_harmless(said, text):
         return None
-    found = meaning_of(said.text)
-    if found is None or not _is_meant(found, said):
+    own = _OWN_NAME.match(said.text)
+    ends = is_last and _FAILS.search(said.text)
+    enough = ENOUGH if stops or ends else SURE
+    found = meaning_of(own[2], own[1]) if own else meaning_of(said.text, enough=enough)
+    if found is None:
+        return None
+    if not (stops or ends or own or said.level in BAD_LEVELS or (said.level is None and found.score >= CLEAR)):
         return None
     return UNDECIDED if found.rivals else ROWS[found.failure_class]
 
@@ -95,16 +118,11 @@ def _complains(said: Message, text: str) -> bool:
     return bool(_SAYS_ERROR.search(said.text)) and not _is_harmless(said, text)
 
 
-def _is_meant(found: Meaning, said: Message) -> bool:
-    if STOPS.search(said.text):
-        return True
-    return said.level in BAD_LEVELS or (said.level is None and found.score >= CLEAR)
-
-
 def _by_code(line: Seen, attempt: Attempt) -> Fault | None:
     found = _CODE.search(line.text)
-    name = _OF_CODE.get(int(found[1])) if found else None
-    return _fault(BY_ID[name], line, attempt) if name else None
+    if found is None or int(found[1]) == 0:
+        return None
+    return _fault(BY_ID[_OF_CODE.get(int(found[1]), "launcher")], line, attempt)
 
 
 def _fault(row: Row, line: Seen, attempt: Attempt) -> Fault:

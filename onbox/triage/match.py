@@ -29,7 +29,8 @@ PROGRESS_MAY_SAY = (
     "aborted",
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
-VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "launcher")
+VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level")
+_OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
 _SHARED_MEMORY = lazy(
@@ -45,6 +46,7 @@ _OWN_PIPE = lazy(r"multiprocessing/(?:connection|managers|queues|reduction|pool|
 _OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
 )
+_ENVIRON = lazy(r"\bos\.environ\b|\benviron\[|<frozen os>|/os\.py __getitem__")
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
 
 
@@ -91,6 +93,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "settings-library",
     ),
     (("exception",), (), lambda trace: trace.mentions(READS_CONFIG, last=2), "settings-library"),
+    (("defect",), ("KeyError",), lambda trace: trace.mentions(_ENVIRON, last=1), "settings-library"),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
     (
         ("defect", "exception", "bad-setting"),
@@ -211,15 +214,21 @@ def _is_quoted(row: Row, text: str) -> bool:
 def by_meaning(row: Row, said: str, named: tuple[str, str] | None) -> Row:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     name = named[0].rsplit(".", 1)[-1] if named else ""
-    vague = (
-        row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING) or (row.id == "usage" and name == "OSError")
-    )
-    if not vague or (row.id == "launcher" and named):
+    is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
+    is_setting = row.id == "bad-setting"
+    if not (is_vague or is_setting):
         return row
-    found = meaning.meaning_of(named[1] if named else said, name)
-    if found is None:
+    enough = meaning.CLEAR if is_setting else meaning.SURE
+    found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
+    if found is None or (is_setting and found.failure_class not in _OF_THE_BOX):
         return row
     return meaning.UNDECIDED if found.rivals else meaning.ROWS[found.failure_class]
+
+
+def by_words(said: str) -> Row | None:
+    """The class that an error of the log speaks of, where no rule knows it."""
+    found = meaning.meaning_of(said, enough=meaning.CLEAR)
+    return None if found is None or found.rivals else meaning.ROWS[found.failure_class]
 
 
 def in_context(row: Row, named: tuple[str, str] | None, trace: Trace | None) -> Row:

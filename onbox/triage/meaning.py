@@ -15,6 +15,7 @@ from onbox.triage.rows import ASKED, CAUSE, DIVERGED, PEER, Row, compiled
 
 TEXT_LIMIT = 400
 ENOUGH = 2  # words: one thing and one trouble
+CLEAR = 4  # words that need no other sign
 SURE = 3  # words of a sentence that is not an exception of the program's own
 
 
@@ -67,7 +68,7 @@ THEMES: tuple[Theme, ...] = (
         r"|disconnect\w*|broken pipe|closed|down|no (?:answer|response|route|reply)"
         r"|not (?:respond\w*|reachable|answer\w*)"
         r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
-        r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail\w* after|exhausted|retry limit",
+        r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
     ),
     Theme(
         "auth_error",
@@ -138,7 +139,8 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "data_error",
         r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
-        r"|manifest|features?|corpus|line \d+|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
+        r"|manifest|features?|corpus|files?|topology|geometry|mesh|coordinates|genome|line \d+"
+        r"|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb|xml)",
         rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric"
@@ -179,10 +181,11 @@ THEMES: tuple[Theme, ...] = (
         "nccl_or_distributed",
         r"ranks?|barriers?|collectives?|all ?reduce|all ?gather|broadcast|rendezvous|process group|peers?|mpi"
         r"|nccl|gloo|ucx|quorum|communicators?|world size|stragglers?|heartbeats?|coordinator|leader|replicas?"
-        r"|followers?|workers?|ring",
+        r"|followers?|ring",
         r"never (?:arriv\w+|came|reached|joined|answered|reported)|time[ds]? ?out|timeout|lost"
         r"|not (?:respond\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
-        r"|closed|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
+        r"|closed|no (?:answer|response|reply|word)"
+        r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
         1,
     ),
     Theme(
@@ -214,12 +217,13 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "port_in_use",
         r"ports?|address|bind|sockets?|listen\w*",
-        r"in use|taken|occupied|already|busy|bound|held by",
+        r"(?:fail\w*|cannot|could not|unable) to bind|cannot bind|in use|taken|occupied|already|busy|bound|held by",
         2,
     ),
     Theme(
         "user_interrupt",
-        r"user|ctrl c|operator|keyboard|sigint|by hand|manual\w*|admin\w*|person|owner",
+        r"user|q pressed|as (?:asked|requested)|on request"
+        r"|ctrl c|operator|keyboard|sigint|by hand|manual\w*|admin\w*|person|owner",
         r"interrupt\w*|stop\w*|cancel\w*|abort\w*|request\w*|pressed|asked|quit|kill\w*",
         1,
     ),
@@ -278,8 +282,10 @@ def _words(words: str) -> re.Pattern[str]:
     return compiled(rf"(?<![\w.])(?:{words})(?![\w])")
 
 
-def meaning_of(sentence: str, name: str = "") -> Meaning | None:
-    """What a sentence says, None if it names no thing with its trouble. name: of the exception it is the message of."""
+def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
+    """What a sentence says, None if it names no thing with its trouble. name: of the exception it is the message of.
+    enough: so many words it has to name.
+    """
     if _SLIP.search(sentence):
         return None
     last = name.rsplit(".", 1)[-1]
@@ -288,7 +294,7 @@ def meaning_of(sentence: str, name: str = "") -> Meaning | None:
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())
-    if best < (ENOUGH if own_name else SURE):
+    if best < (ENOUGH if own_name else enough):
         return None
     leaders = [failure_class for failure_class, score in scores.items() if score == best]
     return Meaning(leaders[0], tuple(leaders[1:]), best)

@@ -109,7 +109,7 @@ COLLECTIVE: tuple[Row, ...] = (
         r"|get|store|tcpstore)\b.{0,20}(?:timeout|timed out).{0,60}|(?:connection (?:reset"
         r"|closed) by (?:remote )?peer).{0,80}(?:rank|store|tcp|gloo)"
         r"|collective ops is aborted|(?<!details = \")failed to connect to all addresses|MPI_ERR\w{0,24}"
-        r"|MPI_ABORT was invoked"
+        r""
         r"|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost"
         r"|UCX\s{1,8}(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError"
         r"|ibv_.{1,60}(?:fail|error)"
@@ -202,8 +202,8 @@ LAUNCHERS: tuple[Row, ...] = (
         "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
         "|processraised"
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
-        "|pending unfinished|errored|destroyed|make",
-        r"ChildFailedError"
+        "|pending unfinished|errored|destroyed|make|mpi_abort",
+        r"ChildFailedError|MPI_ABORT was invoked"
         r"|^make(?:\[\d{1,20}\])?: \*\*\* .{0,160}\berror \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"

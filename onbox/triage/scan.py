@@ -10,6 +10,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import Message, blocks, hosted, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import Beginning, begins_run, is_explicit
 from onbox.regex import lazy
@@ -19,6 +20,7 @@ from onbox.triage.match import (
     BY_ID,
     PROGRESS_MAY_SAY,
     by_meaning,
+    by_words,
     holds_a_word,
     in_context,
     match_row,
@@ -42,6 +44,7 @@ MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a fo
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FAULTS_KEPT = 400
+LOOP_LINES = 4  # alike, before they are a loop
 TAIL = 12  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
@@ -58,6 +61,7 @@ class Scanner:
         self.attempt = Attempt(None, explicit=False)
         self.before: Attempt | None = None
         self.known: dict[bytes, int] = {}
+        self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
         self.looks: dict[bytes, int] = {}
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
@@ -100,6 +104,8 @@ class Scanner:
                 self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
                 self._note_progress(number, line, look)
+            elif not look and len(self.loops) < FORMS_KEPT:
+                self._look_for_loop(form, line)
             if look & LOST:
                 self._note_loss(number, line)
             if look & CLOSE or self.traces or self.awaited is not None:
@@ -110,6 +116,17 @@ class Scanner:
             self._ask_user(numbered)
         self.lines = numbered[-1][0]
         self._note_end(numbered)
+
+    def _look_for_loop(self, form: bytes, line: bytes) -> None:
+        """What is said again and again with a rising number is a loop's line, whatever its words."""
+        before = self.loops.get(form)
+        if before is None:
+            self.loops[form] = [line]
+            return
+        if len(before) < LOOP_LINES:
+            before.append(line)
+            if len(before) == LOOP_LINES and rises([readable(one) for one in before]):
+                self.known[form] = PROGRESS
 
     def _note_progress(self, number: int, line: bytes, look: int) -> None:
         attempt = self.attempt
@@ -146,6 +163,7 @@ class Scanner:
             self.before = old
         self.attempt = Attempt(at, explicit=explicit)
         self.deadly = False
+        self.previous_progress = b""
         self.beginning.again.clear()
         self.looks.clear()
         self.close_looks = 0
@@ -349,6 +367,8 @@ class Scanner:
         )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
+        if row is None and said.level in BAD_LEVELS and not handled:
+            row = by_words(said.text)
         if row is None:
             return
         row = by_meaning(in_context(row, named, trace), said.text, named)

@@ -12,7 +12,7 @@ from onbox.regex import lazy
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
-    r"|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
+    r"|cycle|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
     r"|item|image|video|clip|page|query|question|page|tick)s?"
 )
 PROGRESS = lazy(
@@ -109,6 +109,8 @@ EXHAUSTED = lazy(
 SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
+    r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying|skipp\w{1,4}"
+    r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
     r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)"
     r"|optional)\b.{0,60}$",
     re.IGNORECASE,

@@ -70,7 +70,7 @@ def run_silence(args: argparse.Namespace) -> int:
     try:
         seconds = parse_duration(args.duration)
     except ValueError as error:
-        raise Trouble(Exit.USAGE, f"{args.duration!r} is no duration: {error}") from error
+        raise Trouble(Exit.USAGE, f"{args.duration!r} is not a duration: {error}") from error
     until = wall() + seconds if seconds else None
     _change(memory, key, lambda before: before._replace(silenced_until=until), "silence", args.duration)
     shown = time.strftime("until %Y-%m-%d %H:%M", time.localtime(until)) if until else "no more"

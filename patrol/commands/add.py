@@ -85,7 +85,7 @@ def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
     if problem is not None:
         raise Trouble(Exit.USAGE, f"--name {name!r}: wanted {problem}")
     if args.host.startswith("-") or not args.host.strip():
-        raise Trouble(Exit.USAGE, f"{args.host!r} is no host")
+        raise Trouble(Exit.USAGE, f"{args.host!r} is not a host")
     same = [box for box in settings.config.boxes if box.name == name]
     if same:
         raise Trouble(

@@ -28,7 +28,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     examples = " or ".join(f"{PARTS[one].job_example} ({one})" for one in CLUSTERS)
     group.add_argument("--backend", choices=CLUSTERS, help="what answers there")
     group.add_argument("--job", action="append", default=[], metavar="ID", help=f"a job to look at, such as {examples}")
-    group.add_argument("--token", metavar="REFERENCE", help="env:NAME or file:PATH; cron knows no variables of yours")
+    group.add_argument(
+        "--token", metavar="REFERENCE", help="env:NAME or file:PATH; cron does not know your shell's variables"
+    )
 
 
 def is_cluster(args: argparse.Namespace) -> bool:

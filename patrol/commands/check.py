@@ -131,7 +131,9 @@ def check_cluster(settings: Settings, box: BoxSettings) -> Iterator[Item]:
         return
     yield Item("controller", Severity.OK, f"answers, and takes the token; {snapshot.taken_seconds:.2f} s for all jobs")
     if (box.token or "").startswith("env:"):
-        yield Item("token", Severity.WARNING, f"it is {box.token}", "cron knows no variables of yours: use file:PATH")
+        yield Item(
+            "token", Severity.WARNING, f"it is {box.token}", "cron does not know your shell's variables: use file:PATH"
+        )
     for run in observed(snapshot.runs) or ():
         word = run.scheduler
         if isinstance(word, Unseen | Absent):

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_known(word: str, memory: Memory, box: str, name: str | None) -> None:
-    """That nothing is told of a name that no tick ever saw is no history."""
+    """That nothing is told of a name that no tick ever saw is not a history."""
     known = sorted(memory.recall().runs)
     if not any(key[0] == box and name in (None, key[1]) for key in known):
         names = ", ".join("/".join(key) for key in known if key[1]) or "none"

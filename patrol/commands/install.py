@@ -146,10 +146,10 @@ def _who_is_not_told(settings: Settings, job: Job) -> list[str]:
     targets = [target for target in settings.config.notify.targets if wants(target)]
     withheld = [one.key for one in settings.withheld if one.key.partition(".")[0] == "notify"]
     if not targets:
-        why = "names no target that is told of a patrol"
+        why = "names no target for messages of the patrol"
         why = "is not accepted here yet: onbox trust" if withheld else why
         return [
-            f"nobody will be told: [notify] in {where} {why}",
+            f"no message can be sent: [notify] in {where} {why}",
             '  for example urls = ["file:~/.config/onbox/webhook"]; send a test message: onbox notify test',
         ]
     said = []
@@ -159,8 +159,8 @@ def _who_is_not_told(settings: Settings, job: Job) -> list[str]:
         except NotSet as problem:
             said.append(f"{target.name} will not be told by cron: {problem}; cron knows file:PATH only")
     if len(said) == len(targets):
-        said.append("so nobody will be told")
-    return [safe_line(line) for line in said] or ["a test message to everybody who is told: onbox notify test"]
+        said.append("so no message will be sent")
+    return [safe_line(line) for line in said] or ["a test message to every target: onbox notify test"]
 
 
 def run_uninstall(args: argparse.Namespace) -> int:

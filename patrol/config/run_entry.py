@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def origin_of(box: BoxSettings, look: RunLook) -> str | None:
     """Of a run that was seen: the box's project, or one of its watches. None: it is of neither, as far as is known.
 
-    The host is no part of it: a project that is not there on another machine is missed.
+    The host is not part of it: a project that is not there on another machine is missed.
     """
     if look.managed:
         return _project(box)

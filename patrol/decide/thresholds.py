@@ -81,7 +81,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("linger", "linger_seconds", _SPAN, _S, "a process may live on for this long after its proof of success"),
     Threshold("unreachable_looks", "unreachable_looks", _COUNT, "looks in a row", "from then on a box that does not answer is believed to be away"),
     Threshold("gone_looks", "gone_looks", _COUNT, "looks in a row", "how often a run must be seen without process and marker to be called dead"),
-    Threshold("repeats", "repeat_count", _COUNT, "attempts", "the same failure so often is no accident"),
+    Threshold("repeats", "repeat_count", _COUNT, "attempts", "the same failure so often is not an accident"),
     Threshold("retries", "retries_count", _COUNT, "retries", "a stage that was retried so often is degraded"),
     Threshold("slow_percent", "slow_percent", _percent, _P, "throughput so far below its own baseline has collapsed"),
     Threshold("slow_ticks", "slow_ticks", _COUNT, "ticks in a row", "for so long, or it was a checkpoint or an evaluation"),

@@ -66,7 +66,7 @@ def fresh_age(scene: RunScene) -> float | None:
 
 
 def opinion(scene: RunScene) -> Opinion | None:
-    """What the tracker says of the run's life; None: it has no say (none is known, or nobody asked it)."""
+    """What the tracker says of the run's life; None: it has no say (none is known, or it was not asked)."""
     tracker = current(scene)
     if tracker is None:
         return None
@@ -142,7 +142,7 @@ def unsynced(scene: RunScene) -> tuple[TrackerLook, ...]:
 
 
 def lost_loss(scene: RunScene) -> str | None:
-    """The newest loss at the tracker where it is no number (`nan`, `inf`); None: it is one, or is not known."""
+    """The newest loss at the tracker where it is not a number (`nan`, `inf`); None: it is one, or is not known."""
     tracker = current(scene)
     run = observed(best(tracker)[0]) if tracker is not None else None
     return run.loss if run is not None and isinstance(run.loss, str) else None

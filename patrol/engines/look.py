@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import RunLook, Snapshot
 
 CLUSTER_SECONDS = 10.0  # all questions of one look together, where the box's deadline is not shorter
-NO_HOST = Absent("a cluster is no machine")
+NO_HOST = Absent("a cluster is not a machine")
 
 
 def look_at_cluster(box: BoxSettings, settings: Settings, known: Memories, now: float) -> tuple[Snapshot, Memories]:

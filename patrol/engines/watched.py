@@ -69,7 +69,7 @@ def look_of(
 
 
 def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
-    """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is no end."""
+    """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is not an end."""
     word = told.word
     if not isinstance(word, Absent):
         return word
@@ -77,7 +77,7 @@ def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
         return Absent("its engine does not know it: is the id right?")
     if known.session != session:
         return Absent("its head was restarted and has lost it; its processes may live on")
-    return Absent("its engine knew it and knows it no more: somebody removed it there")
+    return Absent("its engine no longer knows it: it was removed there")
 
 
 def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Scheduler]:

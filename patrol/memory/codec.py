@@ -76,7 +76,7 @@ def look_to_text(look: Any) -> str:
 
 
 def look_from_text(text: str | None) -> Snapshot | None:
-    """The inverse of `look_to_text`; None for what is no look."""
+    """The inverse of `look_to_text`; None for what is not a look."""
     data = parse_object(text) or {}
     name = "Unreachable" if "reason" in data else "BoxLook"
     try:
@@ -105,7 +105,7 @@ def progress_from_data(data: object) -> Progress | None:
 
 
 def verdict_from_text(text: str) -> Verdict | None:
-    """The inverse of `verdict_to_text`; None for what is no verdict."""
+    """The inverse of `verdict_to_text`; None for what is not a verdict."""
     try:
         found: Verdict = from_plain("Verdict", parse_object(text), _kinds())
     except Amiss:

@@ -13,7 +13,7 @@ from onbox.contract.json_text import parse_json
 from onbox.redact import redact
 
 ENVIRONMENTS = ("env", "environment")
-TEXT_LIMIT = 8192  # of one text, or of a line that is no JSON: patterns run over it
+TEXT_LIMIT = 8192  # of one text, or of a line that is not JSON: patterns run over it
 _HEAD_END = ', "stages": ['  # how the first line of run.json goes on
 
 

@@ -163,7 +163,7 @@ class Memory:
         try:
             os.close(open_own(self.path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK))
             if not stat.S_ISREG(os.stat(self.path).st_mode):
-                raise _Foreign("is no file")
+                raise _Foreign("is not a file")
         except IsADirectoryError as error:
             raise _Foreign("is a folder") from error
         except OSError as error:

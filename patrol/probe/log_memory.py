@@ -25,7 +25,7 @@ HELD_BYTES = 1 << 13
 def follow(place: LogPlace | None, path: str, news: News, *, new_attempt: bool = False) -> LogPlace:
     """The place behind the new bytes.
 
-    new_attempt: the run's processes are others than at the last look: lines from before it are no news of this one.
+    new_attempt: the run's processes are others than at the last look: lines from before it are not news of this one.
     """
     known = None if is_another(place, path, news) else place
     window, held = (b"", b"") if known is None or new_attempt else (known.window, known.held)

@@ -210,7 +210,7 @@ def _end(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -> 
     if marker is None:
         fields["done"] = Absent("no CHAIN_DONE")
     elif not isinstance(marker, Marker):
-        fields["done"] = Unseen(f"CHAIN_DONE is no proof: {marker.reason}")
+        fields["done"] = Unseen(f"CHAIN_DONE does not count: {marker.reason}")
     elif marker.run_id != manifest.run_id:
         fields["done"] = Absent("CHAIN_DONE is of another run")
     else:

@@ -75,7 +75,7 @@ def minify(head: tuple[str, ...], tail: str = "") -> Small:
 
 
 def _short_names() -> Iterator[str]:
-    """Names that are no command's: one capital letter, then a letter and a digit."""
+    """Names that no command has: one capital letter, then a letter and a digit."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     yield from letters.upper()
     for digit in "0123456789":

@@ -100,7 +100,7 @@ def _box(snapshot: Snapshot | None) -> BoxLook | None:
 
 
 def utc(at: float) -> str:
-    """As the other records write times; a time beyond the calendar is no reason to fail."""
+    """As the other records write times; a time beyond the calendar is not a reason to fail."""
     try:
         return datetime.fromtimestamp(at, tz=timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):

@@ -79,5 +79,5 @@ def script_with_values(script: str, values: Sequence[str], *, line: bool = False
 
 
 def client_environment() -> dict[str, str]:
-    """The caller's, without any way to ask: there is no terminal, and the window that asks is no window."""
+    """The caller's, without any way to ask: there is no terminal, and the window that asks is not a window."""
     return {**os.environ, "SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}

@@ -128,6 +128,16 @@ class Connection:
         with suppress(OSError):
             os.write(self._stdin.fileno(), data)
 
+    def say_last(self, data: bytes) -> None:
+        """Any number of bytes to the remote side of a `line`, once its first words have gone out, and then the end of
+        its input; sent while `read` and `wait` are called.
+        """
+        self._line = False
+        if self._ended or self._stdin.closed:
+            return
+        self._unsent = memoryview(data)
+        self._selector.register(self._stdin, selectors.EVENT_WRITE)
+
     def wait(self, seconds: float) -> None:
         """Until `read` has something to do, at most so long. Also wakes to send, and for stderr."""
         if not self._ended:

@@ -39,7 +39,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("late", "the box began to answer and did not end in time", "a disk or a start-up file of the account hangs; log in and look"),
     Reason("cut", "the answer was cut off in the middle", "the link broke; it is tried again at the next tick"),
     Reason("flood", "it sends more than anybody asked for", "something there floods the connection: log in and look at the account's start-up files"),
-    Reason("defect", "this patrol failed at what the box answered", "tell its makers, with the report that is named; the other boxes are looked at as ever"),
+    Reason("defect", "this patrol failed at what the box answered", "tell its makers, with the report that is named; the other boxes are looked at as always"),
     Reason("untrusted", "the configuration says a way there that nobody has accepted here", "see it, and accept it if it is yours: onbox trust", lasting=True),
     Reason("unknown", "ssh failed for a reason that is not known here", "read its words"),
 )  # fmt: skip

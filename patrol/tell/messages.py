@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.config.trust_keys import hash_of
 from onbox.contract.json_text import parse_json
 from onbox.contract.notify_targets import notify_to_dict
 from onbox.contract.paths import RunPaths
@@ -24,15 +26,21 @@ from onbox.notify.targets import read_standing
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, pause, utc_text
 from onbox.system.files import StateNotWritten, read_file, replace_file
-from patrol.tell.news import Known, Told, find_news, for_target, notice_of, wants
+from onbox.trust import not_accepted
+from patrol.tell.news import Known, Told, daily_news, find_news, for_target, wants
+from patrol.tell.words import notice_of, withheld_notice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
+    from onbox.contract.notices import Notice
     from onbox.contract.notify_targets import Target
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.tell.news import News
+
+    Draft: TypeAlias = Callable[[str, str], Notice | None]  # target and id of the message; None: it is not told
 
 FOLDER, KNOWN_FILE = "notices", "known.json"
 SCHEMA = 1
@@ -64,7 +72,7 @@ def speak(
         _write_terms(settings, paths)
         book, troubles = _read_book(paths)
         _put_in(outbox, book.messages)
-        fresh = _next(settings, judged, book, targets, now) if targets else book
+        fresh = _next(settings, judged, book, targets, now, unattended=unattended) if targets else book
         if fresh != book:
             replace_file(f"{paths.root}/{KNOWN_FILE}", _render(fresh))
             _put_in(outbox, fresh.messages)
@@ -82,29 +90,56 @@ def paths_of(settings: Settings) -> RunPaths:
     return RunPaths(os.path.join(settings.state, FOLDER))
 
 
-def _next(settings: Settings, judged: Sequence[BoxJudged], book: Book, targets: Sequence[Target], now: float) -> Book:
+def _next(
+    settings: Settings,
+    judged: Sequence[BoxJudged],
+    book: Book,
+    targets: Sequence[Target],
+    now: float,
+    *,
+    unattended: bool,
+) -> Book:
+    """The book after this tick. The daily message, and that keys are not accepted, are told by ticks of a timer: a
+    person is there and reads it.
+    """
     whole = {box.box.name for box in judged} >= {box.name for box in settings.config.boxes}
-    found, known = find_news(judged, book.known, now, whole=whole)
-    messages = _messages(settings, found, targets, book.number, now)
-    number = book.number + len(found)
-    return Book(known, number, messages if found else book.messages)
+    terms = settings.patrol
+    found, known = find_news(judged, book.known, now, whole=whole, per_day=terms.alerts_per_day)
+    if unattended and whole and terms.digest_minute is not None:
+        daily, known = daily_news(judged, known, now, terms.digest_minute)
+        found += [daily] if daily is not None else []
+    host = os.uname().nodename
+    drafts: list[Draft] = [partial(_draft, news, settings.folder, host, now) for news in found]
+    if unattended:
+        withheld = hash_of(settings.withheld) if settings.withheld else ""
+        if withheld and withheld != known.withheld:
+            drafts.append(partial(_draft_withheld, settings, host, now))
+        known = known._replace(withheld=withheld)
+    messages = _messages(settings, drafts, targets, book.number, now)
+    return Book(known, book.number + len(drafts), messages if drafts else book.messages)
+
+
+def _draft(news: News, folder: str, host: str, now: float, target: str, id_: str) -> Notice | None:
+    mine = for_target(news, target)
+    return None if mine is None else notice_of(mine, id_, folder=folder, host=host, now=now)
+
+
+def _draft_withheld(settings: Settings, host: str, now: float, _target: str, id_: str) -> Notice:
+    where = settings.config_path or settings.folder
+    return withheld_notice(id_, not_accepted(where, settings.withheld), folder=settings.folder, host=host, now=now)
 
 
 def _messages(
-    settings: Settings, found: Sequence[News], targets: Sequence[Target], number: int, now: float
+    settings: Settings, drafts: Sequence[Draft], targets: Sequence[Target], number: int, now: float
 ) -> tuple[Message, ...]:
     origin = hashlib.sha256(os.fsencode(settings.state)).hexdigest()[:12]
-    host = os.uname().nodename
     messages = []
-    for place, news in enumerate(found, number + 1):
+    for place, draft in enumerate(drafts, number + 1):
+        id_ = f"msg_patrol_{origin}_{int(now)}_{place}"
         for target in targets:
-            mine = for_target(news, target.name)
-            if mine is None:
-                continue
-            id_ = f"msg_patrol_{origin}_{int(now)}_{place}"
-            notice = without_secrets(notice_of(mine, id_, folder=settings.folder, host=host, now=now))
-            plain = target._replace(attach_log_bytes=0)  # a log lies on the box
-            messages.append(Message(Name(place, target.name), utc_text(now), plain, notice))
+            if (notice := draft(target.name, id_)) is not None:
+                plain = target._replace(attach_log_bytes=0)  # a log lies on the box
+                messages.append(Message(Name(place, target.name), utc_text(now), plain, without_secrets(notice)))
     return tuple(messages)
 
 
@@ -160,9 +195,18 @@ def _not_delivered(outbox: Outbox, book: Book) -> list[str]:
 
 
 def _render(book: Book) -> bytes:
-    told = [[*key, *one] for key, one in book.known.told.items()]
+    known = book.known
     messages = {message.name.text: json.loads(render_message(message)) for message in book.messages}
-    data = {"schema": SCHEMA, "number": book.number, "told": told, "done": book.known.done, "messages": messages}
+    data = {
+        "schema": SCHEMA,
+        "number": book.number,
+        "told": [[*key, *one] for key, one in known.told.items()],
+        "done": known.done,
+        "told_at": [[*subject, times] for subject, times in known.told_at.items()],
+        "digest_at": known.digest_at,
+        "withheld": known.withheld,
+        "messages": messages,
+    }
     return json.dumps(data).encode("ascii")
 
 
@@ -185,8 +229,8 @@ def _new_book(paths: RunPaths) -> Book:
 
 def _parse(data: dict[str, Any]) -> Book:
     told = {
-        (str(box), str(run)): Told(int(rank), tuple(map(str, rules)), str(of))
-        for box, run, rank, rules, of in data["told"]
+        (str(box), str(run)): Told(int(rank), tuple(map(str, rules)), str(of), *map(bool, passing[:1]))
+        for box, run, rank, rules, of, *passing in data["told"]
     }
     messages = []
     for text, one in data["messages"].items():
@@ -195,4 +239,14 @@ def _parse(data: dict[str, Any]) -> Book:
         if message is None or isinstance(message, Damaged):
             raise ValueError(text)
         messages.append(message)
-    return Book(Known(told, tuple(map(str, data["done"]))), int(data["number"]), tuple(messages))
+    known = Known(
+        told,
+        tuple(map(str, data["done"])),
+        {
+            (str(box), str(run), str(rule)): tuple(map(float, times))
+            for box, run, rule, times in data.get("told_at", ())
+        },
+        float(data.get("digest_at", 0.0)),
+        str(data.get("withheld", "")),
+    )
+    return Book(known, int(data["number"]), tuple(messages))

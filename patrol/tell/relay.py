@@ -104,7 +104,7 @@ def read_stdin(places: Sequence[str]) -> bytes:
 
 
 def parse_waiting(answer: Answer | NoAnswer, box: str, runs: Sequence[str]) -> list[Waiting] | NoAnswer:
-    """The notices in an answer, oldest first per run; what is no notice is left out."""
+    """The notices in an answer, oldest first per run; what is not a notice is left out."""
     if isinstance(answer, NoAnswer):
         return answer
     found: list[Waiting] = []

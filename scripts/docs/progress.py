@@ -22,7 +22,7 @@ exactly, and `no progress shown` where there is none.
   5,155`).
 - Bars named after validation, prediction, loading, downloading, tokenising are the progress only if nothing else is
   shown.
-- Ranks, shards, folds, attempts, patience counters, accuracies and sizes of memory are no progress.
+- Ranks, shards, folds, attempts, patience counters, accuracies and sizes of memory are not progress.
 - `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact
   maximum.
 

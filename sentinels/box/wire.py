@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 MARK = b"@s "
-LINE_LIMIT_BYTES = 2 << 20  # a line that is longer is no line of ours
+LINE_LIMIT_BYTES = 2 << 20  # a line that is longer is not a line of ours
 DIGITS_LIMIT = 19
 LAST_SECOND = 253402300799.0  # of the year 9999, since the epoch
 

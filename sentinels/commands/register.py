@@ -54,7 +54,7 @@ def run_list(args: argparse.Namespace) -> int:
         age = format_duration(row["age_seconds"])
         print(f"{row['id']}  pid {row['pid']:<8} age {age:<7} {left:<16} {contact:<22} {targets}")
     if not rows:
-        print("nobody waits")
+        print("nothing waits")
     return Exit.LANDED
 
 
@@ -81,7 +81,7 @@ def run_stop(args: argparse.Namespace) -> int:
     missing = [name for name in args.names if not any(_is_named(one, [name]) for one in standings)]
     if missing or not (args.names or args.everyone):
         raise BadTarget(
-            f"nobody waits for {', '.join(missing)}; see: sentinel list"
+            f"nothing waits for {', '.join(missing)}; see: sentinel list"
             if missing
             else "stop which? wanted: TARGET, ID or --all"
         )
@@ -93,7 +93,7 @@ def _is_named(standing: Standing, names: list[str]) -> bool:
 
 
 def run_reap(_args: argparse.Namespace) -> int:
-    """Clear entries whose process has gone and files that are no entries; end waiters that are frozen."""
+    """Clear entries whose process has gone and files that are not entries; end waiters that are frozen."""
     register, standings = _standings()
     chosen, damaged = [one for one in standings if one.word in ("dead", "over", "frozen")], register.damaged()
     if not chosen and not damaged:

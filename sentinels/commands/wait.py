@@ -169,7 +169,7 @@ def _wait(args: Options) -> int:
     if args.notify:
         require(project.config_path, project.withheld, {TELL})
     if args.notify and not project.config.notify.targets:
-        print("sentinel: --notify: [notify] of onbox.toml names no target, so nobody will be told", file=sys.stderr)
+        print("sentinel: --notify: [notify] of onbox.toml names no target, so no message will be sent", file=sys.stderr)
     places = [find_place(target, settings, os.getcwd()) for target in targets]
     if args.stall_after and not any(_shows_quiet(place) for place in places):
         raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
@@ -210,7 +210,7 @@ def unattended(plan: Plan, settings: Settings, now: float) -> str:
     why = (
         "no timer of the patrol was ever seen here" if standing.timer_stale is None else "the patrol's timer is silent"
     )
-    return f"{why}: over {format_duration(UNATTENDED_SECONDS)} a wait alone is no watch (patrol install)"
+    return f"{why}: over {format_duration(UNATTENDED_SECONDS)} a wait alone is not a watch (patrol install)"
 
 
 def _say(args: Options, finding: Finding, wait: Wait) -> None:

@@ -48,7 +48,7 @@ class EngineWord(NamedTuple):
 
 
 def word_of(answer: str, at: float) -> EngineWord:
-    """The engine's word. answer: what `onbox_engine` printed; an answer that is cut off is no word on any job."""
+    """The engine's word. answer: what `onbox_engine` printed; an answer that is cut off is not a word on any job."""
     jobs = replay_jobs(parse_events(_block(answer, "journal").encode("utf-8", "replace").splitlines(keepends=True)))
     if not jobs.of:
         return EngineWord(RunState.UNKNOWN, "no-jobs", at=at, no_jobs=True)

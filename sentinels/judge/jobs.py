@@ -1,6 +1,6 @@
 """What an engine's word means for one target: a job that is waited for by its id, or the job of a run. Pure.
 
-An engine that could not be asked, that has lost the job or that says a word nobody knows is no end of the job: only
+An engine that could not be asked, that has lost the job or that says a word nobody knows is not an end of the job: only
 the wait's own limit ends such a wait, and says so.
 """
 
@@ -107,7 +107,7 @@ class JobCondition(Noted):
         return self._found(Outcome.STALLED, say, now - age)
 
     def _not_known(self, word: Absent, session: str, now: float) -> Finding | None:
-        """Not known (yet) is no end. One that was known and is so no more can never be told of again."""
+        """Not known (yet) is not an end. One that was known and is so no more can never be told of again."""
         if not self.seen:
             self.tell(f"there is no such job yet: {word.why}", warn=True)
             return None

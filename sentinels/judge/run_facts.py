@@ -1,7 +1,7 @@
 """What the parts of a run directory say: one look as values, and the table that judges it. Pure.
 
 The files are those of docs/format.md. Whether somebody lives is the kernel's word (pid with start time and boot id, and
-file locks), asked on the box; what a file claims is no proof of it.
+file locks), asked on the box; what a file claims is not proof of it.
 """
 
 from __future__ import annotations
@@ -359,5 +359,5 @@ ROWS: tuple[Row, ...] = (
     Row("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
         lambda f, t: Judged(None, f"whether it lives cannot be told ({safe_line(f.runner + ' ' + f.stage)})"),
         "no verdict without the kernel's word"),
-    Row("gone", lambda f, t: True, lambda f, t: _gone(f), "nobody lives and nothing was proved: said after a second look"),
+    Row("gone", lambda f, t: True, lambda f, t: _gone(f), "no process lives and nothing was proved: said after a second look"),
 )  # fmt: skip

@@ -11,8 +11,8 @@ from typing import NamedTuple
 class Pace(NamedTuple):
     """Times in seconds.
 
-    hold: the program on the box ends itself after so long. renew: by then the next connection is begun, so that there
-    is no gap. beat: how often the box says that it is alive; silence: so long without a word is a dead link or a frozen
+    hold: the program on the box ends itself after so long. renew: by then the next connection is begun, so that no gap
+    is left. beat: how often the box says that it is alive; silence: so long without a word is a dead link or a frozen
     shell. ping: how often we tell the box that we are there; deaf: so long without it, and the program there ends.
     race: a login that takes longer gets a second one beside it (twice its usual time where that is longer), so that a
     hanging one delays nothing; patience: a login is given up. short_poll: seconds between short connections, where a

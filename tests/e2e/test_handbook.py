@@ -290,7 +290,7 @@ def test_what_a_person_writes_stands_in_the_record(place: Handbooked) -> None:
     done_box(place)
     place.build()
     written = place.handbook(
-        "log", "--kind", "decision", "--next", "seal", "keep step 5; password=hunter2 is no secret"
+        "log", "--kind", "decision", "--next", "seal", "keep step 5; password=hunter2 is not a secret"
     )
     assert written.returncode == 0, written.stderr
     shown = place.handbook("log", "show", "--kind", "decision").stdout

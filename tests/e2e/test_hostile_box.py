@@ -219,7 +219,7 @@ def honest_build_mib() -> list[float]:
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=list(ANSWERS))
 def test_no_answer_costs_more_than_its_share(place_of_liars: Hostile, honest_mib: list[float], answer: str) -> None:
-    """Within the deadline, with at most 64 MiB more than an honest answer, and the other box is seen as ever."""
+    """Within the deadline, with at most 64 MiB more than an honest answer, and the other box is seen as always."""
     place = place_of_liars
     place.head = f'[patrol]\ndeadline = "{DEADLINE_SECONDS:g}s"\n'
     place.know_two()

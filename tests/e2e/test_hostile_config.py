@@ -88,7 +88,7 @@ def test_no_schedule_is_a_command(cloned: Cloned, schedule: str) -> None:
 
 def test_a_pipe_is_not_a_configuration(cloned: Cloned) -> None:
     os.mkfifo(cloned.project / "onbox.toml")
-    assert cloned.run(*ONBOX, "status").returncode == 64  # there is no run; nobody waits for the pipe
+    assert cloned.run(*ONBOX, "status").returncode == 64  # there is no run; nothing waits for the pipe
 
 
 def test_metrics_go_into_metrics_files_only(cloned: Cloned, tmp_path: Path) -> None:

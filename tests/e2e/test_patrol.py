@@ -79,7 +79,7 @@ def test_how_it_ended_is_said_where_the_log_does_not_tell_why(place: Patrolled, 
     start_chain(box, f"train=echo 'train: 28%| 5660/20000'; {stage}")
     box.wait_for_marker("CHAIN_FAILED")
     said = place.tick()["gpu1/digits"]
-    assert ended in said["say"], "a progress bar is no reason"
+    assert ended in said["say"], "a progress bar is not a reason"
     assert ended in place.patrol("tick").stdout.splitlines()[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -138,18 +139,47 @@ def test_what_cannot_be_delivered_is_said_and_delivered_later_once(place: Patrol
     assert len(server.received) == 1
 
 
+def test_a_receiver_that_fails_and_then_takes_it_gets_each_message_once(place: Patrolled, server: FaultServer) -> None:
+    box = place.add_box("gpu1")
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
+    box.wait_for_marker("CHAIN_FAILED")
+    server.plan += ["500", "500"]
+    look(place)
+    wait_until(lambda: told(server), "the message")
+    look(place)
+    assert len(server.received) == 3, "tried again by itself"
+    assert len({one.id for one in server.received}) == 1
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
+
+
+def test_a_day_without_news_is_one_message_that_all_is_watched(place: Patrolled, server: FaultServer) -> None:
+    running(place.add_box("gpu1"))
+    look(place)
+    assert told(server) == [], "the first one comes at its time"
+    book = place.state / "notices" / "known.json"
+    data = json.loads(book.read_text())
+    book.write_text(json.dumps({**data, "digest_at": data["digest_at"] - 86400}))
+    assert place.patrol("tick").returncode == 0
+    assert told(server) == [], "a person who looks needs none"
+    for _ in range(2):
+        look(place)
+    assert told(server) == [("patrol_digest", "local")]
+    text = server.acknowledged[0].json()["text"]
+    assert text.startswith("· local still watched: 1 running\ngpu1/digits running train ")
+
+
 def test_install_says_when_nobody_will_be_told(place: Patrolled) -> None:
     fake_crontab(place.folder / "cron-bin", place.env)
     place.add_box("gpu1")
-    assert "a test message to everybody who is told: onbox notify test" in install(place)
+    assert "a test message to every target: onbox notify test" in install(place)
     place.head = '[notify]\nurls = ["env:HOOK"]\n'
     place.env["HOOK"] = "http://127.0.0.1:9/x"
     said = install(place)
     assert "HOOK will not be told by cron: the variable HOOK is not set" in said
-    assert "so nobody will be told" in said
+    assert "so no message will be sent" in said
     place.head = ""
     said = install(place)
-    assert "nobody will be told: [notify] in " in said
+    assert "no message can be sent: [notify] in " in said
     assert "onbox notify test" in said
 
 

@@ -119,7 +119,7 @@ def test_metrics_are_whole_and_readable_for_others(place: Patrolled) -> None:
     place.tick()
     place.sshd.start()
     assert 'patrol_box_reached{box="gpu1"} 0.0\n' in path.read_text()
-    assert "patrol_run_progress" not in path.read_text(), "an old number is no number"
+    assert "patrol_run_progress" not in path.read_text(), "an old number is not a number"
 
 
 def test_the_history_is_one_page(place: Patrolled) -> None:

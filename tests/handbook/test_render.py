@@ -52,7 +52,7 @@ def test_facts_that_are_old_are_called_so_in_the_first_line() -> None:
     assert "OLD FACTS" in render(made_facts(old="3h10m")).splitlines()[0]
     assert "old after 2026-11-21 06:03 UTC" in render(made_facts()).splitlines()[0]
     never = made_facts(as_of=None, good_until=None)
-    assert "NOBODY HAS LOOKED" in render(never).splitlines()[0]
+    assert "NOT LOOKED YET" in render(never).splitlines()[0]
 
 
 @pytest.mark.parametrize("number", range(5))

@@ -74,7 +74,7 @@ def test_no_answer_is_not_an_empty_box() -> None:
 
 
 def test_a_training_that_onbox_did_not_start_is_found_where_it_works(tmp_path: Path) -> None:
-    """With the file that its stdout goes to; a worker of it is no training of its own."""
+    """With the file that its stdout goes to; a worker of it is not a training of its own."""
     folder = tmp_path / "it's llm"
     folder.mkdir()
     script = f"train_{tmp_path.name[-6:].strip('_')}.py"
@@ -127,7 +127,7 @@ def test_what_a_run_started_is_that_run_wherever_its_project_lies(tmp_path: Path
     with job(project, ONBOX_RUN_DIR=os.fspath(run)):
         found = look(home)
     assert (os.fspath(project), f"{project}/.onbox") in found.projects
-    assert _in(project, found) == [], "its stage is no training beside it"
+    assert _in(project, found) == [], "its stage is not a training beside it"
 
 
 def test_in_a_named_project_without_runs_what_works_there_is_found(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from patrol.decide.policy import Policy
 from patrol.judge import BoxJudged, Frame, judge
 from patrol.memory.rows import Past
 from patrol.tell import messages as speaking
-from patrol.tell.news import Known, find_news, notice_of
+from patrol.tell.news import Known, find_news
+from patrol.tell.words import notice_of
 from tests.patrol.makers import NOW, TICK, away, box, dead, disk, failure, run
 from tests.patrol.makers import done as done_run
 

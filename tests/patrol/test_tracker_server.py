@@ -96,8 +96,8 @@ FAULTS = {
     "503": "HTTP 503",
     "401": "the key is not accepted",
     "redirect_other": "HTTP 307",
-    "partial": "not whole",
-    "html": "no JSON",
+    "partial": "not complete",
+    "html": "not JSON",
     "huge": "",
 }
 

@@ -158,7 +158,7 @@ def test_a_process_must_be_gone_for_a_while() -> None:
 
 
 def test_a_run_has_gone_since_it_was_first_seen_so() -> None:
-    """What it wrote last may be hours old: that is no time of death."""
+    """What it wrote last may be hours old: that is not a time of death."""
     condition = one("gpu1:digits")
     head = b'{"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": "c", "stage_count": 1, "stages": ['
     status = b'{"stage": "train", "at": "1970-01-01T00:00:10.000Z"}'

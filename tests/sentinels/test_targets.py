@@ -42,7 +42,7 @@ def test_words_are_targets(text: str, kind: Kind, box: str | None, path: str) ->
 
 @pytest.mark.parametrize("text", ["", "gpu1:", "-oProxyCommand=x:/DONE", "a b:/DONE", "gpu1:-x", "gpu1:a b", "x\0y"])
 def test_other_words_are_refused_with_what_is_wanted(text: str) -> None:
-    with pytest.raises(BadTarget, match=r"wanted|cannot be|is no run"):
+    with pytest.raises(BadTarget, match=r"wanted|cannot be|is not a run"):
         parse_target(text)
 
 

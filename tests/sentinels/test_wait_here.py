@@ -326,13 +326,13 @@ def test_waits_are_listed_and_stopped(one_waiter: Waiters) -> None:
     assert 3590 < row["left_seconds"] <= 3600
     assert one_waiter.run("stop", "A").returncode == 0
     assert waiter.wait(5) == -signal.SIGTERM
-    assert one_waiter.run("list").stdout == "nobody waits\n"
+    assert one_waiter.run("list").stdout == "nothing waits\n"
 
 
 def test_stopping_nobody_is_a_usage_error(one_waiter: Waiters) -> None:
     ended = one_waiter.run("stop", "gpu1:digits")
     assert (ended.returncode, ended.stdout) == (64, "")
-    assert "nobody waits for gpu1:digits" in ended.stderr
+    assert "nothing waits for gpu1:digits" in ended.stderr
 
 
 def test_what_crashed_is_reaped(one_waiter: Waiters, tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ def test_a_command_runs_at_the_end_and_is_told_how(one_waiter: Waiters, tmp_path
 def test_nobody_to_be_told_is_said_at_once(one_waiter: Waiters, tmp_path: Path) -> None:
     (tmp_path / "DONE").touch()
     ended = one_waiter.run("wait", "DONE", "--notify")
-    assert (ended.returncode, "nobody will be told" in ended.stderr) == (0, True)
+    assert (ended.returncode, "no message will be sent" in ended.stderr) == (0, True)
 
 
 def test_targets_of_notify_are_told(one_waiter: Waiters, tmp_path: Path) -> None:
@@ -453,7 +453,7 @@ def test_one_look_takes_what_is_there_and_ends_nobodys_wait(waiters: Waiters, tm
 
 @pytest.mark.parametrize("ssh", ["false", "/no/such/ssh"])
 def test_one_look_at_a_box_that_cannot_be_reached_is_one_try(one_waiter: Waiters, ssh: str) -> None:
-    """Its limit is the wait's own, 3 h: nobody waits for that."""
+    """Its limit is the wait's own, 3 h: nothing waits for that."""
     one_waiter.env["ONBOX_SSH_COMMAND"] = ssh
     ended = one_waiter.run("wait", "nohost:/x", "--once", "--json", timeout=40)
     data = json.loads(ended.stdout)

@@ -31,8 +31,8 @@ WORD_LIMIT_BYTES = 128 << 10
 # What the configuration sets comes as ONBOX_SET_<name> and is put in its place for the command only, so that a runner
 # started from here has the environment that the first one had.
 # Its own variables begin with onbox_: one of a name that the caller exports would reach the command changed.
-# What the shell itself has to say of its command ("Killed") is no word of the program and goes nowhere: it would be the
-# last line of the log.
+# What the shell itself has to say of its command ("Killed") is not a word of the program and goes nowhere: it would be
+# the last line of the log.
 # Whether the runner lives is asked by writing into a pipe that only the runner can read: that fails for a runner of
 # which but a zombie is left, where `kill -0` would not (in many containers nobody reaps).
 KEEPER_SCRIPT = f"""

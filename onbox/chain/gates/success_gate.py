@@ -82,7 +82,7 @@ def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Findi
     if ended.cause == "not_started":
         return [Finding(ended.cause, ended.detail, "")]
     if ended.cause != "exit":
-        return [Finding(ended.cause, ended.detail or "ended by onbox", "an end of its own with exit code 0")]
+        return [Finding(ended.cause, ended.detail or "ended by onbox", "a normal end with exit code 0")]
     if ended.exit_code is None:
         return [Finding("exit_code", "not recorded", "0")]
     if ended.exit_code != 0:

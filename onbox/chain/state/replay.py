@@ -142,7 +142,7 @@ _STEPS = {
 
 
 def replay(records: Iterable[Record | Unreadable]) -> History:
-    """Fold the whole journal. Lines that are no records are kept aside, not passed over in silence."""
+    """Fold the whole journal. Lines that are not records are kept aside, not passed over in silence."""
     history = History()
     for record in records:
         if isinstance(record, Unreadable):

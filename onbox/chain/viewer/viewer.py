@@ -303,7 +303,7 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
     except StateNotWritten as error:
         print(f"onbox: note: {error}: the stop will stand in the journal as an interruption", file=sys.stderr)
         left = False
-    if is_alive(runner) and has_open(runner.pid, paths.lock):  # what stands in a file is no proof of who it is
+    if is_alive(runner) and has_open(runner.pid, paths.lock):  # what stands in a file is not proof of who it is
         with suppress(ProcessLookupError):
             os.kill(runner.pid, signal.SIGTERM)
             os.kill(runner.pid, signal.SIGCONT)  # a stopped runner would hear it only when somebody continues it

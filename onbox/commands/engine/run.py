@@ -32,11 +32,11 @@ from onbox.system.journal import read_lines
 from onbox.trust import accept_engine
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Mapping
 
     from onbox.backends.base import Backend
     from onbox.chain.jobs.submit import Planned
+    from onbox.cli.command import Options
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from onbox.runs.jobs import KnownJob
 
 
-def start_on_backend(args: argparse.Namespace, definition: Definition, tell: Callable[[Record], str | None]) -> int:
+def start_on_backend(args: Options, definition: Definition, tell: Callable[[Record], str | None]) -> int:
     """Submit what is not done, unless the run is at work: then follow that. Raises Trouble, Conflicts."""
     paths = definition.paths
     with suppress(StateNotWritten):  # no home to keep it in: then ONBOX_TRUST was set, and has to be set again
@@ -163,7 +163,7 @@ def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after
         raise Trouble(Exit.UNAVAILABLE, safe_line(unanswered)) from unanswered
 
 
-def _attach(args: argparse.Namespace, definition: Definition, alive: Alive) -> None:
+def _attach(args: Options, definition: Definition, alive: Alive) -> None:
     if args.accept_done or args.redo:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{alive.who} is at work: stop it before --redo or --accept-done")
     if alive.fingerprint != definition.chain_fingerprint:
@@ -178,7 +178,7 @@ def _attach(args: argparse.Namespace, definition: Definition, alive: Alive) -> N
 
 
 def _go_on(
-    args: argparse.Namespace,
+    args: Options,
     definition: Definition,
     taken: list[KnownJob],
     offset: int,
@@ -191,14 +191,14 @@ def _go_on(
     return int(Exit.DONE) if args.detach else follow(paths, offset, tell, lambda: _stop(paths))
 
 
-def _say_done(args: argparse.Namespace, definition: Definition) -> int:
+def _say_done(args: Options, definition: Definition) -> int:
     count = len(definition.stages)
     text = f"all {count} stages are done already; markers in {definition.paths.markers}; to run one again: --redo STAGE"
     print(json.dumps({"event": "already_done", "stages": count}) if args.json else text, flush=True)
     return int(Exit.DONE)
 
 
-def _say_submitted(args: argparse.Namespace, definition: Definition, taken: list[KnownJob]) -> None:
+def _say_submitted(args: Options, definition: Definition, taken: list[KnownJob]) -> None:
     paths = definition.paths
     if args.json:
         print(json.dumps(_submitted_data(definition, taken)), flush=True)

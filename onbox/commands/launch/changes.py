@@ -21,14 +21,13 @@ from onbox.outside import safe_line
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
-    import argparse
-
     from onbox.chain.launch import Definition
+    from onbox.cli.command import Options
 
 SHOWN = 20
 
 
-def tell_changed_results(args: argparse.Namespace, definition: Definition) -> None:
+def tell_changed_results(args: Options, definition: Definition) -> None:
     """Results of a stage that is skipped that are not as it left them, though enough of them are."""
     place, skipped = definition.place, {*args.accept_done, *args.redo}
     lines = []
@@ -42,7 +41,7 @@ def tell_changed_results(args: argparse.Namespace, definition: Definition) -> No
         say(args, {"event": "results_changed", "results": told}, "\n".join(told))
 
 
-def tell_code_changes(args: argparse.Namespace, definition: Definition) -> None:
+def tell_code_changes(args: Options, definition: Definition) -> None:
     """Raises Trouble where `[run] code_changed` refuses and nobody has said --accept-code."""
     if not os.path.exists(definition.paths.journal):
         return

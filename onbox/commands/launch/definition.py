@@ -70,7 +70,7 @@ def refuse_other_project(paths: RunPaths, project: str) -> None:
         Exit.CONFIG,
         f"run {name} in {os.path.dirname(paths.root)} is of another project\n"
         f"  its folder is  {head.project}\n  this one is    {project}\n"
-        f"  give this project's run a name of its own: onbox chain --run {name}-2 …, or [run] name",
+        f"  give this project's run another name: onbox chain --run {name}-2 …, or [run] name",
     )
 
 

@@ -15,21 +15,20 @@ from onbox.notify.targets import NotSet, frozen_targets, resolve_target
 from onbox.system.process import Identity, look_up
 
 if TYPE_CHECKING:
-    import argparse
-
     from onbox.chain.launch import Definition, Launched
     from onbox.chain.state.lock_owner import Holder
+    from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
 SHOWN_DIFFERENCES = 10
 
 
-def say(args: argparse.Namespace, data: dict[str, Any], text: str) -> None:
+def say(args: Options, data: dict[str, Any], text: str) -> None:
     """One thing to tell: as JSON for programs, else as text."""
     print(json.dumps(data) if args.json else text, flush=True)
 
 
-def teller(args: argparse.Namespace) -> Any:
+def teller(args: Options) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
     from onbox.chain.viewer.event_text import narrate  # noqa: PLC0415 - loaded while the first stage starts
 
@@ -41,7 +40,7 @@ def size_of(path: str) -> int:
     return os.path.getsize(path) if os.path.exists(path) else 0
 
 
-def follow_launch(args: argparse.Namespace, definition: Definition, started: Launched, offset: int) -> int:
+def follow_launch(args: Options, definition: Definition, started: Launched, offset: int) -> int:
     """Watch what was just started; the exit code. offset: bytes of the journal that tell of earlier launches."""
     from onbox.chain.command.code_identity import freeze_git  # noqa: PLC0415 - loaded while the first stage starts
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415
@@ -67,7 +66,7 @@ def follow_launch(args: argparse.Namespace, definition: Definition, started: Lau
     return Exit.DONE
 
 
-def _tell_what_is_done(args: argparse.Namespace, definition: Definition) -> None:
+def _tell_what_is_done(args: Options, definition: Definition) -> None:
     """Stages that are skipped leave no record: say how many there are."""
     marked = set(os.listdir(definition.paths.markers))
     done = sum(1 for stage, _ in definition.stages if f"{stage.name}_DONE" in marked)
@@ -112,7 +111,7 @@ def _not_to_be_told(definition: Definition) -> list[str]:
     return found
 
 
-def attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> int:
+def attach(args: Options, definition: Definition, holder: Holder) -> int:
     """Another runner has the run: the same chain is watched to its end, another one is refused."""
     if args.accept_done or args.redo:
         raise Trouble(
@@ -133,7 +132,7 @@ def attach(args: argparse.Namespace, definition: Definition, holder: Holder) -> 
     return watch_holder(args, definition.paths, holder)
 
 
-def watch_holder(args: argparse.Namespace, paths: RunPaths, holder: Holder) -> int:
+def watch_holder(args: Options, paths: RunPaths, holder: Holder) -> int:
     """Watch a runner that another command started: its result, or that the person detached."""
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - as above
 

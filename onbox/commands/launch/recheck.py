@@ -16,13 +16,12 @@ from onbox.model.units import format_size
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
-    import argparse
-
     from onbox.chain.gates.recheck import Rechecked
     from onbox.chain.launch import Definition
+    from onbox.cli.command import Options
 
 
-def run_recheck(args: argparse.Namespace, definition: Definition) -> int:
+def run_recheck(args: Options, definition: Definition) -> int:
     """0 if it holds now and the stage is DONE, 1 if not. Raises Trouble."""
     name, paths = args.recheck, definition.paths
     stages = {one.name: FrozenStage(one, print_, at) for at, (one, print_) in enumerate(definition.stages, start=1)}

@@ -23,9 +23,9 @@ from onbox.system.command import Finished, run_command
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
+    from onbox.cli.command import Options
     from onbox.contract.events import Record
 
 # A job can begin while its submitter still writes down the next one's id, while the job before it ends, or before a
@@ -34,7 +34,7 @@ LOCK_PATIENCE_SECONDS = 600.0
 LOCK_LOOK_SECONDS = 0.5
 
 
-def run_frozen(args: argparse.Namespace, listen: Callable[[Record], None]) -> int:
+def run_frozen(args: Options, listen: Callable[[Record], None]) -> int:
     """One stage of the frozen run, or all of it, in this process. listen: hears of every record."""
     if not args.inline or len(args.stages) > 1 or args.accept_done or args.redo:
         raise Trouble(Exit.USAGE, "usage: onbox chain --inline --frozen RUN_DIR [STAGE]")
@@ -62,7 +62,7 @@ def _wait_for_lock(paths: RunPaths) -> Taken:
             lock = None
         if isinstance(lock, Taken):
             return lock
-        who = f"runner pid {lock.pid} on {lock.host}" if lock is not None else "a process that does not say who"
+        who = f"runner pid {lock.pid} on {lock.host}" if lock is not None else "a process that cannot be identified"
         if not told:
             print(f"onbox: waits for {paths.lock}, which {who} holds", flush=True)
             told = True

@@ -27,8 +27,7 @@ from onbox.model.manifest import folder_of
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from onbox.contract.differences import Difference
     from onbox.contract.paths import RunPaths
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 LOOKED_AHEAD = 200  # stages
 
 
-def start(args: argparse.Namespace, definition: Definition) -> int:
+def start(args: Options, definition: Definition) -> int:
     """Start, or join who runs it already; the exit code of the chain, or of its launch. Raises Trouble."""
     paths = definition.paths
     refuse_foreign_run(paths)
@@ -78,7 +77,7 @@ def lock_of(paths: RunPaths) -> Taken | Holder:
             f"{paths.lock} was removed, but its runner is alive: let it end, or end it: kill {alive.pids[0]}",
         ) from alive
     except HolderUnknown as unknown:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that does not say who it is") from unknown
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that cannot be identified") from unknown
 
 
 def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
@@ -104,7 +103,7 @@ def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conf
     return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal))
 
 
-def _start_on_engine(args: argparse.Namespace, definition: Definition) -> int:
+def _start_on_engine(args: Options, definition: Definition) -> int:
     from onbox.commands.engine.run import start_on_backend  # noqa: PLC0415 - only for an engine
 
     try:
@@ -123,7 +122,7 @@ def _refuse_live_jobs(paths: RunPaths) -> None:
     refuse_second_copy(paths, head)
 
 
-def _check_wishes(args: argparse.Namespace, definition: Definition) -> None:
+def _check_wishes(args: Options, definition: Definition) -> None:
     names = [stage.name for stage, _ in definition.stages]
     unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
     if unknown:
@@ -141,7 +140,7 @@ def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
 
 
-def _announcer(args: argparse.Namespace) -> Any:
+def _announcer(args: Options) -> Any:
     """Tells what differs from the launch before, ahead of the start."""
 
     def announce(differences: tuple[Difference, ...]) -> None:
@@ -151,7 +150,7 @@ def _announcer(args: argparse.Namespace) -> Any:
     return announce
 
 
-def _tell_what_later_stages_miss(args: argparse.Namespace, definition: Definition) -> None:
+def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
     """A typing error in the last stage's command is better known before the first one has run for hours."""
     done = set(os.listdir(definition.paths.markers))
     later = [stage for stage, _ in definition.stages[1:] if f"{stage.name}_DONE" not in done][:LOOKED_AHEAD]
@@ -162,7 +161,7 @@ def _tell_what_later_stages_miss(args: argparse.Namespace, definition: Definitio
             say(args, {"event": "missing", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(note)}")
 
 
-def _run_inline(args: argparse.Namespace, definition: Definition, lock: Taken) -> int:
+def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
     prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
     return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)))

@@ -61,7 +61,7 @@ def without_what_comes_before(
     return (
         f"nothing was started: onbox.toml has {', '.join(before[:8])} before {wanted[-1]}, and it is not done\n"
         "  all of it, in order:                  onbox chain\n"
-        f"  {', '.join(wanted[:4])} alone, as a run of its own:  {alone}"
+        f"  {', '.join(wanted[:4])} alone, as a separate run:  {alone}"
     )
 
 
@@ -81,6 +81,6 @@ def _refusal(
     return (
         f"nothing was started: run {run} is {every}, and {plural} {', '.join(open_ones[:8])} {verb} not done\n"
         "  go on with all of it, in order:       onbox resume\n"
-        f"  {', '.join(asked[:4])} alone, as a run of its own:  {alone}\n"
+        f"  {', '.join(asked[:4])} alone, as a separate run:  {alone}\n"
         f"  what is there counts, by your word:   {shlex.join(['onbox', 'chain', *words])} {accept}"
     )

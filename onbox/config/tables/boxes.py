@@ -170,7 +170,7 @@ def _read_watches(table: Table) -> tuple[Watch, ...]:
         path = table.path_of("watch") + ("" if isinstance(value, Mapping) else f"[{at}]")
         entry = _read_watch(Table(path, item, WatchKeys, table.errors))
         if any(entry.name == other.name for other in watches):
-            table.fail(f"watch[{at}].name", entry.name, "a name of its own")
+            table.fail(f"watch[{at}].name", entry.name, "a unique name")
         watches.append(entry)
     return tuple(watches)
 

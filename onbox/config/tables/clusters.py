@@ -97,7 +97,7 @@ def _read_jobs(table: Table, engine: str, items: Items, *, may_resubmit: bool) -
         path = table.path_of("watch") + ("" if isinstance(value, Mapping) else f"[{at}]")
         watch = _read_job(Table(path, item, WatchedJobKeys, table.errors), engine, may_resubmit=may_resubmit)
         if any(watch.name == other.name for other in found):
-            table.fail(f"watch[{at}].name", watch.name, "a name of its own")
+            table.fail(f"watch[{at}].name", watch.name, "a unique name")
         found.append(watch)
     return tuple(found)
 

@@ -115,7 +115,7 @@ def read_notify(table: Table) -> Notify:
     for name, value in named.values.items():
         target = _read_target(named, name, value, on)
         if name in targets:
-            named.fail(name, name, "a name of its own: [notify] urls has one that is called so already")
+            named.fail(name, name, "a unique name: [notify] urls has one that is called so already")
         elif target is not None:
             targets[name] = target
     if len(targets) > TARGET_LIMIT:

@@ -33,6 +33,17 @@ def _ssh_words(value: object) -> tuple[str, ...]:
     return words
 
 
+def _time_of_day(value: object) -> int | None:
+    """Minutes since midnight; None: never."""
+    if value == "never":
+        return None
+    hour, colon, minute = value.partition(":") if isinstance(value, str) else ("", "", "")
+    digits = all(part.isascii() and part.isdigit() and len(part) <= 2 for part in (hour, minute))
+    if not colon or not digits or int(hour) > 23 or len(minute) != 2 or int(minute) > 59:
+        raise Unwanted('a time of day such as "08:00", or "never"')
+    return int(hour) * 60 + int(minute)
+
+
 class PatrolKeys(Keys):
     """[patrol]."""
 
@@ -84,6 +95,20 @@ class PatrolKeys(Keys):
         "3",
         usual="3",
     )
+    alerts_per_day = Key(
+        values.count_from(1),
+        _USUAL.alerts_per_day,
+        "How often a day one trouble of one run is told.",
+        "6",
+        usual="6",
+    )
+    digest = Key(
+        _time_of_day,
+        _USUAL.digest_minute,
+        'When a daily message says what runs and what waits, by this machine\'s clock; "never": none.',
+        '"08:00"',
+        usual='"08:00"',
+    )
     thresholds = OwnKey(
         "Numbers of the decision table; docs/patrol-rules.md names them all.", "{ disk_free_warning_percent = 10 }"
     )
@@ -117,6 +142,8 @@ def read_patrol(table: Table) -> PatrolSettings:
         ping=table.get(PatrolKeys.ping),
         textfile=table.get(PatrolKeys.textfile),
         restarts_per_day=table.get(PatrolKeys.restarts_per_day),
+        alerts_per_day=table.get(PatrolKeys.alerts_per_day),
+        digest_minute=table.get(PatrolKeys.digest),
         thresholds=MappingProxyType(dict(thresholds.values)),
         rules=tuple(MappingProxyType(dict(rule)) for rule in rules if isinstance(rule, Mapping)),
     )

@@ -6,9 +6,14 @@ A quick reading: it says that something moved, not how far the run is (for that,
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _UNITS = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard|sample|file"
@@ -20,6 +25,8 @@ _FRACTION = lazy(r"(?<![\w./:-])(\d[\d,]{0,20})\s{0,3}(?:/|of)\s{0,3}(\d[\d,]{0,
 _BEFORE = lazy(rf"(?<![\w.,/:-])(\d[\d,]{{0,20}}) ({_UNITS})s?\b(?!\s?/|\sof\b)", re.IGNORECASE)
 _PERCENT = lazy(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3})?)\s?%(?:\||\s)")
 _ROW = lazy(r"^\s{0,8}\[?(\d{1,12})\]?[\s|:,]{1,8}[-+\w.]")
+
+_WHOLE = lazy(r"(?<![\w.:/-])\d{1,18}(?![\w.:/-])")
 
 
 class Count(NamedTuple):
@@ -58,6 +65,14 @@ def counts_of(text: str) -> tuple[Count, ...]:
         elif row:
             found["row"] = Count("row", float(row[1]))
     return tuple(found.values())
+
+
+def rises(texts: Sequence[str]) -> bool:
+    """Whether lines of one form differ in a whole number that rises from each to the next, besides their clock."""
+    rows = [_WHOLE.findall(message(text).text) for text in texts]
+    return len({len(row) for row in rows}) == 1 and any(
+        all(int(one) < int(next_) for one, next_ in pairwise(column)) for column in zip(*rows, strict=True)
+    )
 
 
 def _plain(number: str) -> str:

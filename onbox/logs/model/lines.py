@@ -134,7 +134,7 @@ _PREFIX = lazy(
 _LEVEL = lazy(
     rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
-    r"|\d: ([IWEF]) \S+:\d+\]|^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
+    r"|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
 _SOURCE = lazy(

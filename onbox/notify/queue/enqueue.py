@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
 
-_CALL = "from onbox.notify import deliver as m; sys.exit(m.main(sys.argv[1:]))"
+_CALL = "from onbox.notify.send import deliver as m; sys.exit(m.main(sys.argv[1:]))"
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 

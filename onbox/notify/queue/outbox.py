@@ -50,7 +50,7 @@ class Message(NamedTuple):
 
 
 class Damaged(NamedTuple):
-    """A file of the outbox that is no message."""
+    """A file of the outbox that is not a message."""
 
     name: Name
     why: str

@@ -35,7 +35,7 @@ def route_of(url: str) -> Route:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise Unusable("it is no URL") from error
+        raise Unusable("it is not a URL") from error
     if parts.scheme not in ("http", "https"):
         raise Unusable("only https:// is allowed here (and http:// to this machine itself)")
     if not host:

@@ -58,7 +58,7 @@ WAITS = If(
     "its living runner says what it waits for",
     lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
 )
-LOST_LOSS = If("its newest loss is no number", lambda s: s.loss_is_lost)
+LOST_LOSS = If("its newest loss is not a number", lambda s: s.loss_is_lost)
 SLOW = If("the last slow_ticks rates are all below the baseline", lambda s: _baseline(s) is not None)
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
 FLAPS = If("it changed between well and ill too often", _flaps)
@@ -95,7 +95,7 @@ def _say_slow(scene: RunScene) -> str:
 
 
 def _say_stalled(scene: RunScene) -> str:
-    busy = f"; a GPU shows {scene.gpu_percent}%, which is no progress" if (scene.gpu_percent or 0) > 50 else ""
+    busy = f"; a GPU shows {scene.gpu_percent}%, which is not progress" if (scene.gpu_percent or 0) > 50 else ""
     return f"it lives, and every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
 
 
@@ -139,7 +139,7 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "loss-lost", Severity.CRITICAL, RunState.DEGRADED, (ALIVE, LOST_LOSS),
-        lambda s: f"its newest loss is no number; {how_far(s)}",
+        lambda s: f"its newest loss is not a number; {how_far(s)}",
         "it burns time without learning (divergence)",
         remedy=lambda s: REMEDIES["divergence"], command=log_command,
     ),
@@ -170,7 +170,7 @@ LIVING: tuple[Row, ...] = (
     Row(
         "throughput-collapse", Severity.WARNING, RunState.DEGRADED, (ALIVE, SLOW),
         _say_slow,
-        "compared with its own history, over several ticks: a checkpoint or an evaluation is no collapse",
+        "compared with its own history, over several ticks: a checkpoint or an evaluation is not a collapse",
         remedy=lambda s: "Look for a neighbour on the box, throttling, a slow data source.", command=status_command,
     ),
     Row(

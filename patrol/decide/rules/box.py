@@ -55,7 +55,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     ),
     LinkRow(
         "vanished", Severity.WARNING, RunState.UNKNOWN,
-        (IfLink("the box answered, and holds this run no more", lambda s: s.reason == "run-absent"),),
+        (IfLink("the box answered, and no longer has this run", lambda s: s.reason == "run-absent"),),
         lambda s: "its directory is not there any more",
         "somebody removed or moved it, or the disk is another one; what became of it is not known",
         remedy=lambda s: "If that was meant, acknowledge it; else look for the volume.",
@@ -200,7 +200,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         (If("the kernel wrote of a kill for memory", lambda s: bool(_oom_lines(s))),
          If("nothing shows that it was in this group", lambda s: not s.new_oom_kills and not _whole_box_killed(s))),
         lambda s: f"the kernel killed for memory, by nothing seen here: {_oom_lines(s)[0]}",
-        "another container's kill, or one from before the first look, is no news of this run",
+        "another container's kill, or one from before the first look, is not news of this run",
     ),
     Flag(
         "memory-pressure", Severity.WARNING, None,
@@ -251,7 +251,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         (If("the clocks differ by more than clock_skew", lambda s: abs(s.skew_seconds) > s.limits.clock_skew_seconds),),
         lambda s: f"the box's clock is {ago(abs(s.skew_seconds))} {'ahead of' if s.skew_seconds > 0 else 'behind'} this one",
         "ages are by the box's own clock, so no verdict depends on it; times in logs mislead",
-        remedy=lambda s: "Mend the time synchronisation of the box (or of this machine).",
+        remedy=lambda s: "Fix the time synchronisation of the box (or of this machine).",
     ),
     Flag(
         "patrol-stale", Severity.WARNING, None,
@@ -273,7 +273,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "section-unseen", Severity.WARNING, None,
         (If("a part of the probe did not answer", lambda s: bool(_unseen(s, expected=False))),),
         lambda s: f"could not look at: {_unseen(s, expected=False)}",
-        "nobody shall take silence for health",
+        "silence must never be taken for health",
         remedy=lambda s: "A hung mount or a wedged tool is the usual cause.",
     ),
     Flag(

@@ -210,7 +210,7 @@ def _unseen_words(scene: RunScene) -> str:
         "scheduler": look.scheduler,
     }  # fmt: skip
     words = [f"{name}: {clean(value.why, 60)}" for name, value in named.items() if isinstance(value, Unseen)]
-    return f"could not look ({'; '.join(words) or 'nobody looked for its processes'}); {else_known(scene)}"
+    return f"could not look ({'; '.join(words) or 'its processes were not looked for'}); {else_known(scene)}"
 
 
 ENDED: tuple[Row, ...] = (
@@ -231,7 +231,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "capacity-wait", Severity.OK, RunState.PENDING, (QUEUED, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE),
         _queue_words,
-        "a queue is no failure; an empty queue is no success either",
+        "a queue is not a failure; an empty queue is not a success either",
         remedy=lambda s: "Wait; nothing on a cluster is changed by a patrol.",
     ),
     Row(
@@ -242,7 +242,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
         lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
-        "finished is no process AND the marker of this very run; either alone proves nothing",
+        "finished means no process AND the marker of this very run; either alone proves nothing",
         command=status_command,
     ),
     Row(
@@ -301,7 +301,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "could-not-look", Severity.UNKNOWN, RunState.UNKNOWN, (EVIDENCE_UNSEEN,),
         _unseen_words,
-        "what was not seen is no evidence; a monitor's failure is never a run's failure",
+        "what was not seen is not evidence; a failure of the monitor is never a failure of the run",
         remedy=lambda s: "Look yourself; the patrol tries again at its next tick.", command=status_command,
     ),
     Row(
@@ -324,7 +324,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),
         lambda s: f"no process, and its log shows an end of its own ({how_far(s)}), but nothing declared proves success",
-        "a last step in a log is no proof that the results were written",
+        "a last step in a log is not proof that the results were written",
         remedy=lambda s: "Check its results, then `patrol ack` ends the watch; `done_regex` tells success by itself.",
         command=log_command,
     ),
@@ -338,7 +338,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "interrupted", Severity.CRITICAL, RunState.INTERRUPTED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, PROVEN),
         _say_dead,
-        "dead is no process and no marker, seen in two looks or proven; one look can fall between end and marker",
+        "dead means no process and no marker, seen in two looks or proven; one look can fall between end and marker",
         remedy=lambda s: failure_remedy(s) if s.failure else _resume_remedy(s),
         command=log_command, resume=_may_resume,
     ),

@@ -90,7 +90,7 @@ RUN_FLAGS: tuple[Row, ...] = (
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
         lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
-        "an exception in a log is no death; only the process's end is",
+        "an exception in a log is not a death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
     Row(
@@ -105,7 +105,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         "loss-risen", Severity.WARNING, None,
         (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
         _say_risen,
-        "compared with its own last ticks, more than once: a single batch, or the first steps, are no divergence",
+        "compared with its own last ticks, more than once: a single batch, or the first steps, are not divergence",
         remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
         command=log_command,
     ),
@@ -121,7 +121,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
-        remedy=lambda s: "Mend the target; what waits is kept and sent later.",
+        remedy=lambda s: "Fix the target; what waits is kept and sent later.",
         command=notices_command,
     ),
     Row(
@@ -172,7 +172,7 @@ RUN_FLAGS: tuple[Row, ...] = (
                    and s.look.log != NOT_ASKED)),
         lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
         "a life without the declared log is half a look, be the path wrong or the file moved away",
-        remedy=lambda s: "See where it writes; mend `log` or the run.",
+        remedy=lambda s: "See where it writes; fix `log` or the run.",
         command=lambda s: s.way.there(("ls", "-lat", "--", s.look.place.rpartition("/")[0] or "/")),
     ),
     Row(

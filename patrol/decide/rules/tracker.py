@@ -57,7 +57,7 @@ def _sync_command(scene: RunScene) -> str:
 UNCONFIRMED = Row(
     "unproven", Severity.WARNING, RunState.RUNNING, (ALIVE, NO_SIGNALS, NOT_JUST_STARTED, STANDS_STILL),
     lambda s: f"running, unconfirmed: no log or artifact could be seen, and {_opinion(s)}; {else_known(s)}",
-    "that a process or a scheduler says RUNNING is no evidence of progress; the tracker is the only other one here, and it stands still",
+    "that a process or a scheduler says RUNNING is not evidence of progress; the tracker is the only other one here, and it stands still",
     remedy=lambda s: "Look yourself whether it works; nothing is done about it.", command=log_command,
 )  # fmt: skip
 
@@ -104,7 +104,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "tracker-loss-lost", Severity.WARNING, None,
-        (ALIVE, If("the newest loss at its tracker is no number", lambda s: view.lost_loss(s) is not None),
+        (ALIVE, If("the newest loss at its tracker is not a number", lambda s: view.lost_loss(s) is not None),
          If("its log does not say so already", lambda s: not s.loss_is_lost)),
         lambda s: f"the newest loss at its tracker is {view.lost_loss(s)}{_link(s)}",
         "a run whose log shows no loss may still diverge",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import Part
 
-FIRST_SECONDS = 3600.0  # at first sight, what is older is no news
+FIRST_SECONDS = 3600.0  # at first sight, what is older is not news
 
 # p_kernel SINCE: only lines from that second of the uptime on, at most 20. Where the kernel restricts its log, whoever
 # may not open the device may not ask either.

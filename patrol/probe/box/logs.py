@@ -83,7 +83,7 @@ p_rest() {
 _TROUBLE: dict[int | None, Absent | Unseen] = {
     20: Absent("no such file"),
     21: Unseen("no permission to read it"),
-    22: Unseen("it is no plain file"),
+    22: Unseen("it is not a plain file"),
     23: Unseen("the box's `stat` does not work"),
 }
 

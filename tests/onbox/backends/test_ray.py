@@ -56,7 +56,7 @@ def test_the_captured_list_has_no_unknown_state() -> None:
 
 def test_a_stopped_job_of_a_captured_list() -> None:
     cut = case("ray_api_job_stopped.json")
-    assert isinstance(read_job("slow-1", 200, cut, "s"), Unseen)  # its end is missing: partial JSON is no answer
+    assert isinstance(read_job("slow-1", 200, cut, "s"), Unseen)  # its end is missing: partial JSON is not an answer
     job = read_job("slow-1", 200, cut.rstrip() + "}", "s")
     assert isinstance(job, Job)
     assert (job.state, job.exit_code) == (JobState.STOPPED, None)

@@ -1,4 +1,4 @@
-"""Slurm's answers, as captured: what each state and reason means, and what is no answer at all."""
+"""Slurm's answers, as captured: what each state and reason means, and what is not an answer at all."""
 
 from __future__ import annotations
 

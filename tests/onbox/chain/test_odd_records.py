@@ -1,4 +1,4 @@
-"""Records of a run that are no files: a clone can hold links to devices, whoever writes there can put a FIFO."""
+"""Records of a run that are not files: a clone can hold links to devices, whoever writes there can put a FIFO."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_no_line_is_lost_by_switching_on() -> None:
     # What begins with "#" and no space must be a setting, else the file explains itself wrongly.
     settings = re.findall(r"(?m)^#(\S.*)", render_template("digits", full=True))
     assert settings
-    assert all(re.match(r"\w+ = |\[{1,2}[\w.]+\]{1,2}$", line) for line in settings)
+    assert all(re.match(r"""(?:\w+|"[^"]+") = |\[{1,2}[\w.]+\]{1,2}$""", line) for line in settings)
 
 
 def test_a_beginner_reads_a_dozen_lines() -> None:

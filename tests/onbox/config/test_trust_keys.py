@@ -110,12 +110,16 @@ HARMLESS = {
         "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count", "stall_after",
         "expected", "stop_at", "job",
     },
-    "patrol": {"schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "thresholds", "rules"},
+    "patrol": {
+        "schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "alerts_per_day", "digest",
+        "thresholds", "rules",
+    },
     "ssh": set(),
     "logbook": {"remind"},
     "slurm": {"sbatch", "lead"},  # the command is `sbatch`, wherever it stands; stages are the user's own word
     "ray": {"project", "cpus", "gpus", "memory", "resources"},
     "iris": {"cluster", "args"},
+    "verify[]": {"files"},
 }  # fmt: skip
 _ONLY_A_CHAIN_READS = ("stages.", "gates", "triage", "progress", "contract", "boxes.*.stop_at", "boxes.*.counts")
 
@@ -124,5 +128,6 @@ def test_every_key_is_judged() -> None:
     in_table = [row.pattern.replace("[]", "") for row in ROWS]
     for table, keys in TABLES.items():
         if not table.startswith(_ONLY_A_CHAIN_READS):
-            below = [one.removeprefix(f"{table}.") for one in (*in_table, *TABLES) if one.startswith(f"{table}.")]
+            place = table.replace("[]", "")
+            below = [one.removeprefix(f"{place}.") for one in (*in_table, *TABLES) if one.startswith(f"{place}.")]
             assert set(keys.names()) <= HARMLESS[table] | {one.partition(".")[0] for one in below}, table

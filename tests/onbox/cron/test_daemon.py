@@ -1,4 +1,4 @@
-"""A line in a crontab that nothing reads is no watch: whether a cron daemon is at work is seen, or is not known."""
+"""A line in a crontab that nothing reads is not a watch: whether a cron daemon is at work is seen, or is not known."""
 
 from __future__ import annotations
 

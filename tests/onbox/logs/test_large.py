@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from onbox.commands.progress import run as run_progress
+from onbox.cli.app import main
 from onbox.logs.large import SEARCH_BYTES, Reading, read_large
 from onbox.logs.progress import ProgressSettings
 
@@ -104,7 +103,7 @@ def test_a_regex_of_the_users_own_is_looked_for_further_up(tmp_path: Path) -> No
 
 def test_the_command_says_what_it_did_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     read(tmp_path / "log", steps(1, 5000, 90000), 2 * SEARCH_BYTES, b"\n", remarks(MIB))
-    assert run_progress(Namespace(log=str(tmp_path / "log"), config=None, json=False)) == 0
+    assert main(["progress", str(tmp_path / "log")]) == 0
     shown = capsys.readouterr()
     assert shown.out == "no progress shown\n"
     assert "bytes in the middle were not read" in shown.err

@@ -1,0 +1,163 @@
+"""`patrol pull`: a run's results, logs, markers and records come home, with a manifest. Goes on where it
+was cut off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from onbox.model.units import counted, format_size, parse_size
+from onbox.outside import safe_line
+from patrol.collect import target_of
+from patrol.commands.runs import one_run
+from patrol.config.configured import add_common_options, load_settings
+from patrol.decide.remote_command import Untypeable, here
+from patrol.transfer.pull import Job, find
+from patrol.transfer.session import Interrupted, Wishes, pull
+from patrol.transfer.state import Register
+from patrol.transfer.talk import LinkLost
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    import argparse
+
+    from patrol.config.settings import Settings
+    from patrol.transfer.manifest import Head
+    from patrol.transfer.pull import Found, Pulled
+
+EXAMPLES = """\
+examples:
+  patrol pull gpu1/digits               into pulled/gpu1/digits; the same command goes on after a cut
+  patrol pull gpu1/digits results       into the folder `results`
+  patrol pull gpu1/digits --dry-run     what would come, and how much
+  patrol pull gpu1/digits --limit 5MB   no faster than that, per second
+"""
+DEFAULT_FOLDER = "pulled"
+SHOWN = 20
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser("pull", help="bring a run's results home", epilog=EXAMPLES)
+    parser.add_argument("run_name", metavar="BOX/RUN")
+    parser.add_argument("dir", nargs="?", metavar="DIR", help="where to (default: pulled/BOX/RUN beside onbox.toml)")
+    parser.add_argument("--dry-run", action="store_true", help="list what would come; bring nothing")
+    parser.add_argument("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
+    parser.add_argument(
+        "--tries", type=int, default=5, metavar="N", help="connections that bring nothing before it ends (default: 5)"
+    )
+    add_common_options(parser)
+    parser.set_defaults(function=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = load_settings(args, os.environ, looks=True)
+    box, name = one_run(settings, args.run_name)
+    job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, _limit(args.limit))
+    if args.dry_run:
+        return _list(job, as_json=args.json)
+    folder = args.dir or os.path.join(settings.folder, DEFAULT_FOLDER, box.name, name)
+    command = command_of(settings, f"{box.name}/{name}", args.dir)
+    register = Register(settings.state)
+    try:
+        pulled = pull(job, Wishes(os.path.abspath(folder), command, args.tries), register, _warn)
+    except Interrupted as interrupted:
+        came = f"{format_size(interrupted.done_bytes)} of {format_size(interrupted.total_bytes)} are here"
+        _warn(f"{box.name}: {interrupted.why}; {came}. Go on with: {command}")
+        return Severity.UNKNOWN
+    except KeyboardInterrupt:
+        _warn(f"interrupted; what came is kept. Go on with: {command}")
+        return Severity.UNKNOWN
+    return _tell(pulled, os.path.relpath(folder) if not os.path.isabs(args.dir or "") else folder, as_json=args.json)
+
+
+def command_of(settings: Settings, run_name: str, folder: str | None) -> str:
+    """The command that does this again, from the project's directory."""
+    words = ["patrol", "pull", run_name]
+    if folder:
+        words.append(os.path.relpath(folder, settings.folder) if not os.path.isabs(folder) else folder)
+    try:
+        return here(*words)
+    except Untypeable as untypeable:
+        return safe_line(str(untypeable))
+
+
+def _limit(word: str | None) -> float | None:
+    if word is None:
+        return None
+    try:
+        size = parse_size(word)
+    except ValueError as error:
+        raise Trouble(Exit.USAGE, f"--limit {word!r}: {error}") from error
+    if size < 1:
+        raise Trouble(Exit.USAGE, "--limit 0: nothing would ever come; give bytes per second, such as 5MB")
+    return float(size)
+
+
+def _list(job: Job, *, as_json: bool) -> int:
+    try:
+        found = find(job)
+    except LinkLost as lost:
+        _warn(f"{job.box.name}: {lost}")
+        return Severity.UNKNOWN
+    files = sorted(found.files.values(), key=lambda file: file.local)
+    total = sum(file.size for file in files)
+    if as_json:
+        listed = [{"path": file.local, "bytes": file.size} for file in files]
+        print(json.dumps({"schema": 1, "files": listed, "bytes": total, "missing": found.missing}, indent=2))
+        return _code(found)
+    for file in files:
+        print(f"{format_size(file.size):>10}  {safe_line(file.local)}")
+    for name in found.missing:
+        print(f"   MISSING  {safe_line(name)}")
+    print(f"{counted(len(files), 'file')}, {format_size(total)}; nothing was brought (--dry-run)")
+    return _code(found)
+
+
+def _code(found: Found) -> int:
+    return Severity.CRITICAL if found.missing else Severity.OK
+
+
+def _tell(pulled: Pulled, folder: str, *, as_json: bool) -> int:
+    head = pulled.head
+    code = _severity(head)
+    if as_json:
+        data = {"schema": 1, **head._asdict(), "complete": head.is_complete, "came_bytes": pulled.came_bytes}
+        print(json.dumps({**data, "folder": folder, "notes": pulled.notes}, indent=2))
+        return code
+    for word, names in (("MISSING", head.missing), ("CHANGED", head.changed), ("UNREAD", head.unread)):
+        for name in names[:SHOWN]:
+            print(f"{word:<8} {safe_line(name)}")
+        if len(names) > SHOWN:
+            print(f"{word:<8} and {len(names) - SHOWN} more: see the first line of the manifest")
+    for note in pulled.notes:
+        print(note)
+    came = "nothing new" if not pulled.came_bytes else f"{format_size(pulled.came_bytes)} came now"
+    print(f"{head.box}/{head.run}: {counted(head.files, 'file')}, {format_size(head.bytes_total)} in {folder} ({came})")
+    for line in _ends(head):
+        print(line)
+    print(f"next: {here('patrol', 'verify', folder)}" if code == Severity.OK or head.files else "nothing came")
+    return code
+
+
+def _severity(head: Head) -> Severity:
+    if head.missing or head.unread or not head.files:
+        return Severity.CRITICAL
+    return Severity.WARNING if head.changed else Severity.OK
+
+
+def _ends(head: Head) -> list[str]:
+    lines = []
+    if head.changed:
+        lines.append("what changed while it was read was not taken: pull again when it is at rest")
+    if not head.done:
+        lines.append("the run is not done: this is its state of now")
+    return lines
+
+
+def _warn(text: str) -> None:
+    print(f"patrol: {safe_line(text)}", file=sys.stderr)

@@ -1,0 +1,116 @@
+"""Which files of a run come home: its artifacts, its results, its logs, markers and records. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.paths import DEFAULT_STATE_DIR
+from onbox.regex import lazy
+from patrol.transfer.names import OUTSIDE, Root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from onbox.model.boxes import BoxSettings
+    from onbox.model.manifest import Stage
+    from patrol.transfer.survey import Survey
+
+PATH, GLOB = "p", "g"
+# What in a run's folder is the machinery of that box, and tells nothing of the run: locks, notices, reserved places.
+NOT_RECORDS = lazy(r"(?:lock|stop\.json|(?:outbox|sent|dead)/.*|markers/\..*|.*\.tmp[0-9a-f]{10})")
+_WILD = re.compile(r"[*?[]")
+
+
+class Want(NamedTuple):
+    """One thing to look for below a root: a path, or a pattern of sh. keeps: what of it is taken; None: all. why: where
+    it is said that it belongs to the run.
+    """
+
+    root: int
+    kind: str
+    pattern: str
+    why: str
+    keeps: re.Pattern[str] | None = None
+
+
+def roots_of(found: Survey, run: str) -> tuple[Root, ...]:
+    """The project, the run's own folder, and the rest of the box."""
+    own = Root(found.run_folder or "/nonexistent", f"{DEFAULT_STATE_DIR}/{run}/")
+    return (Root(found.project, ""), own, Root("/", f"{OUTSIDE}/"))
+
+
+def wants_of(found: Survey, roots: Sequence[Root], box: BoxSettings, run: str) -> list[Want]:
+    """Everything, each thing once."""
+    wants = [Want(1, PATH, ".", "the run's records")] if found.run_folder else []
+    for stage in found.stages:
+        for artifact in stage.artifacts:
+            path = _of_stage(found, stage, artifact.pattern)
+            wants += _want(roots, path, f"an artifact of stage {stage.name}", is_glob=artifact.is_glob)
+    for stage, path, _ in found.promised:
+        wants += _want(roots, _of_stage(found, stage, path), f"stage {stage.name}'s DONE lists it", is_glob=False)
+    for path, why in _configured(box, run):
+        whole = found.home + path[1:] if path.startswith("~/") else path
+        wants += _want(roots, whole, why, is_glob=True)
+    return list(dict.fromkeys(wants))
+
+
+def promised_files(found: Survey, roots: Sequence[Root]) -> Iterator[tuple[int, str, int | None, str]]:
+    """Root and name of each file or folder that a DONE marker vouches for, its bytes, and the stage."""
+    for stage, path, size in found.promised:
+        for want in _want(roots, _of_stage(found, stage, path), "", is_glob=False):
+            yield want.root, want.pattern.removeprefix("./"), size, stage.name
+
+
+def _configured(box: BoxSettings, run: str) -> list[tuple[str, str]]:
+    """Of a box's own table: small results, and of a watched run its log, its files and its proof."""
+    found = [(pattern, "`results` of the box") for pattern in box.results]
+    for watch in box.watches:
+        if watch.name == run:
+            paths = [watch.log, *watch.artifacts, watch.done_file]
+            found += [(path, "of the watched run") for path in paths if path]
+    return found
+
+
+def _of_stage(found: Survey, stage: Stage, path: str) -> str:
+    """An absolute path of the box."""
+    project = found.head.project if found.head is not None else found.project
+    whole = posixpath.normpath(posixpath.join(project, stage.cwd, path))
+    if project != found.project and (whole + "/").startswith(project.rstrip("/") + "/"):
+        whole = posixpath.normpath(found.project + whole[len(project.rstrip("/")) :])  # the folder goes by another name
+    return whole
+
+
+def _want(roots: Sequence[Root], path: str, why: str, *, is_glob: bool) -> list[Want]:
+    whole = posixpath.normpath(posixpath.join(roots[0].place, path))
+    number = next(at for at in (1, 0, 2) if roots[at].holds(whole))
+    name = posixpath.relpath(whole, roots[number].place)
+    if not (is_glob and _WILD.search(name)):
+        return [Want(number, PATH, "." if name == "." else f"./{name}", why)]
+    if "**" not in name.split("/"):
+        return [Want(number, GLOB, f"./{name}", why)]
+    parts = name.split("/")
+    above = "/".join(parts[: next(at for at, part in enumerate(parts) if _WILD.search(part))])
+    return [Want(number, PATH, f"./{above}" if above else ".", why, _pattern(parts))]
+
+
+def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
+    """A glob with `**` as a regular expression; what lies in a folder that it matches belongs to it."""
+    words = [r"(?:[^/]+/)*" if part == "**" else _part(part) + "/" for part in parts]
+    whole = "".join(words)
+    end = "[^/]+" if parts[-1] == "**" else ""
+    return re.compile((whole.removesuffix("/") + end) + r"(?:/.*)?", re.DOTALL)
+
+
+def _part(part: str) -> str:
+    words = {"*": "[^/]*", "?": "[^/]"}
+    pieces = re.split(r"(\*+|\?|\[!?\]?[^\]/]*\])", part)
+    return "".join(words.get(one[:1], "") or _class(one) or re.escape(one) for one in pieces)
+
+
+def _class(piece: str) -> str:
+    if len(piece) < 3 or not (piece.startswith("[") and piece.endswith("]")):
+        return ""
+    inner = piece[1:-1]
+    return f"[^{re.escape(inner[1:])}]" if inner.startswith("!") else "[" + inner.replace("\\", "\\\\") + "]"
