@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handbook.exits import EXIT_MEANINGS
+from onbox.cli.command import Entry
 from onbox.cli.program import Program
 from onbox.contract.exits import Exit
 from patrol.memory.rows import MemoryTrouble
@@ -27,15 +28,15 @@ PROGRAM = Program(
     EXIT_MEANINGS,
     "handbook.commands",
     {
-        "build": "build",
-        "resume": "resume",
-        "handoff": "handoff",
-        "log": "log",
-        "verify": "verify",
-        "contract": "contract",
-        "seal": "seal",
-        "issue": "issue",
-        "agent": "agent",
+        "build": Entry("build:run", "write HANDBOOK.md and handbook.json"),
+        "resume": Entry("resume:run", "look now: what goes on, and the next command"),
+        "handoff": Entry("handoff:run", "the block for the next owner"),
+        "log": Entry("log:run", "the append-only record of a run"),
+        "verify": Entry("verify:run", "prove the page: every statement against the world"),
+        "contract": Entry("contract:run", "is all said that a big run must answer for?"),
+        "seal": Entry("seal:run", "check a run's end, and record it"),
+        "issue": Entry("issue:run", "the text of a run's issue, and the command that sends it"),
+        "agent": Entry("agent:run", "the instruction file for a coding agent's host"),
     },
     interrupted=(int(Exit.STOPPED), "interrupted; no run was touched by that"),
     trouble=_trouble,

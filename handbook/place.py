@@ -18,13 +18,13 @@ from patrol.known_projects import commands_there
 from patrol.memory.store import FILE as MEMORY_FILE
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping
 
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
 
 
-def find_place(args: argparse.Namespace, environ: Mapping[str, str], *, before_launch: bool = False) -> Place:
+def find_place(args: Options, environ: Mapping[str, str], *, before_launch: bool = False) -> Place:
     """The place. `--here`, or a project that has runs of its own and whose boxes nobody ever looked at from here, is
     described as the box that this machine is. before_launch: an onbox.toml is enough. Raises Trouble.
     """

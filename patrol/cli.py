@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.cli.command import Entry
 from onbox.cli.program import Program
 from onbox.contract.exits import Exit
 from patrol.exits import EXIT_MEANINGS
@@ -28,20 +29,21 @@ PROGRAM = Program(
     EXIT_MEANINGS,
     "patrol.commands",
     {
-        "add": "add",
-        "check": "check",
-        "tick": "tick",
-        "status": "status",
-        "history": "history",
-        "report": "report",
-        "explain": "explain",
-        "watch": "watch",
-        "pull": "pull",
-        "verify": "verify",
-        "ack": "ack",
-        "silence": "ack",
-        "install": "install",
-        "uninstall": "install",
+        "add": Entry("add:run", "add a box and look at it"),
+        "check": Entry("check:run", "is everything there that a tick needs?"),
+        "tick": Entry("tick:run", "look now: one line per run, always"),
+        "status": Entry("status:run", "the last words, and whether the patrol is alive"),
+        "history": Entry("history:run", "what changed and when"),
+        "report": Entry("report:run", "the history as one HTML page"),
+        "explain": Entry("explain:run", "which rule speaks, and why the others do not"),
+        "watch": Entry("watch:run", "look again and again"),
+        "pull": Entry("pull:run", "bring a run's results home"),
+        "verify": Entry("verify:run", "load once what was brought home"),
+        "teardown-check": Entry("teardown_check:run", "may a rented box be given back?"),
+        "ack": Entry("ack:run_ack", "acknowledge what is said of a run"),
+        "silence": Entry("ack:run_silence", "let a run be quiet for a while"),
+        "install": Entry("install:run_install", "let cron do the ticks"),
+        "uninstall": Entry("install:run_uninstall", "take the line away; nothing else is touched"),
     },
     interrupted=(int(Severity.UNKNOWN), "interrupted; nothing on any box was changed by that"),
     trouble=_trouble,

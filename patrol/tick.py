@@ -19,11 +19,11 @@ from onbox.config.fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
+from onbox.local.locks import take
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
-from onbox.system.lock import try_lock
 from onbox.system.ownership import make_own_folder
 from onbox.trust import not_accepted
 from patrol.collect import look_at_all, seen_defect
@@ -32,6 +32,7 @@ from patrol.defects import note_defect
 from patrol.judge import Frame, box_note, judge, may_act, run_note, undelivered
 from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.timer.claims import claim_or_tell
 from patrol.timer.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
@@ -51,12 +52,13 @@ LOCK = "tick.lock"
 
 class Wishes(NamedTuple):
     """How this tick was asked for. unattended: by a timer. act: whether resume, relay, messages and ping
-    may be done.
+    may be done. resume: whether that may be, too.
     """
 
     boxes: tuple[BoxSettings, ...]
     unattended: bool = False
     act: bool = True
+    resume: bool = True
 
 
 class Ticked(NamedTuple):
@@ -100,12 +102,11 @@ def tick(
         policy_of(settings)  # errors are told before any box is looked at
     try:
         make_own_folder(settings.state)
-        lock = try_lock(os.path.join(settings.state, LOCK))
+        lock = take(os.path.join(settings.state, LOCK))
     except StateNotWritten as error:
         return _look_without_state(settings, wishes, environ, show, error)
     if lock is None:
         raise Busy
-    keeper = _keep_from_children(lock)
     began = wall()
     earlier = read_heartbeat(settings.state)
     timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
@@ -123,8 +124,7 @@ def tick(
         _end_heartbeat(settings, beat, int(Severity.UNKNOWN), f"{type(error).__name__}: {error}")
         raise
     finally:
-        keeper.clear()
-        os.close(lock)
+        lock.release()
     trouble = "; ".join(ticked.troubles)
     runs = sum(len(box.runs) for box in ticked.judged)
     _end_heartbeat(settings, beat._replace(runs=runs), int(ticked.severity), trouble)
@@ -142,18 +142,6 @@ def _look_without_state(
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())
-
-
-def _keep_from_children(lock: int) -> set[int]:
-    """Processes that are forked off here must not hold the lock when this one is killed."""
-    kept = {lock}
-
-    def close_in_child() -> None:
-        for fd in kept:
-            os.close(fd)
-
-    os.register_at_fork(after_in_child=close_in_child)
-    return kept
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
@@ -229,11 +217,16 @@ class _Tick:
         policy: Policy | None = None
         for seen in seen_boxes:
             policy = policy or policy_of(self.settings)
-            one = self._judged(seen, Frame(past, policy, self.settings.ssh_command, wall()))
+            one = self._judged(
+                seen, Frame(past, policy, self.settings.ssh_command, wall(), Register(self.settings.state).homes())
+            )
             found[seen.box.name] = one
-            if not (self.wishes.act and may_act(one)):
+            if not (self._may_act(one)):
                 self.show(one)
         return [self._finished(found[box.name], past, policy) for box in self.wishes.boxes]
+
+    def _may_act(self, one: BoxJudged) -> bool:
+        return self.wishes.act and self.wishes.resume and may_act(one)
 
     def _judged(self, seen: Seen, frame: Frame) -> BoxJudged:
         try:
@@ -245,7 +238,7 @@ class _Tick:
 
     def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
         """A box after what may be done there."""
-        if policy is None or not (self.wishes.act and may_act(one)):
+        if policy is None or not (self._may_act(one)):
             return one
         from patrol.act.perform import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.cli.boundary import run_as_script
+from onbox.cli.command import Entry
 from onbox.cli.program import Program
 from sentinels.judge.outcome import EXIT_MEANINGS, Exit
 from sentinels.resolve_targets import UnknownBox
@@ -33,7 +34,12 @@ PROGRAM = Program(
     "sentinel wait gpu1:digits && ./next.sh",
     EXIT_MEANINGS,
     "sentinels.commands",
-    {"wait": "wait", "list": "register", "stop": "register", "reap": "register"},
+    {
+        "wait": Entry("wait:run", "wait until it lands, or until it is clear that it will not"),
+        "list": Entry("register:run_list", "who waits for what: age, limit, last contact"),
+        "stop": Entry("register:run_stop", "end waits by target or id"),
+        "reap": Entry("register:run_reap", "clear waits whose process has gone or hangs"),
+    },
     interrupted=(128 + signal.SIGINT, "interrupted; nothing on any box was changed by that"),
     trouble=_trouble,
 )

@@ -53,7 +53,7 @@ def _status(run: RunFacts) -> Markdown:
     return md("{}. Next: {}.", joined("; ", parts), Markdown(advise(run).then))
 
 
-def command(run: str, issue: str, path: str) -> str:
+def command_to_send(run: str, issue: str, path: str) -> str:
     """What puts it there: typed by whoever may. issue: its address; "": there is none yet."""
     if issue:
         return shlex.join(["gh", "issue", "comment", issue, "--body-file", path])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from handbook.commands.options import add_options
+import click
+
+from handbook.commands.options import place_options
 from handbook.page.hosts import BY_KEY, HOSTS, is_old
 from handbook.page.skill import problems, render_section, render_skill, with_section
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.system.clock import wall
@@ -16,9 +19,8 @@ from onbox.system.files import read_file, replace_file
 from patrol.config.configured import load_settings
 
 if TYPE_CHECKING:
-    import argparse
-
     from handbook.page.hosts import Host
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -30,15 +32,11 @@ SKILL_HOST = "claude-code"
 MODE = 0o644
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("agent", help="the instruction file for a coding agent's host", epilog=EXAMPLES)
-    add_options(parser, json=False)
-    parser.add_argument("--host", choices=[host.key for host in HOSTS], default="generic", help="default: generic")
-    parser.add_argument("--write", action="store_true", help="put it where the host reads it, in the project")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@place_options
+@click.option("--host", default="generic", help="default: generic", type=click.Choice([host.key for host in HOSTS]))
+@click.option("--write", is_flag=True, help="put it where the host reads it, in the project")
+def run(args: Options) -> int:
     host = BY_KEY[args.host]
     today = time.gmtime(wall())
     old = is_old(host, today.tm_year, today.tm_mon)

@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from handbook.check.contract_check import BLOCKS, World, named_files, promises
-from handbook.commands.options import add_options
+from handbook.commands.options import common_options
 from onbox.chain.command.code_identity import look_at_git
 from onbox.checkpoints.wholeness import examine
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
 from onbox.system.command import Finished, run_command
@@ -19,8 +22,7 @@ from onbox.system.git import QUIET, QUIET_DIFF, quiet_environment
 from patrol.config.configured import load_settings
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
 
 EXAMPLES = """\
@@ -31,14 +33,10 @@ examples:
 GIT_SECONDS = 10.0
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("contract", help="is all said that a big run must answer for?", epilog=EXAMPLES)
-    add_options(parser)
-    parser.add_argument("--accept-dirty", action="store_true", help="changed code goes along, on somebody's word")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+@click.option("--accept-dirty", is_flag=True, help="changed code goes along, on somebody's word")
+def run(args: Options) -> int:
     found = promises(_look(load_settings(args, os.environ, looks=True)), accept_dirty=args.accept_dirty)
     open_ones = [one for one in found if one.standing in BLOCKS]
     if args.json:

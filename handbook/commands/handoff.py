@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from handbook.auto_entries import contract_of
 from handbook.commands.log import actor_of, keep_books
-from handbook.commands.options import add_options
+from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.log.entry import make_entry
 from handbook.log.logbook import Book
@@ -19,6 +21,7 @@ from handbook.page.render import first_command, title_line
 from handbook.page.render_json import run_data
 from handbook.place import find_place
 from handbook.which_run import about_run
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
 from onbox.errors import Trouble
@@ -26,10 +29,9 @@ from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
-    import argparse
-
     from handbook.gather import Place
     from handbook.page.facts import Facts, RunFacts
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -39,18 +41,14 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("handoff", help="the block for the next owner", epilog=EXAMPLES)
-    add_options(parser)
-    parser.add_argument("--run", metavar="RUN", help="of one run: RUN or BOX/RUN (default: all of them)")
-    parser.add_argument(
-        "--to", metavar="NAME", help="who owns them from now on: entered into each run's logbook, shown on the page"
-    )
-    parser.add_argument("--actor", metavar="NAME", help="who hands over (default: $ONBOX_ACTOR, or the user)")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+@click.option("--run", metavar="RUN", help="of one run: RUN or BOX/RUN (default: all of them)")
+@click.option(
+    "--to", metavar="NAME", help="who owns them from now on: entered into each run's logbook, shown on the page"
+)
+@click.option("--actor", metavar="NAME", help="who hands over (default: $ONBOX_ACTOR, or the user)")
+def run(args: Options) -> int:
     place = find_place(args, os.environ)
     facts = gather(place, wall())
     only = about_run(args.run, facts).name if args.run is not None else None
@@ -69,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _transfer(args: argparse.Namespace, place: Place, facts: Facts, only: str | None) -> int:
+def _transfer(args: Options, place: Place, facts: Facts, only: str | None) -> int:
     """Enter it into the logbook of each run whose owner it changes. Raises Trouble, StateNotWritten."""
     to = safe(args.to, 60)
     if not to:
@@ -85,7 +83,7 @@ def _transfer(args: argparse.Namespace, place: Place, facts: Facts, only: str | 
     return keep_books(place, books)
 
 
-def _enter(args: argparse.Namespace, place: Place, facts: Facts, about: RunFacts, to: str) -> Book:
+def _enter(args: Options, place: Place, facts: Facts, about: RunFacts, to: str) -> Book:
     before = owner_of(facts, about).name
     entry = make_entry(
         "handoff",

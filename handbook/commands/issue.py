@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from handbook.auto_entries import contract_of
-from handbook.check.issue import body, command, update
-from handbook.commands.options import add_options
+from handbook.check.issue import body, command_to_send, update
+from handbook.commands.options import place_options, run_option
 from handbook.gather import gather
 from handbook.log.logbook import FOLDER, Book
 from handbook.place import find_place
 from handbook.which_run import about_run, planned_run
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line, safe_text
 from onbox.system.clock import wall
 from onbox.system.files import replace_file
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -27,17 +30,11 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "issue", help="the text of a run's issue, and the command that sends it", epilog=EXAMPLES
-    )
-    add_options(parser, json=False)
-    parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
-    parser.add_argument("--approved", action="store_true", help="a person has read this text")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@place_options
+@run_option
+@click.option("--approved", is_flag=True, help="a person has read this text")
+def run(args: Options) -> int:
     place = find_place(args, os.environ, before_launch=True)
     facts = gather(place, wall())
     about = about_run(args.run, facts, planned_run(place.settings))
@@ -50,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     path = os.path.join(place.settings.state, f"issue-{about.run}.md")
     replace_file(path, safe_text(text).encode())
     print(safe_text(text))
-    print(f"send it, if you may: {safe_line(command(about.run, contract.issue, path))}")
+    print(f"send it, if you may: {safe_line(command_to_send(about.run, contract.issue, path))}")
     if not contract.issue:
         print("then name its address in onbox.toml: [contract] issue")
     return Exit.DONE

@@ -8,8 +8,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from handbook.auto_entries import contract_of
-from handbook.commands.options import add_options
+from handbook.commands.options import common_options, run_option
 from handbook.gather import gather
 from handbook.log.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
 from handbook.log.git_sync import is_rewritten, keep_in_git
@@ -17,6 +19,7 @@ from handbook.log.logbook import Book, find_books
 from handbook.page.phrases import safe
 from handbook.place import find_place
 from handbook.which_run import about_run, planned_run
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.contract.readings import observed
@@ -26,12 +29,12 @@ from onbox.outside import safe_line, safe_text
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from handbook.gather import Place
     from handbook.page.facts import RunFacts
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -47,33 +50,34 @@ FIELDS = ("status", "reason", "evidence", "decision", "next")
 LINEAGES = ("same", "new")
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("log", help="the append-only record of a run", epilog=EXAMPLES)
-    parser.add_argument("words", nargs="+", metavar="TEXT", help="what to write; or alone: `show`, `verify`, `commit`")
-    add_options(parser)
-    parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
-    parser.add_argument("--kind", choices=KINDS, help="what kind of entry (default: observation; show: all)")
-    for name in FIELDS:
-        parser.add_argument(f"--{name}", default="", metavar="TEXT", help=f"the entry's field `{name}`")
-    launch = parser.add_argument_group("of --kind launch by hand: why again, and on what")
-    launch.add_argument(
-        "--lineage", choices=LINEAGES, help="same run id, tracker and output root; or a new run for the record"
-    )
-    for name, about in (
-        ("old", "id of the run before"),
-        ("new", "id of this one"),
-        ("from", "checkpoint it starts from"),
-        ("root", "its output root"),
-        ("code", "its commit"),
-    ):
-        launch.add_argument(f"--{name}", dest=f"launch_{name}", default="", metavar="TEXT", help=f"with new: {about}")
-    parser.add_argument("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
-    parser.add_argument("--commit", action="store_true", help="commit the logbook: that file, nothing that is staged")
-    parser.add_argument("--push", action="store_true", help="commit it and push, if nothing else would go along")
-    parser.set_defaults(function=run)
+def _field(name: str, about: str, declared: str = "") -> Callable[[Any], Any]:
+    return click.option(f"--{name}", declared or name, default="", metavar="TEXT", help=about)
 
 
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@argument("words", nargs=-1, required=True, metavar="TEXT", help="what to write; or alone: `show`, `verify`, `commit`")
+@common_options
+@run_option
+@click.option("--kind", type=click.Choice(KINDS), help="what kind of entry (default: observation; show: all)")
+@_field("status", "the entry's field `status`")
+@_field("reason", "the entry's field `reason`")
+@_field("evidence", "the entry's field `evidence`")
+@_field("decision", "the entry's field `decision`")
+@_field("next", "the entry's field `next`")
+@click.option(
+    "--lineage",
+    type=click.Choice(LINEAGES),
+    help="of --kind launch by hand: same run id, tracker and output root; or a new run for the record",
+)
+@_field("old", "with --lineage new: id of the run before", "launch_old")
+@_field("new", "with --lineage new: id of this one", "launch_new")
+@_field("from", "with --lineage new: checkpoint it starts from", "launch_from")
+@_field("root", "with --lineage new: its output root", "launch_root")
+@_field("code", "with --lineage new: its commit", "launch_code")
+@click.option("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
+@click.option("--commit", is_flag=True, help="commit the logbook: that file, nothing that is staged")
+@click.option("--push", is_flag=True, help="commit it and push, if nothing else would go along")
+def run(args: Options) -> int:
     place = find_place(args, os.environ, before_launch=True)
     if args.words == ["show"]:
         return _show(args, place)
@@ -84,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     return _write(args, place)
 
 
-def _write(args: argparse.Namespace, place: Place) -> int:
+def _write(args: Options, place: Place) -> int:
     kind = args.kind or "observation"
     if kind not in PEOPLES_KINDS:
         raise Trouble(
@@ -123,7 +127,7 @@ def _write(args: argparse.Namespace, place: Place) -> int:
     return Exit.DONE
 
 
-def lineage_of(args: argparse.Namespace, about: RunFacts) -> str:
+def lineage_of(args: Options, about: RunFacts) -> str:
     """What a launch by hand continues. Raises Trouble where its record would leave the lineage open: a reader months
     later must be able to tell what was trained on what.
     """
@@ -167,7 +171,7 @@ def keep_books(place: Place, books: Sequence[Book]) -> int:
     return Exit.DONE if way == "never" else _tell_git(books, push=way == "push", out=sys.stderr)
 
 
-def actor_of(args: argparse.Namespace) -> str:
+def actor_of(args: Options) -> str:
     """Who writes."""
     return safe(args.actor or os.environ.get(ACTOR) or _user(), 60)
 
@@ -179,7 +183,7 @@ def _user() -> str:
         return f"uid {os.getuid()}"
 
 
-def _books(args: argparse.Namespace, place: Place) -> list[Book]:
+def _books(args: Options, place: Place) -> list[Book]:
     books = find_books(place.settings.folder, place.settings.state)
     if args.run is None:
         return books
@@ -192,7 +196,7 @@ def _books(args: argparse.Namespace, place: Place) -> list[Book]:
     return found
 
 
-def _show(args: argparse.Namespace, place: Place) -> int:
+def _show(args: Options, place: Place) -> int:
     books = _books(args, place)
     shown = [(book.run, entry) for book in books for entry in book.read().entries if args.kind in (None, entry.kind)]
     if args.json:
@@ -220,7 +224,7 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
     return "\n".join(lines)
 
 
-def _verify(args: argparse.Namespace, place: Place) -> int:
+def _verify(args: Options, place: Place) -> int:
     books = _books(args, place)
     found = [(book, damage) for book in books for damage in book.damages()]
     rewritten = [book for book in books if is_rewritten(book.path, os.environ)]

@@ -7,13 +7,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from handbook.auto_entries import enter_what_happened
-from handbook.commands.options import add_options, look_now
+from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.local_waits import find_waiters
+from handbook.look import look_now
 from handbook.page.publish import DATA, NOTES_MASKED, publish
 from handbook.page.render_json import as_data
 from handbook.page.summary import differences, overdue, situation
 from handbook.place import find_place, home_of
+from onbox.cli.command import command
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
@@ -23,10 +25,9 @@ from onbox.system.files import StateNotWritten, read_file
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
-
     from handbook.gather import Place
     from handbook.page.facts import Facts
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -38,13 +39,9 @@ written anew. The exit code is that of the worst run: 0 nothing needs you, 1 war
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("resume", help="look now: what goes on, and the next command", epilog=EXAMPLES)
-    add_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+def run(args: Options) -> int:
     place = find_place(args, os.environ)
     page = _page(place)
     trouble = look_now(place)

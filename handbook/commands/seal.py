@@ -6,33 +6,36 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import click
 
 from handbook.auto_entries import contract_of, enter_what_happened
 from handbook.check.seal import End, captured, checks, final_facts
 from handbook.commands.log import actor_of
-from handbook.commands.options import add_options, look_now
+from handbook.commands.options import common_options, run_option
 from handbook.gather import gather
 from handbook.local_waits import find_waiters
 from handbook.log.entry import make_entry
 from handbook.log.git_sync import keep_in_git, tag_in_git
 from handbook.log.logbook import Book
+from handbook.look import look_now
 from handbook.page.markdown import prose
 from handbook.page.phrases import safe
 from handbook.place import find_place
 from handbook.which_run import about_run
 from onbox.chain.command.code_identity import patch_identity
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
-    import argparse
-
     from handbook.check.seal import Check
     from handbook.gather import Place
     from handbook.page.facts import Facts, RunFacts
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -43,20 +46,14 @@ examples:
 _WORDS = {True: "holds", False: "NOT SO", None: "not checked"}
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("seal", help="check a run's end, and record it", epilog=EXAMPLES)
-    add_options(parser)
-    parser.add_argument("--run", metavar="RUN", help="of which run: RUN or BOX/RUN (default: the only one there is)")
-    parser.add_argument("--check", action="store_true", help="only say what holds")
-    parser.add_argument(
-        "--at", metavar="COMMIT", help="what to tag, where the run's code was dirty: it must hold its diff"
-    )
-    parser.add_argument("--push", action="store_true", help="push the logbook's branch and the tag")
-    parser.add_argument("--actor", metavar="NAME", help="who says so (default: $ONBOX_ACTOR, or the user)")
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+@run_option
+@click.option("--check", is_flag=True, help="only say what holds")
+@click.option("--at", metavar="COMMIT", help="what to tag, where the run's code was dirty: it must hold its diff")
+@click.option("--push", is_flag=True, help="push the logbook's branch and the tag")
+@click.option("--actor", metavar="NAME", help="who says so (default: $ONBOX_ACTOR, or the user)")
+def run(args: Options) -> int:
     place = find_place(args, os.environ)
     trouble = look_now(place)
     facts = gather(place, wall(), fetching=True, all_anew=True)
@@ -78,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return _into_git(args, place, book, found)
 
 
-def _enter(args: argparse.Namespace, place: Place, facts: Facts, about: RunFacts, found: list[Check]) -> None:
+def _enter(args: Options, place: Place, facts: Facts, about: RunFacts, found: list[Check]) -> None:
     """What happened first, launches before all, whether or not the page was ever built; then the seal."""
     for said in enter_what_happened(place, facts._replace(runs=(about,))):
         print(safe_line(f"handbook: {said}"), file=sys.stderr)
@@ -101,7 +98,7 @@ def _enter(args: argparse.Namespace, place: Place, facts: Facts, about: RunFacts
     print(f"{book.path}: {f'entry {written.entries[0].seq}' if written.entries else 'sealed before'}")
 
 
-def _into_git(args: argparse.Namespace, place: Place, book: Book, found: list[Check]) -> int:
+def _into_git(args: Options, place: Place, book: Book, found: list[Check]) -> int:
     kept = keep_in_git(book.path, book.run, os.environ, push=args.push)
     code = next((one.says for one in found if one.name == "code" and one.holds), "")
     tag, trouble = _tag(args, place, book.run, code)
@@ -113,7 +110,7 @@ def _into_git(args: argparse.Namespace, place: Place, book: Book, found: list[Ch
     return Exit.FAILED if kept.trouble or trouble else Exit.DONE
 
 
-def _tag(args: argparse.Namespace, place: Place, run_name: str, code: str) -> tuple[str, str]:
+def _tag(args: Options, place: Place, run_name: str, code: str) -> tuple[str, str]:
     """The tag, and what is in its way."""
     found = re.fullmatch(r"([0-9a-f]{7,40})(?: \+ patch ([0-9a-f]{12}))?", code)
     if found is None:

@@ -8,14 +8,16 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from handbook.check.checklist import PATHS_END, PATHS_SCRIPT, Verdict, check_page, compare, read_paths
-from handbook.commands.options import add_options, look_now
+from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.log.logbook import find_books
+from handbook.look import look_now
 from handbook.page.phrases import safe
 from handbook.page.publish import DATA, PAGE
 from handbook.page.render import DETAILED_RUNS
 from handbook.page.render_json import as_data
 from handbook.place import find_place, home_of
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.outside import safe_line
@@ -27,11 +29,11 @@ from patrol.ssh.client import NoAnswer, ask, script_with_values
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from handbook.gather import Place
     from handbook.page.facts import Facts, RunFacts
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -41,13 +43,9 @@ examples:
 PATHS_SECONDS = 30.0
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("verify", help="prove the page: every statement against the world", epilog=EXAMPLES)
-    add_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+def run(args: Options) -> int:
     place = find_place(args, os.environ)
     page, stated = _read(place)
     trouble = look_now(place)
@@ -125,7 +123,7 @@ def _here(place: Place, page: str) -> Iterator[Verdict]:
     yield Verdict("no secret in the page", redact(page) == page, "the page is the same after redaction")
 
 
-def _tell(args: argparse.Namespace, found: list[Verdict]) -> int:
+def _tell(args: Options, found: list[Verdict]) -> int:
     false = [one for one in found if one.truth is False]
     unchecked = [one for one in found if one.truth is None]
     if args.json:

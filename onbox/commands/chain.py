@@ -32,6 +32,7 @@ from onbox.config.stage_selection import UsageProblem, stages_from_words
 from onbox.config.tables.wait_for import WAIT_TIMEOUT_SECONDS
 from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.model.engines import CHOICES, CLUSTERS
 from onbox.model.manifest import WaitFor
@@ -157,6 +158,7 @@ def run_chain_command(args: Options) -> int:
         check_run_name(args.run)
     paths = project.paths(args.run)
     refuse_other_project(paths, project.folder)
+    _refuse_sweep(paths)
     stages = _behind(args, _stages(args, project, paths))
     forgets = ""
     if args.recheck is None:
@@ -171,6 +173,20 @@ def run_chain_command(args: Options) -> int:
     if args.recheck is not None:
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
+
+
+def _refuse_sweep(paths: RunPaths) -> None:
+    """A sweep of that name lies there, and its cells have their own commands."""
+    try:
+        head = read_head(paths)
+    except (OSError, ValueError):
+        return  # a damaged definition: the start tells what to do about it
+    if head is not None and is_sweep(head):
+        name = os.path.basename(paths.root)
+        raise Trouble(
+            Exit.CONFIG,
+            f"run {name} is a sweep: go on with it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
+        )
 
 
 def _stages(args: Options, project: Project, paths: RunPaths) -> Sequence[Stage]:
@@ -234,6 +250,10 @@ def run_resume_command(args: Options) -> int:
         ) from error
     assert head is not None
     refuse_other_project(paths, project.folder)
+    if is_sweep(head):
+        from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
+
+        return resume_at(args, paths)
     if args.dry_run:
         config = project.config
         return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)

@@ -14,12 +14,14 @@ from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.errors import Trouble
-from onbox.logs.large import read_large
-from onbox.logs.progress import ProgressReader, ProgressSettings
+from onbox.logs.large import Reading, read_large
+from onbox.logs.progress import ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import open_plain, read_tail
+from onbox.system.kept import places_of
+from onbox.system.places import Places
 from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex`
 for a log that shows its progress in a form of its own.
 """
 REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
-BLOCK_BYTES = 1 << 18
 
 
 @command(EXAMPLES)
@@ -68,12 +69,10 @@ def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, 
 
 
 def _read_stream(stream: BinaryIO, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
-    reader = ProgressReader(settings)
-    end = b""
-    while block := stream.read(BLOCK_BYTES):
-        reader.feed(block)
-        end = (end + block)[-TAIL_BYTES:]
-    return reader.result(), last_line(end), None
+    log = places_of(stream)
+    reading = read_large(log, settings)
+    _tell_unread("the standard input", reading)
+    return reading.progress, last_line(log.read(max(0, log.size - TAIL_BYTES), log.size)), None
 
 
 def _read_file(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
@@ -81,19 +80,23 @@ def _read_file(path: str, settings: ProgressSettings) -> tuple[Progress, str | N
     try:
         with open_plain(path) as file:
             seen = os.fstat(file.fileno())
-            reading = read_large(file.fileno(), seen.st_size, settings)
+            reading = read_large(Places(file.fileno(), seen.st_size), settings)
         end = read_tail(path, TAIL_BYTES) or b""
     except FileNotFoundError:
         raise Trouble(Exit.USAGE, f"no log {path}") from None
     except OSError as error:
         raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+    _tell_unread(path, reading)
+    return reading.progress, last_line(end), max(0.0, wall() - seen.st_mtime)
+
+
+def _tell_unread(name: str, reading: Reading) -> None:
     if reading.matters:
         print(
-            f"onbox progress: read the beginning, the end and a few places between of {path};"
+            f"onbox progress: read the beginning, the end and a few places between of {name};"
             f" {reading.unread_bytes} bytes in the middle were not read",
             file=sys.stderr,
         )
-    return reading.progress, last_line(end), max(0.0, wall() - seen.st_mtime)
 
 
 def progress_as_json(progress: Progress, line: str | None, age_seconds: float | None) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
 from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.show.process_tree import read_tree
 from onbox.commands.show.stats_prometheus import render_metrics
 from onbox.commands.show.stats_text import render_picture
 from onbox.contract.exits import Exit
@@ -153,7 +154,9 @@ def _subject_of(paths: RunPaths, view: RunView) -> Subject:
 def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     """Look at everything. earlier: a sample to compare with; None: the run's newest, if it has any."""
     pid = subject.leader.pid if subject.leader is not None else "self"
-    snapshot = take_snapshot(find_groups(pid), subject.touched, subject.leader, look_remote=look_once)
+    snapshot = take_snapshot(
+        find_groups(pid), subject.touched, subject.leader, look_remote=look_once, tree_of=read_tree
+    )
     samples = _samples(subject)
     gpus = read_once()
     now = sample_of(snapshot, gpus)

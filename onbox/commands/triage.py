@@ -96,6 +96,7 @@ def render(verdict: Verdict) -> str:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:
         lines.append(f"  at {verdict.where}{' (a small fix may do)' if verdict.small_fix else ''}")
+    lines.extend(f"    {line}" for line in verdict.traceback)
     lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
     lines.append(f"  {verdict.remedy}")
     if verdict.terminal:

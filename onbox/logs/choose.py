@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import Progress
+from onbox.logs.loops import outermost
 from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 
 if TYPE_CHECKING:
+    from onbox.logs.closing import Ending
     from onbox.logs.track import Counter, Track
 
+LINES_BEHIND = 1  # that may come behind a display which is still the newest news
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -22,10 +25,17 @@ class Pick(NamedTuple):
     inner: Counter | None = None
 
 
-def choose(track: Track, configured_max: int | None) -> Progress:
+def choose(track: Track, configured_max: int | None, ending: Ending) -> Progress:
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
+    progress = _shown(track, configured_max, ending)
+    if not progress.finished and _may_be_over(progress) and ending.sums_up(counted=progress.current is not None):
+        return progress._replace(finished=True)
+    return progress
+
+
+def _shown(track: Track, configured_max: int | None, ending: Ending) -> Progress:
     pick = _pick(track)
-    if pick is None:
+    if pick is None or _is_past(pick.counter, ending):
         fresh = track.percent_line >= track.started and track.percent is not None
         return Progress(percent=track.percent, finished=_without_counter(track)) if fresh else Progress(
             finished=_without_counter(track), loss=track.loss
@@ -39,7 +49,7 @@ def choose(track: Track, configured_max: int | None) -> Progress:
         unit=counter.unit,
         epoch_current=epoch.current if epoch else None,
         epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
-        loss=track.loss if counter.kind in ("train", "bare") and track.loss_line >= track.started else None,
+        loss=track.loss if counter.kind in ("train", "bare", "setting") and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
         percent=track.percent if maximum is None and inner is None and track.percent_line >= counter.last else None,
         finished=_finished(track, pick._replace(maximum=maximum)),
@@ -49,6 +59,28 @@ def choose(track: Track, configured_max: int | None) -> Progress:
         current_rounded=counter.rounded and counter.unit != "epoch",
         rule=counter.rule,
     )
+
+
+def _may_be_over(progress: Progress) -> bool:
+    """Whether no counter speaks against an end that the last lines tell of."""
+    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max:
+        return False
+    if progress.current is None or progress.exact_max is None:
+        return progress.percent is None or progress.percent >= 99
+    return progress.current + 1 >= progress.exact_max
+
+
+def _is_past(counter: Counter, ending: Ending) -> bool:
+    """Whether a count is of something that is long over, as other lines have come since: what was prepared, and what
+    was told only once (`Transferred 448/499 items`).
+    """
+    if counter.seen == 1 and counter.kind == "setting":
+        return ending.lines_behind > 0
+    full = counter.maximum is None or counter.current >= counter.maximum
+    once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
+    if once and not full:
+        return ending.lines_behind > 0
+    return counter.kind == "aux" and full and ending.lines_behind > LINES_BEHIND
 
 
 def _without_counter(track: Track) -> bool | None:
@@ -68,19 +100,30 @@ def _pick(track: Track) -> Pick | None:
     counters = current or everything
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
-                         (("bare",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
-        pick = _pick_of(track, [counter for counter in among if counter.kind in kinds and _is_counting(track, counter)])
+                         (("bare",), counters),
+                         (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
+        pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
         if pick is not None:
             return pick
     return None
 
 
 def _is_counting(track: Track, counter: Counter) -> bool:
-    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark."""
+    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
+    Of bytes: whether they are of one thing, and still moving.
+    """
+    if counter.unit == "byte":
+        return not counter.resets
+    if counter.rounded and counter.rule == "bar":
+        return counter.last == track.line
     return counter.kind not in ("done", "bare") or counter.current > counter.minimum or counter.last == track.ended
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
+    loops = outermost(counters)
+    if loops is not None:
+        return Pick(loops[0], loops[0].maximum, loops[1])
+    counters = [counter for counter in counters if counter.kind != "outer"]
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
@@ -95,7 +138,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
-        return Pick(best, _maximum(track, best), None)
+        return Pick(best, None if best.repeats else _maximum(track, best), None)
     if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
         return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
     if whole:
@@ -107,11 +150,11 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(epoch, None, inner)
     if inside:
         last = max(inside, key=lambda counter: counter.last)
-        return Pick(last, last.maximum, None)
+        return Pick(last, None if last.repeats else last.maximum, None)
     return None
 
 
-def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, float, int]:
+def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     complete = counter.maximum is not None and counter.current >= counter.maximum
     followed = any(_is_open(other) and other.first > counter.last for other in others)
@@ -119,6 +162,7 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, 
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     own = counter.maximum is not None or counter.current > counter.minimum  # not a number that was named once
     return (
+        "progress" in counter.key,
         trained,
         not done,
         own,

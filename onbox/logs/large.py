@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
 from onbox.logs.remarks import turn_of
 from onbox.logs.sight import read_line
-from onbox.system.places import Place, Places, apart, spread
+from onbox.system.places import Place, apart, spread
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
+    from onbox.system.places import Places
 
 WHOLE_BYTES = 1 << 20  # so much is read from the first byte to the last
-HEAD_BYTES = 1 << 17
-TAIL_BYTES = (1 << 18, 1 << 22, 1 << 24)  # the next one where no counter is seen in so much
-BYTES_PER_LOOK = 4096  # with more lines to look at closely than one in so many bytes, the end does not grow
-SAMPLES, SAMPLE_BYTES = 8, 1 << 14
+HEAD_BYTES = 1 << 16
+TAIL_BYTES = (1 << 16, 1 << 18, 1 << 21, 1 << 23)  # the next one where no counter is seen in so much
+AMPLE_BYTES = 1 << 18  # so much of the end is read even where a counter is seen in less
+LOOKS_MAX = 1200  # of lines that must be looked at closely, no more are taken in to learn what is known already
+SAMPLES, SAMPLE_BYTES = 8, 1 << 13
 SEARCH_BYTES = 1 << 25
 START_BYTES = 1 << 15  # of a run that started between: its banner tells its maxima
 HITS_MAX = 64
@@ -42,33 +44,41 @@ class Reading(NamedTuple):
     matters: bool
 
 
-def read_large(fd: int, size: int, settings: ProgressSettings) -> Reading:
-    """The progress that the open file shows. Raises OSError."""
-    log = Places(fd, size)
-    if size <= WHOLE_BYTES:
-        reader = ProgressReader(settings)
-        reader.feed(log.read(0, size))
-        return Reading(reader.result(), 0, matters=False)
-    for tail_bytes in TAIL_BYTES:
-        read = _Read(log, settings, tail_bytes)
-        slow = read.lines > tail_bytes // BYTES_PER_LOOK and not settings.regex
-        if read.shows_counter or slow or tail_bytes + HEAD_BYTES >= size:
+def read_large(log: Places, settings: ProgressSettings) -> Reading:
+    """The progress that a log shows. Raises OSError."""
+    if log.size <= TAIL_BYTES[0]:
+        return _read_whole(log, settings)
+    read = _Read(log, settings, TAIL_BYTES[0])
+    if log.size <= WHOLE_BYTES and read.is_cheap(log.size):
+        return _read_whole(log, settings)
+    for tail_bytes in TAIL_BYTES[1:]:
+        known = read.shows_counter and tail_bytes > AMPLE_BYTES
+        if known or not read.is_cheap(tail_bytes) or read.tail_bytes + HEAD_BYTES >= log.size:
             break
+        read = _Read(log, settings, tail_bytes)
     read.look_for_the_rest()
     return read.reading()
+
+
+def _read_whole(log: Places, settings: ProgressSettings) -> Reading:
+    reader = ProgressReader(settings)
+    reader.feed(log.read(0, log.size))
+    return Reading(reader.result(), 0, matters=False)
 
 
 class _Read:
     """One reading, with so many bytes of the log's end."""
 
     def __init__(self, log: Places, settings: ProgressSettings, tail_bytes: int) -> None:
-        self.log, self.settings = log, settings
+        self.log, self.settings, self.tail_bytes = log, settings, tail_bytes
         head = log.lines(0, min(HEAD_BYTES, log.size - tail_bytes) if log.size > tail_bytes else 0)
         self.tail = log.lines(max(head.end, log.size - tail_bytes), log.size)
-        between = spread(SAMPLES, head.end, self.tail.start, SAMPLE_BYTES)
-        self.before = apart([head, *(log.lines(*ends) for ends in between if ends[1] <= self.tail.start)])
-        self.kept: set[str] = set()
+        self.before, self.kept = [head], set[str]()
         self._feed()
+        if self.track.line <= LOOKS_MAX // 2:
+            between = spread(SAMPLES, head.end, self.tail.start, SAMPLE_BYTES)
+            self.before = apart([head, *(log.lines(*ends) for ends in between if ends[1] <= self.tail.start)])
+            self._feed()
 
     def _feed(self) -> None:
         self.reader = ProgressReader(self.settings)
@@ -76,13 +86,13 @@ class _Read:
             self.reader.feed(place.data)
             self.reader.leap()
         self.mark = self.reader.track.line
-        for at in range(0, len(self.tail.data), 1 << 18):
-            self.reader.feed(self.tail.data[at : at + (1 << 18)])
+        self.reader.feed(self.tail.data)
         self.track = self.reader.ended().track
 
-    @property
-    def lines(self) -> int:
-        return self.track.line - self.mark
+    def is_cheap(self, tail_bytes: int) -> bool:
+        """Whether so much more of the end has few lines to look at closely, as far as this reading tells."""
+        looks = self.track.line - self.mark
+        return bool(self.settings.regex) or looks * tail_bytes <= LOOKS_MAX * self.tail_bytes
 
     @property
     def shows_counter(self) -> bool:

@@ -11,6 +11,7 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.logs.choose import choose
+from onbox.logs.closing import TAIL_BYTES, Ending
 from onbox.logs.links import Links
 from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
@@ -70,6 +71,7 @@ class ProgressReader:
         self._track = Track()
         self._links = Links()
         self._pending = b""
+        self._tail = b""  # the log's last bytes
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
         self._judged_bytes = 0  # size of the verdicts, roughly
@@ -86,6 +88,7 @@ class ProgressReader:
             "track": self._track.state(),
             "links": self._links.state(),
             "pending": self._pending.decode("latin-1"),
+            "tail": self._tail.decode("latin-1"),
             "form": self._form,
             "alike": self._alike,
             "numbers": [number.decode() for number in self._numbers],
@@ -107,12 +110,14 @@ class ProgressReader:
         reader._habits = {form: (count, list(falls)) for form, count, falls in state.get("habits", [])}
         reader._skipped = state["skipped"].encode("latin-1")
         reader._pending = state["pending"].encode("latin-1")
+        reader._tail = state.get("tail", "").encode("latin-1")
         return reader
 
     def feed(self, data: bytes) -> None:
         """Take in the next bytes of the log."""
         if b"\0" in data:  # of UTF-16, or of a disk that lost power
             data = data.replace(b"\0", b"")
+        self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
         for at in range(0, len(data), BLOCK_BYTES):
             self._feed_block(data[at : at + BLOCK_BYTES])
 
@@ -161,7 +166,8 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        return choose(end._track, self.settings.max)._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - its own
+        progress = choose(end._track, self.settings.max, Ending(self._tail))  # noqa: SLF001 - its own
+        return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
 
     def links(self) -> dict[str, Any]:
         """The tracker's run that the log tells of, as `Links.state`; the line still growing included."""

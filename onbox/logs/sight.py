@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from onbox.logs.loops import repeated_index
 from onbox.logs.numbers import COUNT, Count, parse_clock, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
@@ -56,6 +57,9 @@ _FOR_MAX = lazy(
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
+_SO_MANY = lazy(
+    rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
+)
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 
 _DONE_COUNT = lazy(
@@ -68,6 +72,10 @@ _COUNT_DONE = lazy(
 )
 
 
+_NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,4}\d", re.IGNORECASE)
+_WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
+_ONE_SETTING = lazy(r"^[\s,{-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
+_SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _ABOUT = lazy(
     r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
     r"|more than|less than|fewer than|estimated|est\.?))\W{0,3}$"
@@ -134,12 +142,16 @@ def read_line(text: str) -> Seen:
         every = _EVERY.search(rest, max(0, found.start() - LOOK_BACK), found.end())
         if not every and not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
+    so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
+    if so_many and not parse_count(so_many[1]).rounded:
+        maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
     passes = _PASSES.search(rest) if " passes over" in rest else None
     if passes:
         maxima.append(("epoch", int(passes[1])))
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
+    sights += _repeated(text, in_a_bar=any(bar.made for bar in bars))
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
@@ -167,6 +179,15 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
     others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
+
+
+def _repeated(text: str, *, in_a_bar: bool) -> list[Sight]:
+    """Which repetition of the whole work this is."""
+    found = repeated_index(text, in_a_bar=in_a_bar)
+    if not found:
+        return []
+    unit = found["word"].lower()
+    return [Sight(f"outer {unit}", unit, "outer", int(found["current"]), int(found["max"]), False, "repeated")]
 
 
 def _done_count(text: str) -> list[Sight]:
@@ -337,12 +358,14 @@ def _label_key(label: str) -> str:
 
 
 def _bar_unit(match: re.Match[str], label: str) -> str:
-    word = (_group(match, "word") or "").lower()
+    behind = _WORD_BEHIND.match(match.string, match.end()) if _group(match, "word") is None else None
+    word = (behind[1] if behind else _group(match, "word") or "").lower()
     if word in UNITS and word != "it":
         return UNITS[word]
     words = [word.lower() for word in _WORD.findall(label)]
+    numbered = {found[1].lower() for found in _NUMBERED.finditer(label)}  # `Stage 2/3`: which, not how many
     for name in reversed(words[-4:]):
-        if name in UNITS and not (name == "epoch" and re.search(r"(?i)epochs?\W*\d", label)):
+        if name in UNITS and name not in numbered:
             return UNITS[name]
     rate = re.search(r"[\d.?]\s*([a-z]+)/s|s/([a-z]+)", _group(match, "rate") or "")
     name = (rate[1] or rate[2]) if rate else ""
@@ -425,14 +448,16 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     most = parse_count(match["max"]) if match["max"] and _is_exact(text, *match.span("max")) else None
     if most is not None and (count.value > most.value or most.value == 0):
         return []
-    if most is None and _is_measure(text, match, unit, count):
+    if most is None and (_is_measure(text, match, unit, count) or _is_left_open(text, match)):
         return []
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
     kind = "val" if EVALUATION.search(before) or re.search("(?i)val|test|eval", mode) else "train"
     if kind == "train" and match["max"] is None and _is_remark(text, match, before):
         kind = "bare"
-    key = unit if kind == "train" else f"{kind}:{unit}"
+    elif kind == "train" and match["max"] is None and _is_setting(text):
+        kind = "setting"
+    key = unit if kind in ("train", "setting") else f"{kind}:{unit}"
     if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
         key = f"global {key}"
     rule = "labelled-max" if most else "labelled"
@@ -452,6 +477,16 @@ def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
     if word is None or word[0].lower() not in EVERYDAY:
         return False
     return not _MEASURED.search(f"{before} {text[match.end() :]}")
+
+
+def _is_left_open(text: str, match: re.Match[str]) -> bool:
+    """`iterations (400 + 600 draws in total)`: a sum in brackets."""
+    return text[: match.start("current")].rstrip().endswith("(") and ")" not in match["close"]
+
+
+def _is_setting(text: str) -> bool:
+    """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
+    return bool(_ONE_SETTING.match(text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
 
 
 def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> bool:

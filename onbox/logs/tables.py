@@ -13,9 +13,10 @@ from onbox.regex import lazy
 COLUMNS = {
     "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
     "it": "iter", "round": "round", "trial": "trial", "time step": "step", "gen": "generation",
-    "generation": "generation",
+    "generation": "generation", "episode": "episode",
     "update": "update",
 }  # fmt: skip
+_COUNTING = lazy(r"(?:n[_ ]|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
@@ -38,6 +39,7 @@ def read_header(text: str) -> Table | None:
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
     if names[:1] == ["progress"]:  # OpenMM: a share, then the counter
         names[0] = "%"
+    names = [_column(name) for name in names]
     first = names[1] if names[:1] == ["%"] and len(names) > 2 else names[0] if names else ""
     if len(names) < 2 or first not in COLUMNS or (names[0] != "%" and len(names[0]) == 1 and names[1:2] != ["#"]):
         return None
@@ -45,6 +47,15 @@ def read_header(text: str) -> Table | None:
         return None
     counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
     return Table(names, counters)
+
+
+def _column(name: str) -> str:
+    """The name as `COLUMNS` has it: `n_gen`, `iterat`, `Epoch #` are what they begin with."""
+    found = _COUNTING.match(name)
+    if not found or name in COLUMNS:
+        return name
+    return next((full for full in ("iteration", "generation", "epoch", "step", "round", "trial", "update", "episode")
+                 if full.startswith(found[1])), name)  # fmt: skip
 
 
 def _cells(text: str, *, header: bool = False) -> list[str]:

@@ -23,7 +23,8 @@ _TRACKER = lazy(r"wandb:\s")
 
 class Counter(NamedTuple):
     """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
-    resets: how often it went back inside the run. crossed: how often the epoch went on while this did not go back.
+    resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
+    crossed: how often the epoch went on while this did not go back.
     first, last, changed: numbers of the lines where it was first and last seen and last changed.
     """
 
@@ -47,6 +48,8 @@ class Counter(NamedTuple):
     last: int
     changed: int
     minimum: float
+    advances: int = 0
+    repeats: int = 0
 
 
 class Track:
@@ -173,6 +176,9 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _count(self, sight: Sight) -> None:
+        told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
+        if told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
+            sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
@@ -187,20 +193,22 @@ class Track:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
         if old is None:
-            counts = (0, 0, now, 1, self.line, self.line, self.line, sight.current)
-            return Counter(*sight, *counts)
+            return Counter(*sight, 0, 0, now, 1, self.line, self.line, self.line, sight.current)
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
         )
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None else old.maximum
+        full = old.maximum is not None and old.current >= old.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
-            min(old.minimum, sight.current),
+            min(old.minimum, sight.current), old.advances + (sight.current > old.current),
+            old.repeats + (back and full),
         )  # fmt: skip
         joined = Counter(*sight, *counts)
         return joined._replace(
+            kind="train" if sight.kind == "setting" and old.advances + (sight.current > old.current) else joined.kind,
             maximum=maximum,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,

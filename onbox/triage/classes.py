@@ -123,6 +123,18 @@ CLASSES: tuple[FailureClass, ...] = (
     ),
 )
 
+# What to do where the rule knows more than its class.
+RULE_REMEDIES = {
+    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted. Look who did: the scheduler's "
+    "word, the kernel's log, other people on the box. If memory is near the cgroup's limit, size the workers by "
+    "memory.max, not by the number of CPUs.",
+    "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
+    "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
+    "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "
+    "computes nothing.",
+    "early-spike": "Run the identical configuration once more before judging the number: a spike of the gradient in "
+    "the first epochs can decide how a run ends. Change nothing for it.",
+}
 REMEDIES = {row.key: row.remedy for row in CLASSES}
 CLASS_KEYS = frozenset(REMEDIES)
 NEVER = {row.key: row.never for row in CLASSES}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.model.lines import message
 from onbox.outside import safe_line
 from onbox.regex import lazy
-from onbox.triage.classes import REMEDIES, may_repeat
+from onbox.triage.classes import REMEDIES, RULE_REMEDIES, may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
@@ -33,7 +33,7 @@ LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
 CLOSE_RIVAL = 5  # of what a fault explains
 _BY_SENTENCE = frozenset({"bad-setting", "no-such-file", *(row.id for row in SENTENCES.values())})
-_ANY_CAUSE = lazy(r"\b(?:Assertion|Key|Attribute|Import|NotImplemented)Error\b.{0,40}(?:NoneType|$)|\.so\b")
+_ANY_CAUSE = lazy(r"\bAssertionError\b\s{0,8}$|NoneType|\.so\b")
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
@@ -318,13 +318,21 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         call.at.number if call.at else None,
         call.confidence,
         call.rule,
-        (user.remedy if user else None) or REMEDIES.get(name, REMEDIES["unknown"]),
+        (user.remedy if user else None) or RULE_REMEDIES.get(call.rule) or REMEDIES.get(name, REMEDIES["unknown"]),
         may_repeat(name, own_word=user.retry if user else None),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),
         secondary,
+        _traceback(call),
     )
+
+
+def _traceback(call: Call) -> tuple[str, ...]:
+    fault = call.fault
+    if fault is None or fault.trace is None or not fault.trace.frames:
+        return ()
+    return tuple(safe_line(line, LINE_LIMIT) for line in fault.trace.as_shown(fault.ended or message(fault.text).text))
 
 
 def _further(call: Call, decision: Decision) -> list[Fault]:

@@ -83,6 +83,7 @@ EVIDENCE: tuple[Row, ...] = (
     Row("no-command", lambda e: e.exit_code in (66, 127), "config_error", "sh(1): 127; the keeper: cwd is missing"),
     Row("usage", lambda e: e.exit_code in (2, 64, 78), "config_error", "argparse and sysexits.h EX_USAGE, EX_CONFIG"),
     Row("bug-signal", lambda e: e.signal in (4, 7, 8, 11), "code_error", "signal(7): ILL, BUS, FPE, SEGV"),
+    Row("killed-cause-unknown", lambda e: e.signal == signal.SIGKILL, "unknown", "signal(7): SIGKILL does not say who"),
     Row("unproven", lambda _: True, "unknown", "nothing seen proves a cause"),
 )
 

@@ -22,6 +22,7 @@ class Fault(NamedTuple):
     severity: one of the three above. progress_before: how many lines of progress the attempt had shown until then.
     trace: the traceback that the line ends, None if it ends none. handled: the same or the next line says that the
     program went on. source: what names its writer, "" if nothing does.
+    ended: the exception that the traceback ended with, where this line is another one that explains it.
     """
 
     row: Row
@@ -32,6 +33,7 @@ class Fault(NamedTuple):
     trace: Trace | None = None
     handled: bool = False
     source: str = ""
+    ended: str = ""
 
 
 class Seen(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 from onbox.regex import lazy
@@ -10,6 +11,7 @@ from onbox.regex import lazy
 NOISE_LIMIT = 40  # lines of the same writer inside one traceback that are none of it
 OPEN_LINES = 300  # lines of any writer after a traceback's latest frame
 FRAMES_KEPT = 60
+SHOWN_LINES, SHOWN_WIDTH = 14, 160  # of a traceback, its last lines and so many letters of each
 
 HEADER = lazy(r"Traceback \(most recent call last\)|^\s*(?:[|│]\s*)?Stack \(most recent call")
 _FRAME = lazy(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
@@ -88,6 +90,8 @@ class Trace:
         self.progress = 0
         self.last_line = ""
         self.warned = False  # a warning led it in
+        self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
+        self.taken = 0  # lines, of which `shown` keeps the last
 
     def take_frame(self, text: str, number: int) -> bool:
         """Whether the line is a frame; it is kept then."""
@@ -99,14 +103,27 @@ class Trace:
         self.noise = 0
         self.latest = number
         self.last_line = text.strip()
+        self._show(text)
         return True
 
     def take_code(self, text: str) -> None:
         self.last_line = text.strip() or self.last_line
+        if text.strip():
+            self._show(text)
         if not text.strip(" ^~|"):
             return  # the mark under the code
         self.code.append(text.strip()[:200])
         del self.code[:-FRAMES_KEPT]
+
+    def _show(self, text: str) -> None:
+        self.taken += 1
+        self.shown.append(text.rstrip()[:SHOWN_WIDTH])
+
+    def as_shown(self, exception: str) -> tuple[str, ...]:
+        """The traceback as a person reads it, bounded. exception: the line that it ends with."""
+        left_out = self.taken - len(self.shown)
+        told = (f"  ... {left_out} lines left out",) if left_out else ()
+        return ("Traceback (most recent call last):", *told, *self.shown, exception.strip()[: 2 * SHOWN_WIDTH])
 
     @property
     def user_frame(self) -> Frame | None:

@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
     log. confidence: "high", "medium" or "low". rule: id of the row that decided. retry: whether the same configuration
     may run again at all. signature: equal for the same failure twice. where: "file:line" of the innermost frame of the
     user's own code, None without a traceback. small_fix: an obvious slip in code (a name, an import, the syntax, a
-    missing key).
+    missing key). traceback: the one that the run ended with, its last lines, redacted; empty without one.
     """
 
     failure_class: str
@@ -40,6 +40,7 @@ class Verdict(NamedTuple):
     where: str | None = None
     small_fix: bool = False
     secondary: tuple[Finding, ...] = ()
+    traceback: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As `onbox triage --json` prints it."""

@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import click
+
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration
 from onbox.system.clock import wall
-from patrol.config.configured import add_common_options, load_settings, split_run
+from patrol.commands.options import common_options, run_name_argument
+from patrol.config.configured import load_settings, split_run
 from patrol.memory.rows import Act
 from patrol.memory.store import Memory
 from patrol.memory.update_history import acknowledgement
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
+    from onbox.cli.command import Options
     from patrol.memory.history import Before
 
 ACK_EXAMPLES = """\
@@ -35,21 +39,12 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    ack = subparsers.add_parser("ack", help="acknowledge what is said of a run", epilog=ACK_EXAMPLES)
-    ack.add_argument("run_name", nargs="?", metavar="BOX/RUN")
-    ack.add_argument("--all", action="store_true", help="every run that is known")
-    ack.add_argument("--undo", action="store_true", help="take the word back")
-    ack.set_defaults(function=run_ack)
-    silence = subparsers.add_parser("silence", help="let a run be quiet for a while", epilog=SILENCE_EXAMPLES)
-    silence.add_argument("run_name", metavar="BOX/RUN")
-    silence.add_argument("duration", metavar="DURATION", help="such as 30m, 4h, 2d")
-    silence.set_defaults(function=run_silence)
-    for parser in (ack, silence):
-        add_common_options(parser)
-
-
-def run_ack(args: argparse.Namespace) -> int:
+@command(ACK_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it", required=False)
+@click.option("--all", is_flag=True, help="every run that is known")
+@click.option("--undo", is_flag=True, help="take the word back")
+@common_options
+def run_ack(args: Options) -> int:
     memory = Memory(load_settings(args, os.environ).state)
     known = memory.recall().runs
     if args.all == bool(args.run_name):
@@ -64,7 +59,11 @@ def run_ack(args: argparse.Namespace) -> int:
     return _say(args, keys, "not acknowledged any more" if args.undo else "acknowledged as it was at the last tick")
 
 
-def run_silence(args: argparse.Namespace) -> int:
+@command(SILENCE_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@argument("duration", metavar="DURATION", help="such as 30m, 4h, 2d")
+@common_options
+def run_silence(args: Options) -> int:
     memory = Memory(load_settings(args, os.environ).state)
     key = _known_key(args.run_name, memory.recall().runs)
     try:
@@ -91,7 +90,7 @@ def _change(memory: Memory, key: tuple[str, str], change: Callable[[Before], Bef
     memory.change_run(*key, change, Act(wall(), *key, kind, "/".join(key), outcome, ""))
 
 
-def _say(args: argparse.Namespace, keys: list[tuple[str, str]], words: str) -> int:
+def _say(args: Options, keys: list[tuple[str, str]], words: str) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "runs": ["/".join(key) for key in keys], "said": words}))
     for key in () if args.json else keys:

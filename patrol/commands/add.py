@@ -7,6 +7,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
@@ -18,7 +21,9 @@ from onbox.system.files import read_file, replace_file
 from onbox.trust import accept_new
 from patrol.collect import target_of
 from patrol.commands import add_cluster
-from patrol.config.configured import add_common_options, choose_boxes, load_settings, settings_of
+from patrol.commands.add_cluster import cluster_options
+from patrol.commands.options import project_options
+from patrol.config.configured import choose_boxes, load_settings, settings_of
 from patrol.config.toml_edit import render_box, with_box
 from patrol.crontab_entry import installed_lines
 from patrol.decide.remote_command import Untypeable, here
@@ -32,9 +37,9 @@ from patrol.timer.claims import place_of
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
 
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.discover import Found, Training
     from patrol.verdict import Finding
@@ -50,18 +55,14 @@ FIRST_SECONDS = 20.0
 OTHERS_SHOWN = 5
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("add", help="add a box and look at it", epilog=EXAMPLES)
-    parser.add_argument("host", metavar="HOST", help="as ssh takes it: an alias, or USER@HOST")
-    parser.add_argument("--project", metavar="DIR", help="the project directory on the box (default: it is looked for)")
-    parser.add_argument("--name", metavar="NAME", help="what to call the box (default: made of HOST)")
-    parser.add_argument("--local", action="store_true", help="this machine itself, without ssh")
-    add_cluster.add_options(parser)
-    add_common_options(parser, json=False)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@argument("host", metavar="HOST", help="as ssh takes it: an alias, or USER@HOST")
+@click.option("--project", metavar="DIR", help="the project directory on the box (default: it is looked for)")
+@click.option("--name", metavar="NAME", help="what to call the box (default: made of HOST)")
+@click.option("--local", is_flag=True, help="this machine itself, without ssh")
+@cluster_options
+@project_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box = _asked_for(args, settings)
     if box.project is None and box.backend == "local" and _holds_runs(settings):
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     return _first_look(settings_of(load_project(path), os.environ), box.name)
 
 
-def _asked_for(args: argparse.Namespace, settings: Settings) -> BoxSettings:
+def _asked_for(args: Options, settings: Settings) -> BoxSettings:
     cluster = add_cluster.asked_for(args, args.name) if add_cluster.is_cluster(args) else None
     name = cluster.name if cluster is not None else args.name or run_name_from(args.host.rpartition("@")[2])
     problem = name_problem(name)

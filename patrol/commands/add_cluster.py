@@ -6,6 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import click
+
 from onbox.config.fields import Unwanted
 from onbox.config.tables.clusters import name_of_job
 from onbox.config.tables.engines import PARTS, job_id
@@ -17,27 +19,35 @@ from onbox.model.boxes import BoxSettings, Watch
 from onbox.model.engines import CLUSTERS
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
+    from onbox.cli.command import Options
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "a cluster, instead of a box (HOST is then the URL of its dashboard or controller)"
-    )
+
+def cluster_options(function: Any) -> Any:
+    """A cluster, instead of a box: HOST is then the URL of its dashboard or controller."""
     examples = " or ".join(f"{PARTS[one].job_example} ({one})" for one in CLUSTERS)
-    group.add_argument("--backend", choices=CLUSTERS, help="what answers there")
-    group.add_argument("--job", action="append", default=[], metavar="ID", help=f"a job to look at, such as {examples}")
-    group.add_argument(
-        "--token", metavar="REFERENCE", help="env:NAME or file:PATH; cron does not know your shell's variables"
+    declared = (
+        click.option("--backend", type=click.Choice(CLUSTERS), help="HOST is the URL of a cluster of this kind"),
+        click.option(
+            "--job", multiple=True, metavar="ID", help=f"with --backend: a job to look at, such as {examples}"
+        ),
+        click.option(
+            "--token",
+            metavar="REFERENCE",
+            help="with --backend: env:NAME or file:PATH; cron does not know your shell's variables",
+        ),
     )
+    for option in reversed(declared):
+        function = option(function)
+    return function
 
 
-def is_cluster(args: argparse.Namespace) -> bool:
+def is_cluster(args: Options) -> bool:
     return bool(args.backend or args.job or args.token or args.host.startswith(("http://", "https://")))
 
 
-def asked_for(args: argparse.Namespace, name: str | None) -> BoxSettings:
+def asked_for(args: Options, name: str | None) -> BoxSettings:
     """The box of the words. Raises Trouble."""
     if args.backend is None:
         raise Trouble(Exit.USAGE, "what answers there? add: " + ", or ".join(f"--backend {one}" for one in CLUSTERS))

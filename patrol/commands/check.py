@@ -6,12 +6,14 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.cli.command import command
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.collect import target_of
-from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.commands.options import boxes_argument, common_options
+from patrol.config.configured import choose_boxes, load_settings
 from patrol.engines.look import look_at_cluster
 from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.take import take
@@ -23,9 +25,9 @@ from patrol.tick import policy_of
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
+    from onbox.cli.command import Options
     from onbox.model.boxes import BoxSettings
     from patrol.config.settings import Settings
     from patrol.snapshot import Identity
@@ -54,14 +56,10 @@ class Item(NamedTuple):
     unseen: bool = False
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("check", help="is everything there that a tick needs?", epilog=EXAMPLES)
-    parser.add_argument("boxes", nargs="*", metavar="BOX", help="only these boxes")
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@boxes_argument
+@common_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     policy_of(settings)
     boxes = choose_boxes(settings, args.boxes)

@@ -6,26 +6,29 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.collect import look_at_all
-from patrol.config.configured import add_common_options, choose_boxes, load_settings, split_run
+from patrol.commands.options import common_options, run_name_argument
+from patrol.config.configured import choose_boxes, load_settings, split_run
 from patrol.decide.decide import explain_run
 from patrol.decide.remote_command import way_to
 from patrol.judge import Frame, judge
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.report.lines import details
 from patrol.snapshot import BoxLook
 from patrol.tick import policy_of
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.decide.rule import Tried
     from patrol.judge import BoxJudged, Judged
@@ -36,19 +39,15 @@ example:
 """
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("explain", help="which rule speaks, and why the others do not", epilog=EXAMPLES)
-    parser.add_argument("run_name", metavar="BOX[/RUN]")
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@run_name_argument("BOX[/RUN]", "the run, as `patrol status` shows it")
+@common_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box_name, run_name = split_run(args.run_name)
     boxes = choose_boxes(settings, [box_name])
     past = Memory(settings.state).recall()
-    frame = Frame(past, policy_of(settings), settings.ssh_command, wall())
+    frame = Frame(past, policy_of(settings), settings.ssh_command, wall(), Register(settings.state).homes())
     (seen,) = look_at_all(settings, boxes, past)
     judged = judge(seen.box, seen.snapshot, None, frame)
     chosen = [one for one in judged.runs if run_name in (None, one.verdict.run)]

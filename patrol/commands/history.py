@@ -6,19 +6,23 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
-from patrol.config.configured import add_common_options, load_settings, split_run
+from patrol.commands.options import common_options, run_name_argument
+from patrol.config.configured import load_settings, split_run
 from patrol.memory.store import Memory
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
+    from onbox.cli.command import Options
     from patrol.memory.rows import Act, Flip, PastTick
 
 EXAMPLES = """\
@@ -33,19 +37,14 @@ LIMIT = 50
 DAY_SECONDS = 86400.0
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("history", help="what changed and when", epilog=EXAMPLES)
-    parser.add_argument("run_name", nargs="?", metavar="BOX[/RUN]", help="only this box or run")
-    parser.add_argument("-n", "--limit", type=int, default=LIMIT, metavar="N", help="at most so many (default: 50)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--ticks", action="store_true", help="the ticks")
-    what.add_argument("--acts", action="store_true", help="what the patrol did")
-    what.add_argument("--points", action="store_true", help="a run's numbers")
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES, exclusive=[("--ticks", "--acts", "--points")])
+@run_name_argument("BOX[/RUN]", "only this box or run", required=False)
+@click.option("-n", "--limit", type=int, default=LIMIT, metavar="N", help="at most so many (default: 50)")
+@click.option("--ticks", is_flag=True, help="the ticks")
+@click.option("--acts", is_flag=True, help="what the patrol did")
+@click.option("--points", is_flag=True, help="a run's numbers")
+@common_options
+def run(args: Options) -> int:
     if args.limit < 1:
         raise Trouble(Exit.USAGE, f"--limit {args.limit}: wanted at least 1")
     memory = Memory(load_settings(args, os.environ).state)
@@ -73,7 +72,7 @@ def _check_known(word: str, memory: Memory, box: str, name: str | None) -> None:
 
 
 def _rows_of(
-    args: argparse.Namespace, memory: Memory, box: str | None, name: str | None
+    args: Options, memory: Memory, box: str | None, name: str | None
 ) -> tuple[Sequence[Any], Callable[[Any], str]]:
     """What was asked for, oldest first, and how a row reads as a line."""
     if args.ticks:

@@ -6,8 +6,11 @@ import json
 import os
 import pwd
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import click
+
+from onbox.cli.command import command
 from onbox.cli.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
@@ -19,7 +22,8 @@ from onbox.notify.targets import NotSet, resolve_target
 from onbox.outside import LINE_LIMIT, safe_line
 from onbox.system.clock import wall
 from onbox.system.ownership import make_own_folder
-from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.commands.options import project_options
+from patrol.config.configured import choose_boxes, load_settings
 from patrol.crontab_entry import installed_lines, job_of, lock_folder, remove_line
 from patrol.tell.news import wants
 from patrol.tick import policy_of, warn
@@ -27,8 +31,7 @@ from patrol.timer.claims import doubles, drop_claim, write_claim
 from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.timer.cron_entry import Job
 
@@ -41,20 +44,13 @@ examples:
 TRIAL_SECONDS = 120.0
 
 
-def add(subparsers: Any) -> None:
-    install = subparsers.add_parser("install", help="let cron do the ticks", epilog=INSTALL_EXAMPLES)
-    install.add_argument("--yes", action="store_true", help="do not ask")
-    install.add_argument("--schedule", metavar="'M H D M W'", help="five fields (default: [patrol] schedule)")
-    install.add_argument("--print", action="store_true", help="show the line and a systemd timer, and change nothing")
-    install.add_argument("--untried", action="store_true", help="do not look at the boxes in cron's environment first")
-    install.set_defaults(function=run_install)
-    uninstall = subparsers.add_parser("uninstall", help="take the line away; nothing else is touched")
-    uninstall.set_defaults(function=run_uninstall)
-    for parser in (install, uninstall):
-        add_common_options(parser, json=False)
-
-
-def run_install(args: argparse.Namespace) -> int:
+@command(INSTALL_EXAMPLES)
+@click.option("--yes", is_flag=True, help="do not ask")
+@click.option("--schedule", metavar="'M H D M W'", help="five fields (default: [patrol] schedule)")
+@click.option("--print", is_flag=True, help="show the line and a systemd timer, and change nothing")
+@click.option("--untried", is_flag=True, hidden=True, help="do not look at the boxes in cron's environment first")
+@project_options
+def run_install(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     policy_of(settings)
     choose_boxes(settings, [])
@@ -163,7 +159,9 @@ def _who_is_not_told(settings: Settings, job: Job) -> list[str]:
     return [safe_line(line) for line in said] or ["a test message to every target: onbox notify test"]
 
 
-def run_uninstall(args: argparse.Namespace) -> int:
+@command()
+@project_options
+def run_uninstall(args: Options) -> int:
     settings = load_settings(args, os.environ)
     lines = installed_lines(settings)
     drop_claim(settings)

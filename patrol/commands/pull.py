@@ -7,25 +7,28 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import click
+
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_size, parse_size
 from onbox.outside import safe_line
 from patrol.collect import target_of
+from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
-from patrol.config.configured import add_common_options, load_settings
+from patrol.config.configured import load_settings
 from patrol.decide.remote_command import Untypeable, here
+from patrol.memory.transfers import Register
 from patrol.transfer.pull import Job, find
 from patrol.transfer.session import Interrupted, Wishes, pull
-from patrol.transfer.state import Register
 from patrol.transfer.talk import LinkLost
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.transfer.manifest import Head
     from patrol.transfer.pull import Found, Pulled
@@ -41,20 +44,16 @@ DEFAULT_FOLDER = "pulled"
 SHOWN = 20
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("pull", help="bring a run's results home", epilog=EXAMPLES)
-    parser.add_argument("run_name", metavar="BOX/RUN")
-    parser.add_argument("dir", nargs="?", metavar="DIR", help="where to (default: pulled/BOX/RUN beside onbox.toml)")
-    parser.add_argument("--dry-run", action="store_true", help="list what would come; bring nothing")
-    parser.add_argument("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
-    parser.add_argument(
-        "--tries", type=int, default=5, metavar="N", help="connections that bring nothing before it ends (default: 5)"
-    )
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@argument("dir", required=False, metavar="DIR", help="where to (default: pulled/BOX/RUN beside onbox.toml)")
+@click.option("--dry-run", is_flag=True, help="list what would come; bring nothing")
+@click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
+@click.option(
+    "--tries", type=int, default=5, metavar="N", help="connections that bring nothing before it ends (default: 5)"
+)
+@common_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box, name = one_run(settings, args.run_name)
     job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, _limit(args.limit))

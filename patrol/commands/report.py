@@ -8,18 +8,22 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import counted, parse_duration
 from onbox.redact import redact
 from onbox.system.clock import wall
 from onbox.system.files import replace_file
-from patrol.config.configured import add_common_options, load_settings
+from patrol.commands.options import common_options
+from patrol.config.configured import load_settings
 from patrol.memory.store import Memory
 from patrol.report.page import RunHistory, render_page
 
 if TYPE_CHECKING:
-    import argparse
+    from onbox.cli.command import Options
 
 EXAMPLES = """\
 examples:
@@ -30,15 +34,11 @@ examples:
 FLIPS = 50
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("report", help="the history as one HTML page", epilog=EXAMPLES)
-    parser.add_argument("--html", metavar="FILE", help="where to write it; -: standard output")
-    parser.add_argument("--since", default="30d", metavar="DURATION", help="how far back (default: 30d)")
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@click.option("--html", metavar="FILE", help="where to write it; -: standard output")
+@click.option("--since", default="30d", metavar="DURATION", help="how far back (default: 30d)")
+@common_options
+def run(args: Options) -> int:
     if bool(args.html) == bool(args.json):
         raise Trouble(Exit.USAGE, "wanted --html FILE or --json")
     settings = load_settings(args, os.environ)

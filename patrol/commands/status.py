@@ -6,13 +6,15 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
 from onbox.cron.schedule import parse_schedule
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
-from patrol.config.configured import add_common_options, load_settings
+from patrol.commands.options import common_options
+from patrol.config.configured import load_settings
 from patrol.crontab_entry import installed_lines
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
@@ -21,8 +23,7 @@ from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from patrol.memory.rows import LastWord
     from patrol.timer.heartbeat import Heartbeat, Standing
 
@@ -36,13 +37,9 @@ examples:
 FUTURE_SECONDS = 60.0
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("status", help="the last words, and whether the patrol is alive", epilog=EXAMPLES)
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@common_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ)
     policy_of(settings)
     now = wall()

@@ -12,14 +12,19 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration
 from onbox.system.clock import monotonic, pause, wall
 from patrol.collect import look_at_all
-from patrol.config.configured import add_common_options, choose_boxes, load_settings
+from patrol.commands.options import boxes_argument, common_options
+from patrol.config.configured import choose_boxes, load_settings
 from patrol.judge import Frame, judge
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.report.lines import details
 from patrol.report.machine_formats import document
 from patrol.report.output import Output
@@ -27,8 +32,7 @@ from patrol.tick import policy_of
 from patrol.verdict import worst_severity
 
 if TYPE_CHECKING:
-    import argparse
-
+    from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.memory.rows import Past
@@ -43,16 +47,12 @@ examples:
 CLEAR = "\x1b[H\x1b[2J"
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("watch", help="look again and again", epilog=EXAMPLES)
-    parser.add_argument("boxes", nargs="*", metavar="BOX", help="only these boxes")
-    parser.add_argument("--every", default="30s", metavar="DURATION", help="pause between two looks (default: 30s)")
-    parser.add_argument("--count", type=int, metavar="N", help="end after so many looks")
-    add_common_options(parser)
-    parser.set_defaults(function=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(EXAMPLES)
+@boxes_argument
+@click.option("--every", default="30s", metavar="DURATION", help="pause between two looks (default: 30s)")
+@click.option("--count", type=int, metavar="N", help="end after so many looks")
+@common_options
+def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     try:
         every = max(1.0, parse_duration(args.every))
@@ -80,7 +80,12 @@ def _look(settings: Settings, boxes: Any) -> list[BoxJudged]:
     past: Past = Memory(settings.state).recall()
     policy = policy_of(settings)
     found = {
-        seen.box.name: judge(seen.box, seen.snapshot, None, Frame(past, policy, settings.ssh_command, wall()))
+        seen.box.name: judge(
+            seen.box,
+            seen.snapshot,
+            None,
+            Frame(past, policy, settings.ssh_command, wall(), Register(settings.state).homes()),
+        )
         for seen in look_at_all(settings, boxes, past)
     }
     return [found[box.name] for box in boxes]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from onbox.cli.command import Options
     from onbox.model.boxes import BoxSettings
 
 
@@ -28,7 +29,7 @@ def add_common_options(parser: argparse.ArgumentParser, *, json: bool = True) ->
         parser.add_argument("--json", action="store_true", help="JSON for programs")
 
 
-def load_settings(args: argparse.Namespace, environ: Mapping[str, str], *, looks: bool = False) -> Settings:
+def load_settings(args: Options, environ: Mapping[str, str], *, looks: bool = False) -> Settings:
     """The settings of the project that a command is about. looks: it asks boxes, so that at a terminal somebody is
     asked for keys that are not accepted yet. Raises Trouble with every error of its file.
     """

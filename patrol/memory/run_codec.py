@@ -129,6 +129,7 @@ def _run_plain(memory: RunMemory) -> dict[str, Any]:
         "pids": list(memory.pids) or None,
         "trackers": {stage: one._asdict() for stage, one in memory.trackers.items()} or None,
         "marks": memory.marks or None,
+        "results_of": memory.results_of or None,
     }
     return {name: part for name, part in data.items() if part is not None}
 
@@ -145,6 +146,7 @@ def _run(data: Any) -> RunMemory:
         pids=_part(data.get("pids"), lambda pids: tuple(map(int, pids))) or (),
         trackers=_part(data.get("trackers"), _trackers) or {},
         marks=str(data.get("marks") or ""),
+        results_of=str(data.get("results_of") or ""),
     )
 
 

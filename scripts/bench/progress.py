@@ -92,7 +92,7 @@ def is_right(label: Label, field: str, value: Any) -> bool:
 
 def _report_progress(corpus: str, labels: list[Label], *, list_wrong: bool) -> None:
     right = dict.fromkeys(FIELDS, 0)
-    both = naive_both = false = rounded = 0
+    both = naive_both = false = rounded = ends = ends_seen = ends_false = invented = wrong_max = 0
     wrong: list[str] = []
     for label in labels:
         data = _bytes(corpus, label)
@@ -102,6 +102,12 @@ def _report_progress(corpus: str, labels: list[Label], *, list_wrong: bool) -> N
             right[field] += marks[field]
         both += marks["current"] and marks["exact_max"]
         false += "no-progress" in label["traps"] and not (marks["current"] and marks["exact_max"])
+        most, told = label["exact_max"], values["exact_max"]
+        invented += most is None and told is not None and not marks["exact_max"]
+        wrong_max += most is not None and told is not None and not marks["exact_max"]
+        ends += label["finished"] is True and "finished" not in label.get("unscored", ())
+        ends_seen += label["finished"] is True and values["finished"] is True
+        ends_false += label["finished"] is False and values["finished"] is True and not marks["finished"]
         rounded += "rounded-max" in label["traps"] and values["exact_max"] is not None and not marks["exact_max"]
         naive_both += all(is_right(label, f, v) for f, v in zip(("current", "exact_max"), naive(data), strict=True))
         wrong += [
@@ -113,6 +119,8 @@ def _report_progress(corpus: str, labels: list[Label], *, list_wrong: bool) -> N
         print(f"  {field:12} {right[field]:4} {100 * right[field] / count:5.1f} %")
     print(f"current and exact_max both right  {both:4} {100 * both / count:5.1f} %")
     print(f"naive (last N/M), both right      {naive_both:4} {100 * naive_both / count:5.1f} %")
+    print(f"a maximum where none is exact {invented}, a wrong one {wrong_max}")
+    print(f"finished seen in {ends_seen} of {ends}, said of a run that is not {ends_false}")
     print(f"false progress in no-progress cases {false}, rounded shown as exact {rounded}")
     if list_wrong:
         print("\n".join(wrong))

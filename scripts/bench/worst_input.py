@@ -120,10 +120,11 @@ def _progress(log: bytes) -> None:
 
     try:
         from onbox.logs.large import read_large  # noqa: PLC0415 - of the tree to measure
+        from onbox.system.places import Places  # noqa: PLC0415 - as above
     except ModuleNotFoundError:
         read_progress(log)
     else:
-        read_large(_file(log), len(log), ProgressSettings())
+        read_large(Places(_file(log), len(log)), ProgressSettings())
 
 
 def _file(log: bytes) -> int:

@@ -22,7 +22,15 @@ exactly, and `no progress shown` where there is none.
   5,155`).
 - Bars named after validation, prediction, loading, downloading, tokenising are the progress only if nothing else is
   shown.
-- Ranks, shards, folds, attempts, patience counters, accuracies and sizes of memory are not progress.
+- A repetition of the whole work is around its loop: `Fold 2/5` around epochs, `Trial 4/12` in a bar's label, a bar
+  of seeds around bars of steps. Alone (`fold 3 of 5: 0.91`) it is a remark.
+- What begins again and again with nothing known around it never gives the run's maximum.
+- Behind the last counter, lines that sum up (`Saved final model to`, `took 3 min`) tell that the run is finished,
+  unless a
+  counter stands before its end.
+- Ranks, shards, attempts, patience counters, accuracies and sizes of memory are not progress; nor are settings of a
+  dumped
+  configuration, and downloads after which the log went on.
 - `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact
   maximum.
 

@@ -7,6 +7,9 @@ import os
 import signal
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import argument, command
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
@@ -15,21 +18,7 @@ from sentinels.register import Register, Standing, end_waiter, register_folder, 
 from sentinels.targets import BadTarget
 
 if TYPE_CHECKING:
-    import argparse
-
-
-def add(subparsers: Any) -> None:
-    listing = subparsers.add_parser("list", help="who waits for what: age, limit, last contact")
-    listing.add_argument("--json", action="store_true", help="one JSON object")
-    listing.set_defaults(function=run_list)
-    stop = subparsers.add_parser(
-        "stop", help="end waits by target or id", epilog="example:\n  sentinel stop gpu1:digits"
-    )
-    stop.add_argument("names", nargs="*", metavar="TARGET", help="as it was typed, or the id that `list` shows")
-    stop.add_argument("--all", action="store_true", dest="everyone", help="all waits of this user")
-    stop.set_defaults(function=run_stop)
-    reap = subparsers.add_parser("reap", help="clear waits whose process has gone or hangs")
-    reap.set_defaults(function=run_reap)
+    from onbox.cli.command import Options
 
 
 def _standings() -> tuple[Register, list[Standing]]:
@@ -37,7 +26,9 @@ def _standings() -> tuple[Register, list[Standing]]:
     return register, [standing_of(entry, now) for entry in register.entries()]
 
 
-def run_list(args: argparse.Namespace) -> int:
+@command()
+@click.option("--json", is_flag=True, help="one JSON object")
+def run_list(args: Options) -> int:
     _, standings = _standings()
     rows = [_row(standing, wall()) for standing in standings if standing.word != "over"]
     if args.json:
@@ -74,7 +65,10 @@ def _row(standing: Standing, now: float) -> dict[str, Any]:
     }
 
 
-def run_stop(args: argparse.Namespace) -> int:
+@command("example:\n  sentinel stop gpu1:digits")
+@argument("names", nargs=-1, metavar="TARGET", help="as it was typed, or the id that `list` shows")
+@click.option("--all", "everyone", is_flag=True, help="all waits of this user")
+def run_stop(args: Options) -> int:
     """0 if all that were named have ended."""
     register, standings = _standings()
     chosen = [one for one in standings if args.everyone or _is_named(one, args.names)]
@@ -92,7 +86,8 @@ def _is_named(standing: Standing, names: list[str]) -> bool:
     return any(name == standing.entry.ident or name in standing.entry.texts for name in names)
 
 
-def run_reap(_args: argparse.Namespace) -> int:
+@command()
+def run_reap(_: Options) -> int:
     """Clear entries whose process has gone and files that are not entries; end waiters that are frozen."""
     register, standings = _standings()
     chosen, damaged = [one for one in standings if one.word in ("dead", "over", "frozen")], register.damaged()

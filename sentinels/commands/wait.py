@@ -6,8 +6,11 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import click
+
+from onbox.cli.command import argument, command, config_option, files
 from onbox.config.trust_keys import ACT, TELL
 from onbox.cron.schedule import parse_schedule
 from onbox.model.boxes import USUAL_DONE_REGEX
@@ -66,82 +69,37 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    wait = subparsers.add_parser(
-        "wait", help="wait until it lands, or until it is clear that it will not", epilog=EXAMPLES
-    )
-    _add_what(wait)
-    _add_how(wait)
-    wait.set_defaults(function=run)
-
-
-def _add_what(wait: Any) -> None:
-    """What is waited for, and what means that it will not come."""
-    wait.add_argument("targets", nargs="*", metavar="TARGET", help="marker or run; see below")
-    wait.add_argument(
-        "--log",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a log (also BOX:PATH); of what it holds the last match tells",
-    )
-    wait.add_argument(
-        "--regex",
-        action="append",
-        default=[],
-        metavar="RE",
-        help=f"the line of the log that is waited for (default: {USUAL_DONE_REGEX})",
-    )
-    wait.add_argument(
-        "--fail-regex", action="append", default=[], metavar="RE", help="a line of the log that means failure"
-    )
-    wait.add_argument(
-        "--artifact",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="a file (also BOX:GLOB) that is big enough and stable",
-    )
-    wait.add_argument("--min-bytes", metavar="SIZE", help="how big it must be at least (default: not empty)")
-    wait.add_argument("--stable", metavar="TIME", help="for how long it must not change (default: 10s)")
-    wait.add_argument(
-        "--fail", action="append", default=[], metavar="MARKER", help="a marker whose landing means failure"
-    )
-    wait.add_argument(
-        "--pid",
-        action="append",
-        default=[],
-        metavar="PID",
-        help="a process (also BOX:PID); its end without a marker is told",
-    )
-
-
-def _add_how(wait: Any) -> None:
-    """How long, how often, and what follows."""
-    which = wait.add_mutually_exclusive_group()
-    which.add_argument(
-        "--all", action="store_true", help="until all targets have landed, or one cannot any more (default)"
-    )
-    which.add_argument("--any", action="store_true", help="until one target has landed, or none can any more")
-    wait.add_argument("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
-    wait.add_argument("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for so long")
-    wait.add_argument(
-        "--new-only", action="store_true", help="what was there before the wait began does not count (a run's end does)"
-    )
-    wait.add_argument("--once", action="store_true", help="one look instead of a wait: one try, then 69")
-    wait.add_argument("--fresh", action="store_true", help="begin anew: do not continue a wait that timed out before")
-    wait.add_argument("--interval", metavar="TIME", help="short connections, one each TIME, instead of a held one")
-    wait.add_argument(
-        "--exec",
-        metavar="CMD",
-        dest="command",
-        help="shell line to run at the end; SENTINEL_OUTCOME and the like tell it how",
-    )
-    wait.add_argument("--notify", action="store_true", help="tell the targets of [notify] how it ended")
-    wait.add_argument("--json", action="store_true", help="one JSON object instead of the line")
-    wait.add_argument("-c", "--config", metavar="FILE", help="configuration (default: the nearest onbox.toml)")
-
-
+@command(EXAMPLES, exclusive=[("--all", "--any")])
+@argument("targets", nargs=-1, metavar="TARGET", help="marker or run; see below", shell_complete=files)
+@click.option(
+    "--log", multiple=True, metavar="PATH", help="a log (also BOX:PATH); of what it holds the last match tells"
+)
+@click.option(
+    "--regex",
+    multiple=True,
+    metavar="RE",
+    help=f"the line of the log that is waited for (default: {USUAL_DONE_REGEX})",
+)
+@click.option("--fail-regex", multiple=True, metavar="RE", help="a line of the log that means failure")
+@click.option("--artifact", multiple=True, metavar="GLOB", help="a file (also BOX:GLOB) that is big enough and stable")
+@click.option("--min-bytes", metavar="SIZE", help="how big it must be at least (default: not empty)")
+@click.option("--stable", metavar="TIME", help="for how long it must not change (default: 10s)")
+@click.option("--fail", multiple=True, metavar="MARKER", help="a marker whose landing means failure")
+@click.option("--pid", multiple=True, metavar="PID", help="a process (also BOX:PID); its end without a marker is told")
+@click.option("--all", is_flag=True, help="until all targets have landed, or one cannot any more (default)")
+@click.option("--any", is_flag=True, help="until one target has landed, or none can any more")
+@click.option("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
+@click.option("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for so long")
+@click.option("--new-only", is_flag=True, help="what was there before the wait began does not count (a run's end does)")
+@click.option("--once", is_flag=True, help="one look instead of a wait: one try, then 69")
+@click.option("--fresh", is_flag=True, help="begin anew: do not continue a wait that timed out before")
+@click.option("--interval", metavar="TIME", help="short connections, one each TIME, instead of a held one")
+@click.option(
+    "--exec", "command", metavar="CMD", help="shell line to run at the end; SENTINEL_OUTCOME and the like tell it how"
+)
+@click.option("--notify", is_flag=True, help="tell the targets of [notify] how it ended")
+@click.option("--json", is_flag=True, help="one JSON object instead of the line")
+@config_option
 def run(args: Options) -> int:
     try:
         return _wait(args)

@@ -29,6 +29,8 @@ def test_a_bug_is_told_with_its_line_and_place(box: Box) -> None:
     assert marker["proof_line_number"] == len(box.log().splitlines())
     assert marker["where"].endswith("train.py:3")
     assert "confidence" in marker
+    assert (marker["traceback"][0], marker["traceback"][-1]) == ("Traceback (most recent call last):", "KeyError: 'lr'")
+    assert "config['lr']" in box.onbox("status").stdout
 
 
 def test_memory_of_the_card_is_told_from_the_log(box: Box) -> None:

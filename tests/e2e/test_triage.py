@@ -30,6 +30,7 @@ KEYS = {
     "where",
     "small_fix",
     "secondary",
+    "traceback",
 }
 NO_SPACE = "step 1 loss 2\nOSError: [Errno 28] No space left on device\n"
 

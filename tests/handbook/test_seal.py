@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handbook.check.issue import body, command, update
+from handbook.check.issue import body, command_to_send, update
 from handbook.check.seal import End, captured, checks, final_facts
 from handbook.page.facts import (
     IdentityFacts,
@@ -142,8 +142,11 @@ def test_an_issue_names_its_record_and_a_machines_update_says_so() -> None:
     assert update(DONE, (), approved=False).startswith("🤖 ")
     assert not update(DONE, (), approved=True).startswith("🤖")
     new = "gh issue create --title 'Hero run: digits' --label experiment --label agent-generated --body-file /x"
-    assert command("digits", "", "/x") == new
-    assert command("digits", "https://example.com/1", "/x") == "gh issue comment https://example.com/1 --body-file /x"
+    assert command_to_send("digits", "", "/x") == new
+    assert (
+        command_to_send("digits", "https://example.com/1", "/x")
+        == "gh issue comment https://example.com/1 --body-file /x"
+    )
 
 
 def test_code_that_git_could_not_tell_is_not_said_to_hold() -> None:

@@ -38,7 +38,8 @@ class Cause(NamedTuple):
 
     line_number: from 1; None also where the log is too long to count. confidence: "high", "medium" or "low".
     signature: equal for the same failure twice; "" if the log was not read. where: "file:line" of the user's own code.
-    secondary: classes of further faults in the log. trouble: why the log was not read, "" if it was.
+    secondary: classes of further faults in the log. traceback: its last lines, redacted. trouble: why the log was not
+    read, "" if it was.
     """
 
     failure_class: str
@@ -50,6 +51,7 @@ class Cause(NamedTuple):
     signature: str = ""
     where: str | None = None
     secondary: tuple[str, ...] = ()
+    traceback: tuple[str, ...] = ()
     trouble: str = ""
 
 
@@ -94,7 +96,7 @@ def _from_end(end: End, trouble: str) -> Cause:
 
 def _cause_from(data: Mapping[str, Any]) -> Cause:
     fields = {key: data[key] for key in Cause._fields}
-    return Cause(**{**fields, "secondary": tuple(data["secondary"])})
+    return Cause(**{**fields, "secondary": tuple(data["secondary"]), "traceback": tuple(data["traceback"])})
 
 
 # -- in the child
@@ -133,6 +135,7 @@ def answer(request: Mapping[str, Any]) -> Cause:
         signature=verdict.signature,
         where=verdict.where,
         secondary=tuple(dict.fromkeys(finding.failure_class for finding in verdict.secondary)),
+        traceback=verdict.traceback,
         trouble=reading.trouble,
     )
 

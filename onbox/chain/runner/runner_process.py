@@ -106,17 +106,19 @@ def run_chain(
     bell_fd: int | None = None,
     listen: Callable[[Record], None] | None = None,
     only: str | None = None,
+    words: tuple[str, ...] | None = None,
 ) -> int:
     """Run the chain in this process and turn what goes wrong into a line in runner.log and an exit code.
 
-    only: bring this one stage to its end, as a job of its own; None: all.
+    only: bring this one stage to its end, as a job of its own; None: all. words: with which a keeper has the chain
+    continued after its runner died; None: the usual ones.
     """
     from onbox.chain.runner.runner import (  # noqa: PLC0415 - after the process has its name: it is most of the start
         Runner,
     )
 
     try:
-        words = resume_words(paths.root, only)
+        words = words or resume_words(paths.root, only)
         runner = Runner(paths, words, listen=listen, bell_fd=bell_fd, only=only)
         remove_file(paths.stop_request)  # an old one; whoever reads the holder from here on may leave a new one
         write_holder(lock_fd, runner.holder())

@@ -209,7 +209,9 @@ class StageRun:
     def _begin_sampling(self) -> None:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
-        self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
+        began = parse_utc(str((self.known.started or {}).get("at", "")))
+        age = None if began is None else max(0.0, wall() - began)
+        self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
         self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None

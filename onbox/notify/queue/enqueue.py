@@ -141,10 +141,27 @@ class Courier:
         if notice is None:
             return
         safe = without_secrets(notice._replace(next_command=command_after(notice)))
+        told_of_stage = notice.event == "chain_failed" and self._stage_failed_before(offset)
         for target in self.targets:
+            if told_of_stage and "stage_failed" in target.on:
+                continue  # it says all that the chain's end says, and more: one message for one failure
             if offset > self._floors[target.name] and notice.event in target.on:
                 self.outbox.put(Message(Name(offset, target.name), utc_text(wall()), target, safe))
                 self._floors[target.name] = offset
+
+    def _stage_failed_before(self, offset: int) -> bool:
+        """Whether the launch that ends at `offset` failed in a stage. One that is tried again has not failed yet."""
+        failed, at = False, 0
+        with open_plain(self.paths.journal) as file:
+            for line in lines_of(file):
+                if at >= offset:
+                    break
+                if b'"event":"chain_started"' in line:
+                    failed = False
+                elif b'"event":"stage_failed"' in line:
+                    failed = True
+                at += len(line)
+        return failed
 
     # -- the deliverer
 

@@ -73,6 +73,7 @@ ENGINE_TROUBLES = If(
     "its engine tells of a dead node, a lost owner or a demand that it cannot meet",
     lambda s: s.engine is not None and bool(s.engine.troubles),
 )
+STANDS = If("its progress did not go on since the last look", lambda s: not s.steps_go_on)
 ONLY_ENGINE = If(
     "its engine alone says that it runs: no process and no fresh log, artifact or heartbeat was seen",
     lambda s: (
@@ -174,7 +175,7 @@ LIVING: tuple[Row, ...] = (
         remedy=lambda s: "Look for a neighbour on the box, throttling, a slow data source.", command=status_command,
     ),
     Row(
-        "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES),
+        "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES, STANDS),
         lambda s: f"{_engine_troubles(s)}; {how_far(s)}",
         "the job's own state is RUNNING all the while that a node is dead or its tasks wait for what the cluster lacks",
         remedy=lambda s: "Look whether it still moves; what the cluster lacks a person gives it, nothing is changed from here.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.cli.app import main
 from onbox.logs.large import SEARCH_BYTES, Reading, read_large
 from onbox.logs.progress import ProgressSettings
+from onbox.system.places import Places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def read(path: Path, *parts: bytes | int, settings: ProgressSettings | None = No
             else:
                 file.write(part)
     with open(path, "rb") as file:
-        return read_large(file.fileno(), path.stat().st_size, settings or ProgressSettings())
+        return read_large(Places(file.fileno(), path.stat().st_size), settings or ProgressSettings())
 
 
 def remarks(size: int) -> bytes:

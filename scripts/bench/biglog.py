@@ -1,8 +1,10 @@
-"""What `onbox progress` and `onbox triage` cost on large logs: `big_log.py [--tree DIR]... [--mb N] [--kind NAME]`.
+"""What `onbox progress` and `onbox triage` cost on logs of three sizes: `biglog.py [--tree DIR]... [--mb N]...
+[--kind NAME]... [--command NAME]...`.
 
-Makes one log of each kind, lets each checkout in turn read it with both commands, and tells CPU seconds, the peak of
-memory and the answer. DIR: a checkout to measure, such as one of an older commit (`git worktree add`); may be given
-more than once (default: this one).
+Makes one log of each kind and size (1, 100 and 1000 MB), lets each checkout in turn read it with both commands and
+`onbox progress` from a pipe too, and tells CPU seconds, the peak of memory and the answer. The cost should not grow
+with the size. DIR: a checkout to measure, such as one of an older commit (`git worktree add`); may be given more than
+once (default: this one).
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATIENCE_SECONDS = 300
+SIZES = (1, 100, 1000)
+MADE_LINES = 100_000
+COMMANDS = ("progress", "progress -", "triage")
 CRASH = (
     "Traceback (most recent call last):\n"
     '  File "/home/u/train.py", line 88, in <module>\n    loss.backward()\n'
@@ -37,18 +42,19 @@ class Cost(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", action="append")
-    parser.add_argument("--mb", type=int, default=400)
+    parser.add_argument("--mb", type=int, action="append")
     parser.add_argument("--kind", choices=list(KINDS), action="append")
+    parser.add_argument("--command", choices=COMMANDS, action="append")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="big-log-") as folder:
         path = os.path.join(folder, "train.log")
-        for kind in args.kind or KINDS:
-            _make(path, KINDS[kind], args.mb * 1_000_000)
-            for command in ("progress", "triage"):
+        for kind, size in ((kind, size) for kind in args.kind or KINDS for size in args.mb or SIZES):
+            _make(path, KINDS[kind], size * 1_000_000)
+            for command in args.command or COMMANDS:
                 for tree in args.tree or [HERE]:
                     cost = measure(tree, command, path)
                     print(
-                        f"{kind:<8} {command:<8} {cost.cpu_seconds:7.2f} s CPU {cost.peak_mib:6.0f} MiB"
+                        f"{kind:<8} {size:5} MB {command:<10} {cost.cpu_seconds:7.2f} s CPU {cost.peak_mib:6.0f} MiB"
                         f"  {cost.answer}  {os.path.basename(os.path.abspath(tree))}",
                         flush=True,
                     )
@@ -58,12 +64,14 @@ def main() -> int:
 def measure(tree: str, command: str, path: str) -> Cost:
     """CPU and memory of one command, its interpreter's start included."""
     code = (
-        "import json, resource, subprocess, sys\n"
-        f"done = subprocess.run(sys.argv[1:], capture_output=True, text=True, timeout={PATIENCE_SECONDS})\n"
+        "import json, os, resource, subprocess, sys\n"
+        "log = os.popen('cat ' + sys.argv[-1]) if sys.argv[-2] == '-' else None\n"
+        "words = sys.argv[1:-1] if log else sys.argv[1:]\n"
+        f"done = subprocess.run(words, stdin=log, capture_output=True, text=True, timeout={PATIENCE_SECONDS})\n"
         "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, done.stdout, done.stderr]))"
     )
-    words = [sys.executable, "-c", code, sys.executable, "-m", "onbox", command, path]
+    words = [sys.executable, "-c", code, sys.executable, "-m", "onbox", *command.split(), path]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tree, check=False)
     if done.returncode:
         return Cost(float("nan"), float("nan"), f"over {PATIENCE_SECONDS} s")
@@ -73,11 +81,25 @@ def measure(tree: str, command: str, path: str) -> Cost:
 
 
 def _make(path: str, line: Callable[[int, int], str], size: int) -> None:
-    """A log of about `size` bytes. Its lines are made from how many there are and their number."""
+    """A log of about `size` bytes. Its lines are made from how many there are and their number; in the middle of a
+    large one, which takes long to make, some lines come again and again.
+    """
     total = int(size / len(line(10**6, 5 * 10**5).encode()))
+    again = max(0, (total - 4 * MADE_LINES) // MADE_LINES)
+    first = total - (again + 1) * MADE_LINES  # of the lines that come again
+
+    def lines(start: int, end: int) -> str:
+        return "".join(line(total + total // 10, number) for number in range(start, end))
+
     with open(path, "w", encoding="utf-8") as file:
-        for number in range(1, total + 1):
-            file.write(line(total + total // 10, number))
+        if not again:
+            file.write(lines(1, total + 1))
+            return
+        file.write(lines(1, MADE_LINES))
+        middle = lines(first, first + MADE_LINES)
+        for _ in range(again):
+            file.write(middle)
+        file.write(lines(total - 2 * MADE_LINES, total + 1))
 
 
 def _bars(total: int, number: int) -> str:

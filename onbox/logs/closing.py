@@ -1,0 +1,81 @@
+"""Whether a log's last lines sum up what was done: what was saved, how long it took, what came out. Pure.
+
+Such words are no sign of an end where they stand between two steps, so they count only behind the last counter, and
+only if the lines before it do not say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from onbox.logs.model.lines import message, readable
+from onbox.logs.remarks import CRASHED
+from onbox.logs.sight import read_line
+from onbox.regex import lazy
+
+TAIL_BYTES = 4096
+LAST_LINES = 3  # are looked at where no line shows a counter
+_BREAKS = lazy(rb"[\r\n]+")
+_DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
+_PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
+_CLOSING = lazy(
+    r"(?i)^\W*(?:done|finished|completed?|terminat\w+|exiting|goodbye|bye|converged|summary|results?)\b"
+    rf"|^\W*(?:saved|wrote|written|exported|dumped|uploaded|stored)\b{_PARTIAL}"
+    r"|\b(?:model|weights|results?|predictions?|report|metrics|output|pipeline|embeddings|samples?|trace|file|archive)"
+    rf"\b.{{0,40}}\b(?:saved|written|exported|stored|uploaded)\b{_PARTIAL}"
+    r"|\bsuccessfully (?:installed|built|downloaded|saved|completed|finished|exported|uploaded|converted|processed"
+    r"|wrote|ran)|\b(?:took|elapsed|total time|wall[- ]?(?:clock )?time|runtime|run time|finished in|in total)\b"
+    rf".{{0,20}}?(?:{_DURATION})|^real\s+\d+m[\d.]+s|\b(?:added|audited|changed) \d+ packages?\b|\brecords out$"
+    r"|\bsaved \[\d+(?:/\d+)?\]|^total size is \d|^\W*test(?:ing)? (?:accuracy|loss|score|results?)\b"
+    r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}\s?[:=]\s?\S"
+    r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"
+    r"|^\W*(?:performance|throughput):|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
+)
+_PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
+_MIDWAY = lazy(
+    r"(?i)\b(?:best|mean|average|current)\b.{0,20}\b(?:so far|yet|is trial)\b|^\W*(?:resum|start|load|restor)"
+)
+
+
+class Ending:
+    """A log's last lines. tail: its last bytes, `TAIL_BYTES` of them if there are so many."""
+
+    def __init__(self, tail: bytes) -> None:
+        self.tail = tail
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        parts = _BREAKS.split(self.tail)[len(self.tail) >= TAIL_BYTES :]  # the first one may be cut
+        lines = [readable(part[:500]).rstrip() for part in parts]
+        return [line for line in lines if line.strip()]
+
+    @cached_property
+    def _counted(self) -> int:
+        """How many lines there are up to the last one that shows a counter."""
+        lines = self._lines
+        return next((at for at in range(len(lines), 0, -1) if read_line(lines[at - 1]).sights), 0)
+
+    @property
+    def lines_behind(self) -> int:
+        """How many lines stand behind the last one that shows any counter."""
+        return len(self._lines) - self._counted
+
+    def sums_up(self, *, counted: bool) -> bool:
+        """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
+        at = (self._counted if counted else 0) or max(0, len(self._lines) - LAST_LINES)
+        before, after = self._lines[:at], self._lines[at:]
+        if not before or any(CRASHED.search(line) for line in after):
+            return False
+        known = {_form(line) for line in before}
+        return any(_closes(line) and _form(line) not in known for line in after)
+
+
+def _closes(line: str) -> bool:
+    text = message(line).text
+    part = _PART.search(text)
+    return bool(_CLOSING.search(text)) and not _MIDWAY.search(text) and not (part and int(part[1]) < int(part[2]))
+
+
+def _form(line: str) -> str:
+    return re.sub(r"[^A-Za-z]+", " ", line)[:60]
