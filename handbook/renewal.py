@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from handbook.auto_entries import enter_what_happened
@@ -15,6 +14,7 @@ from handbook.page.render import title_line
 from handbook.page.render_json import render_json
 from handbook.place import find_place, home_of
 from onbox.cli.boundary import within_boundary
+from onbox.cli.options import Options
 from onbox.contract.exits import Exit
 from onbox.model.units import counted
 from onbox.outside import safe_line
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from handbook.gather import Place
-    from onbox.cli.command import Options
 
 TURN = "build.lock"
 
@@ -36,9 +35,9 @@ def main(words: Sequence[str]) -> int:
     """
     how, config, folder = words
     wanted = {"config": config or None, "folder": folder or None, "look": False, "into": None, "json": False}
-    options = SimpleNamespace(**wanted, here=how == "here", from_memory=how == "from_memory")
+    options = Options(**wanted, here=how == "here", from_memory=how == "from_memory")
     interrupted = (int(Exit.STOPPED), "interrupted; no run was touched by that")
-    return within_boundary("handbook", lambda: build(options), lambda _: None, interrupted=interrupted)  # type: ignore[arg-type]
+    return within_boundary("handbook", lambda: build(options), lambda _: None, interrupted=interrupted)
 
 
 def build(args: Options) -> int:

@@ -21,7 +21,6 @@ from onbox.triage.classes import NEVER
 from onbox.trust import ask, stand_of
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Iterator, Mapping
 
     from onbox.config.trust_keys import Delicate
@@ -49,11 +48,6 @@ class Project(NamedTuple):
     def paths(self, run: str | None) -> RunPaths:
         """The run directory of `run`; None means the configured (or default) name."""
         return RunPaths(os.path.abspath(os.path.join(self.state_dir, run or self.config.run_name)))
-
-
-def add_config_option(parser: argparse.ArgumentParser) -> None:
-    """`-c FILE`, which every command has."""
-    parser.add_argument("-c", "--config", metavar="FILE", help=f"configuration (default: the nearest {CONFIG_FILE})")
 
 
 def find_config(folder: str) -> str | None:

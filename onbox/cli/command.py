@@ -26,14 +26,13 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from onbox.cli.options import Options
 from onbox.contract.paths import CONFIG_FILE
 from onbox.did_you_mean import meant
 
 if TYPE_CHECKING:
-    from argparse import Namespace as Options  # until no module says argparse.Namespace any more
     from collections.abc import Callable, Sequence
-else:
-    from types import SimpleNamespace as Options
+
 
 __all__ = [
     "Argument",
@@ -151,17 +150,14 @@ def command(
     def decorate(function: Callable[[Options], int]) -> Command:
         @wraps(function)
         def call(**values: Any) -> int:
-            return function(options(**values))
+            return function(
+                Options(**{key: list(one) if isinstance(one, tuple) else one for key, one in values.items()})
+            )
 
         call.__doc__ = None  # its help is said in its program's table
         return click.command(cls=Command, epilog=epilog, exclusive=exclusive, **settings)(call)
 
     return decorate
-
-
-def options(**values: Any) -> Options:
-    """What was typed. Of what may be given several times: a list."""
-    return Options(**{name: list(one) if isinstance(one, tuple) else one for name, one in values.items()})
 
 
 def group(epilog: str = "") -> Group:
