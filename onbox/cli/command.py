@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from onbox.cli.options import Options
 from onbox.contract.paths import CONFIG_FILE
@@ -182,8 +183,6 @@ def json_option(function: Any) -> Any:
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:  # noqa: ARG001 - click's signature
     """At TAB: names of files, by the shell itself."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only at TAB
-
     return [CompletionItem(incomplete, type="file")]
 
 

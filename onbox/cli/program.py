@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
 from onbox import __version__
 from onbox.cli.boundary import run_as_script, within_boundary
@@ -61,8 +62,6 @@ class Program(Group):
             formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only at TAB
-
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
         found = ((name, entry.help) for name, entry in self.table.items() if name.startswith(incomplete))
@@ -99,8 +98,6 @@ class Program(Group):
         """The exit code of a TAB that the shell asks about with `_ONBOX_COMPLETE`, or of a command."""
         variable = complete_variable(self._name)
         if instruction := os.environ.get(variable):
-            from click.shell_completion import shell_complete  # noqa: PLC0415 - only at TAB
-
             return shell_complete(self, {}, self._name, variable, instruction)
         return self.run(argv)
 
