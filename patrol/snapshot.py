@@ -13,7 +13,7 @@ from onbox.contract.readings import Absent, Maybe
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor
-    from onbox.model.boxes import StopAt
+    from onbox.model.boxes import Billing, StopAt
     from onbox.model.tracker import TrackerIdentity
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
@@ -297,7 +297,7 @@ class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
     runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
-    they are kept apart from the look.
+    they are kept apart from the look. billing: how it is paid for, by the configuration; None: no price is known.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -315,6 +315,7 @@ class BoxLook(NamedTuple):
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
     records: tuple[tuple[str, RecordText], ...] = ()
+    billing: Billing | None = None
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too
