@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onbox.chain.run_status import RunView, look_at_run
+from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.run_registry import known_runs
 from onbox.cli.command import command, config_option, json_option
 from onbox.commands.shared.arguments import run_argument
@@ -16,6 +17,7 @@ from onbox.commands.shared.project import existing_run, how_to_start, load_proje
 from onbox.commands.show.status_data import as_data
 from onbox.commands.show.status_text import render_status, run_line
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.model.screen import WIDTH, clip
@@ -55,10 +57,28 @@ def _look(paths: RunPaths) -> RunView:
 @json_option
 def run_status(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
+    if _is_sweep(paths):
+        from onbox.commands.sweep_show import show_status_at  # noqa: PLC0415 - only for a sweep
+
+        return show_status_at(args, paths)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
     print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
+
+
+def _is_sweep(paths: RunPaths) -> bool:
+    try:
+        head = read_head(paths)
+    except ValueError:
+        return False  # damaged: told by the look at it
+    return head is not None and is_sweep(head)
+
+
+def _sweep_row(paths: RunPaths) -> dict[str, Any]:
+    from onbox.sweep.look import look_at_sweep  # noqa: PLC0415 - only for a sweep
+
+    return look_at_sweep(paths).data
 
 
 def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | None]:
@@ -83,9 +103,8 @@ def run_runs(args: Options) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "state_dir": project.state_dir, "runs": rows}, indent=2))
     elif not rows:
-        print(
-            f"no run in {project.state_dir} yet; start one: {how_to_start(project)}; other projects: onbox runs --all"
-        )
+        print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
+        print("in other projects: onbox runs --all")
     for data in [] if args.json else rows:
         print(run_line(data))
     return Exit.DONE
@@ -109,6 +128,8 @@ def _tell_all(args: Options) -> int:
 
 def _row(paths: RunPaths) -> dict[str, Any]:
     try:
+        if _is_sweep(paths):
+            return {"project": os.path.dirname(paths.root), "stages": [], **_sweep_row(paths)}
         return as_data(paths, *_with_engine(paths, _look(paths)))
     except (Trouble, OSError) as trouble:
         name, above = os.path.basename(paths.root), os.path.dirname(paths.root)

@@ -81,7 +81,8 @@ def _lines(notice: Notice) -> Iterator[str]:
 
 
 def _facts(notice: Notice) -> str:
-    parts = [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
+    parts = ["the chain ends here"] if notice.event == "stage_failed" else []
+    parts += [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
     if notice.duration_seconds is not None and notice.event != "chain_done":  # its title says so
         parts.append(f"took {format_duration(notice.duration_seconds)}")
     if notice.progress:

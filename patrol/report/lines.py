@@ -14,6 +14,7 @@ from onbox.contract.states import RunState
 from onbox.model.screen import WIDTH, clip, columns, joined, labelled, whole
 from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
+from patrol.cost import cost_of, cost_words
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.memory.update_history import attempt_id
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199  # of the wide form
+CELLS_LIMIT = 110  # characters of how a sweep's cells stand
 RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
@@ -66,6 +68,8 @@ def wide_line(
     changed since. `-`: looked, there is none; `?`: could not look.
     """
     fields = _columns(look, box, before) if look is not None else []
+    if isinstance(box, BoxLook) and (cost := cost_of(box, now)) is not None and (words := cost_words(cost)):
+        fields.append(words)
     tail = _SEPARATOR.join([*fields, _rule_words(verdict, before)])
     told = verdict.severity is not Severity.OK or not fields or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
     reason = _worst(verdict).say if told else ""
@@ -117,9 +121,11 @@ def _rule_words(verdict: Verdict, before: Before | None) -> str:
 def _columns(look: RunLook, snapshot: Snapshot | None, before: Before | None) -> list[str]:
     """Stage and progress, loss, memory, disk, GPU, log: always in this order, always all."""
     box = snapshot if isinstance(snapshot, BoxLook) else None
-    progress = observed(look.progress)
+    progress, cells = observed(look.progress), observed(look.cells)
     return [
-        " ".join(filter(None, (_stage(look), _progress(look.progress, before, attempt_id(look))))),
+        clean(cells.text, CELLS_LIMIT)
+        if cells
+        else " ".join(filter(None, (_stage(look), _progress(look.progress, before, attempt_id(look))))),
         f"loss {_loss(progress)}",
         f"mem {_memory(box)}",
         _disk(box),
@@ -274,6 +280,7 @@ def _result_lines(file: ResultFile) -> list[str]:
 
 def _since(verdict: Verdict, now: float) -> str:
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(verdict.since))
+    at = at if verdict.happened else f"first seen {at}"
     soft = " · soft: the next looks decide" if verdict.soft else ""
     rule = f"{verdict.finding.severity.name.lower()}, rule {verdict.finding.rule}"
     return f"{at} ({ago(max(0.0, now - verdict.since))} ago) · {rule}{soft}"

@@ -62,7 +62,10 @@ def _flags(verdict: Verdict) -> list[str]:
 
 
 def _where(look: RunLook, *, moves: bool) -> str:
-    """`train ~4600/5155 (89%) eta 1h12m`; where it ended, `train ~2076/5000`."""
+    """`train ~4600/5155 (89%) eta 1h12m`; where it ended, `train ~2076/5000`; of a sweep, how its cells stand."""
+    cells = observed(look.cells)
+    if cells is not None:
+        return clean(cells.text, CAUSE_LIMIT)
     progress = _progress(look)
     words = None if progress is None else words_of_progress(progress)
     stage = clean(observed(look.stage) or "", 20)

@@ -18,7 +18,7 @@ from patrol.memory.history import Before
 from patrol.report.lines import details, explanation, line, wide_line
 from patrol.report.machine_formats import Entry, document, nagios
 from patrol.report.textfile import run_samples
-from patrol.snapshot import NOT_ASKED, ResultFile
+from patrol.snapshot import NOT_ASKED, Cells, ResultFile
 from patrol.verdict import Finding, Severity, Verdict, worst_severity
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
@@ -343,3 +343,10 @@ def test_of_a_killed_run_the_signal_is_told_and_whether_it_was_for_memory() -> N
     assert "killed by SIGKILL, no OOM counted" in line(verdict, look, NOW)
     assert "a resume is safe" in " ".join(" ".join(details(verdict, look, NOW)).split())
     assert not verdict.may_resume, "by itself nothing is resumed that somebody killed"
+
+
+def test_a_sweep_is_one_line_of_its_cells() -> None:
+    text = "17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2 · eta 3h00m"
+    told = shown(run()._replace(stage="SWEEP", cells=Cells(text, 17, 20)))
+    assert f"gpu1/digits RUNNING {text} · loss 0.41 · mem 71%" in told
+    assert len(told) < 200

@@ -45,6 +45,8 @@ def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) ->
 
 def run_line(data: Mapping[str, Any], *, wide: bool = False) -> str:
     """One run in one line of 80 columns: `digits RUNNING 1/2 train ~4600/5155 (89%) eta 1h12m · for 3h12m`."""
+    if data.get("kind") == "sweep":
+        return joined([f"{data['run']:<14} {data['state'].upper():<11} {safe_line(data['text'])}"])
     done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
     head = f"{data['run']:<14} {data['state'].upper():<11} {done}/{len(data['stages'])}"
     at_work = next((stage for stage in data["stages"] if stage["name"] == data.get("stage")), None)
