@@ -176,7 +176,8 @@ def failure_in_short(failure: Failure | None, reason: str) -> str:
     if failure.failure_class in (UNKNOWN, "false_success"):
         return reason or failure.proof
     if failure.failure_class == "code_error":
-        return f"{failure.proof or failure.failure_class}{f' ({failure.where})' if failure.where else ''}"
+        place = failure.where.rpartition("/")[2]
+        return f"{failure.proof or failure.failure_class}{f' ({place})' if place else ''}"
     words = _EXCEPTION.sub("", failure.proof)
     return f"{failure.failure_class}: {words}" if words else failure.failure_class
 
