@@ -39,6 +39,7 @@ PROGRAM = Program(
         "watch": Entry("watch:run", "look again and again"),
         "pull": Entry("pull:run", "bring a run's results home"),
         "verify": Entry("verify:run", "load once what was brought home"),
+        "teardown-check": Entry("teardown_check:run", "may a rented box be given back?"),
         "ack": Entry("ack:run_ack", "acknowledge what is said of a run"),
         "silence": Entry("ack:run_silence", "let a run be quiet for a while"),
         "mcp": Entry("mcp:run", "an MCP server for coding agents"),

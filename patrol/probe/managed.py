@@ -55,7 +55,14 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     log, place = _log(raw, known.log, box)
     pids = (raw.runner.pid,) if raw.runner else ()
     kept = RunMemory(
-        place, manifest, told, known.handed, pids=pids, trackers=known.trackers, marks=raw.marks or known.marks
+        place,
+        manifest,
+        told,
+        known.handed,
+        pids=pids,
+        trackers=known.trackers,
+        marks=raw.marks or known.marks,
+        results_of=known.results_of,
     )
     status = _json(raw.files, "status.json")
     clock = box.identity.clock_seconds

@@ -12,6 +12,7 @@ from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.outside import safe_line, safe_text
+from patrol.cost import cost_of, cost_words
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.snapshot import BoxLook
@@ -43,6 +44,8 @@ def line(verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: floa
     verdict was made with: then the line says what changed. now: shown as this machine's local time.
     """
     columns = _columns(look, box, before) if look is not None else []
+    if isinstance(box, BoxLook) and (cost := cost_of(box, now)) is not None and (words := cost_words(cost)):
+        columns.append(words)
     tail = _SEPARATOR.join([*columns, _rule_words(verdict, before)])
     told = verdict.severity is not Severity.OK or not columns or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
     reason = _worst(verdict).say if told else ""
@@ -235,6 +238,7 @@ def _result_lines(file: ResultFile) -> list[str]:
 
 def _since(verdict: Verdict, now: float) -> str:
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(verdict.since))
+    at = at if verdict.happened else f"first seen {at}"
     return f"{at} ({ago(max(0.0, now - verdict.since))})" + (" · soft: the next looks decide" if verdict.soft else "")
 
 

@@ -23,7 +23,7 @@ from onbox.runs.next_step import signs_of_failure, step_after
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
-from onbox.system.process import Files, start_detached
+from onbox.system.process import Files, look_up, start_detached, wait_for_ends
 from onbox.system.self_exec import child_words
 
 if TYPE_CHECKING:
@@ -192,8 +192,6 @@ class Courier:
 
     def wait(self, seconds: float) -> None:
         """Give a deliverer that was just started so long: for a process with which the whole container ends."""
-        from onbox.system.process import look_up, wait_for_ends  # noqa: PLC0415 - only inline
-
         self._reap()
         entry = look_up(self._pid) if self._pid is not None else None
         if entry is not None:
