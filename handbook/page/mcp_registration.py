@@ -22,6 +22,8 @@ def with_server(text: str, words: Sequence[str]) -> str:
     document = json.loads(text) if text.strip() else {}
     servers = document.setdefault("mcpServers", {}) if isinstance(document, dict) else None
     if not isinstance(servers, dict):
-        raise ValueError('not a file of MCP servers: wanted {"mcpServers": {...}}')
+        raise ValueError(  # noqa: TRY004 - about a text, as json says it
+            'not a file of MCP servers: wanted {"mcpServers": {...}}'
+        )
     servers[NAME] = {"type": "stdio", "command": words[0], "args": list(words[1:])}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
