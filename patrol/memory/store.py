@@ -19,6 +19,7 @@ from onbox.system.files import open_own
 from onbox.system.ownership import make_own_folder
 from patrol.memory import codec
 from patrol.memory.rows import Act, Flip, LastWord, MemoryTrouble, Past, PastTick, Point
+from patrol.memory.run_codec import texts_of
 from patrol.memory.schema import (
     AGE_COLUMN,
     APPLICATION_ID,
@@ -270,8 +271,6 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     records = [(note.box, run, note.at, zlib.compress(text.encode())) for run, text in note.records]
     db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", records)
     if note.memories is not None:
-        from patrol.memory.run_codec import texts_of  # noqa: PLC0415 - loaded by now
-
         kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
         rows = [(note.box, run, text) for run, text in texts_of(note.memories, kept)]
         db.execute("DELETE FROM places WHERE box = ?", (note.box,))
