@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from patrol.config.settings import Settings
 
 SILENT_SECONDS = 900.0  # a stop waits for its stage's grace
-FOREVER_SECONDS = 1e9
+FOREVER_SECONDS = 1e6  # more than epoll takes is an error
 TAIL_KEPT = 256  # of what has come: a mark may be cut in two
 
 _FINISH = "printf '\\n<<<onbox transfer end %s>>>\\n' \"$code\""
@@ -41,7 +41,8 @@ case $2 in
   *) state=$2;;
 esac
 [ -e "$state/$3/run.json" ] || {{
-  echo "there is no run $3; the runs there: $(cd "$state" 2>/dev/null && ls -d ./*/run.json 2>/dev/null | cut -d/ -f2 | tr '\n' ' ')"
+  there=$(cd "$state" 2>/dev/null && ls -d ./*/run.json 2>/dev/null | cut -d/ -f2 | tr '\n' ' ')
+  echo "there is no run $3; the runs there: ${{there:-none}}"
   code=64
   {_FINISH}
   return
