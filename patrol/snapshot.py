@@ -207,6 +207,15 @@ class TrackerLook(NamedTuple):
     of_this_attempt: bool = True
 
 
+class Cells(NamedTuple):
+    """Of a sweep: how its cells stand, in one line, and some of them (cell, state, metric or failure class)."""
+
+    text: str
+    done: int = 0
+    total: int = 0
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
@@ -230,6 +239,7 @@ class RunLook(NamedTuple):
     an engine took it.
     trackers: its stages' runs at experiment trackers, as far as they are known.
     keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
+    cells: of a sweep, whose stages are counted by its cells.
     stop_at: where a person wants the watch to end; None: nowhere.
     lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
     pull brought here of this very run; None: nothing that is whole.
@@ -280,6 +290,7 @@ class RunLook(NamedTuple):
     results: tuple[ResultFile, ...] = ()
     lost: Maybe[tuple[str, ...]] = NOT_ASKED
     home: Home | None = None
+    cells: Maybe[Cells] = Absent("it is not a sweep")
 
 
 class BoxLook(NamedTuple):

@@ -250,13 +250,13 @@ def run_resume_command(args: Options) -> int:
         ) from error
     assert head is not None
     refuse_other_project(paths, project.folder)
+    if args.dry_run:
+        config = project.config
+        return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if is_sweep(head):
         from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
 
         return resume_at(args, paths)
-    if args.dry_run:
-        config = project.config
-        return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if not args.any_checkpoint:
         refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
     tell_config_changes(frozen_stages, project.config.stages)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199
+CELLS_LIMIT = 110  # characters of how a sweep's cells stand
 RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
@@ -97,9 +98,11 @@ def _rule_words(verdict: Verdict, before: Before | None) -> str:
 def _columns(look: RunLook, snapshot: Snapshot | None, before: Before | None) -> list[str]:
     """Stage and progress, loss, memory, disk, GPU, log: always in this order, always all."""
     box = snapshot if isinstance(snapshot, BoxLook) else None
-    progress = observed(look.progress)
+    progress, cells = observed(look.progress), observed(look.cells)
     return [
-        " ".join(filter(None, (_stage(look), _progress(look.progress, before)))),
+        clean(cells.text, CELLS_LIMIT)
+        if cells
+        else " ".join(filter(None, (_stage(look), _progress(look.progress, before)))),
         f"loss {_loss(progress)}",
         f"mem {_memory(box)}",
         _disk(box),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import parse_events
 from onbox.contract.notices import notice_from, notice_id, word_of
 from onbox.contract.notify_targets import notify_from_dict
+from onbox.contract.paths import SWEEP
 from onbox.notify.mask import without_secrets
 from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import RunHead
 
 _CALL = "from onbox.notify.send import deliver as m; sys.exit(m.main(sys.argv[1:]))"
+SWEEP_STAGE = b'"stage":"%b"' % SWEEP.encode()
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 
@@ -158,8 +160,8 @@ class Courier:
                     break
                 if b'"event":"chain_started"' in line:
                     failed = False
-                elif b'"event":"stage_failed"' in line:
-                    failed = True
+                elif b'"event":"stage_failed"' in line and SWEEP_STAGE not in line:
+                    failed = True  # that of a sweep is never told: its end is
                 at += len(line)
         return failed
 
