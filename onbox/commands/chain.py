@@ -13,7 +13,9 @@ from onbox.chain.launch import Definition
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.cli.command import argument, command, config_option
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
+from onbox.commands.launch.dry_run import refuse_bad_checkpoints, tell_config_changes, tell_forecast
 from onbox.commands.launch.follow import teller
+from onbox.commands.launch.recheck import run_recheck
 from onbox.commands.launch.start import start
 from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
 from onbox.commands.shared.arguments import complete_stage, run_argument
@@ -34,6 +36,7 @@ from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.model.engines import CHOICES, CLUSTERS
 from onbox.model.manifest import WaitFor
+from onbox.trust import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,8 +171,6 @@ def run_chain_command(args: Options) -> int:
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
     if args.recheck is not None:
-        from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - only then
-
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
 
@@ -223,8 +224,6 @@ def _load_to_start(args: Options) -> Project:
     engine = not args.inline and (args.backend or found.config.backend) in CLUSTERS
     uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
     if any(one.use in uses for one in found.withheld):
-        from onbox.trust import require  # noqa: PLC0415 - only then
-
         found = load_project(args.config, asks=uses, given=given)
         require(found.config_path, found.withheld, uses)
     return found
@@ -251,21 +250,15 @@ def run_resume_command(args: Options) -> int:
         ) from error
     assert head is not None
     refuse_other_project(paths, project.folder)
+    if args.dry_run:
+        config = project.config
+        return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if is_sweep(head):
         from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
 
         return resume_at(args, paths)
-    if args.dry_run:
-        from onbox.commands.launch.dry_run import tell_forecast  # noqa: PLC0415 - only then
-
-        config = project.config
-        return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if not args.any_checkpoint:
-        from onbox.commands.launch.dry_run import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
-
         refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
-    from onbox.commands.launch.dry_run import tell_config_changes  # noqa: PLC0415 - as above
-
     tell_config_changes(frozen_stages, project.config.stages)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     os.environ.update(frozen_environment(head.data))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import os
+import sys
 from array import array
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 CELLS_FILE = "cells.jsonl"
 UNKNOWN = "unknown"
+TOP = 10
+PROOF_LIMIT = 200
 
 
 class Standing(IntEnum):
@@ -39,10 +42,13 @@ class Standing(IntEnum):
 
 
 class Failure(NamedTuple):
-    """How a cell failed. signature: what stays the same when the same failure happens again; "": not known."""
+    """How a cell failed. signature: what stays the same when the same failure happens again; "": not known. proof: the
+    line that shows it.
+    """
 
     failure_class: str
     signature: str
+    proof: str = ""
 
 
 class Streak(NamedTuple):
@@ -69,7 +75,7 @@ def cells_folder(paths: RunPaths) -> str:
 
 class Board:
     """The cells of one sweep, numbered from 1. streak: of this launch. cards: those that running cells were given.
-    sort: the metric by which `best` is the best, as in the settings; best: (value, number).
+    sort: the metric that orders the table, as in the settings.
     """
 
     def __init__(self) -> None:
@@ -83,7 +89,7 @@ class Board:
         self.streak = Streak()
         self.cards: dict[int, tuple[int, ...]] = {}
         self.sort = ""
-        self.best: tuple[float, int] | None = None
+        self._top: list[tuple[float, int]] = []
         self.seconds_total = 0.0
         self.ended_count = 0
         self._open: list[tuple[int, int]] = []
@@ -136,10 +142,19 @@ class Board:
         value = metrics.get(self.sort.lstrip("-+"))
         if value is None:
             return
-        best = self.best
-        is_better = best is None or (value > best[0] if self.sort.startswith("-") else value < best[0])
-        if is_better:
-            self.best = value, number
+        sign = -1.0 if self.sort.startswith("-") else 1.0
+        others = [one for one in self._top if one[1] != number]
+        self._top = sorted([*others, (sign * value, number)])[:TOP]
+
+    @property
+    def top(self) -> list[tuple[float, int]]:
+        """The best cells by the metric that orders the table, the best one first: (value, number)."""
+        sign = -1.0 if self.sort.startswith("-") else 1.0
+        return [(sign * value, number) for value, number in self._top]
+
+    @property
+    def best(self) -> tuple[float, int] | None:
+        return next(iter(self.top), None)
 
     def fail(self, number: int, failure: Failure) -> None:
         self.set(number, Standing.FAILED)
@@ -184,7 +199,8 @@ def _ended(board: Board, number: int | None, record: Record) -> None:
         board.ended_count += 1
         board.weigh(number, known_metrics(record.get("metrics")))
     elif outcome == "failed":
-        failure = Failure(str(record.get("failure_class") or UNKNOWN)[:80], str(record.get("signature") or "")[:300])
+        words = [str(record.get(key) or "") for key in ("failure_class", "signature", "proof")]
+        failure = Failure(words[0][:80] or UNKNOWN, sys.intern(words[1][:300]), words[2][:PROOF_LIMIT])
         board.fail(number, failure)
         board.streak = board.streak.after(failure)
     else:

@@ -8,8 +8,12 @@ from onbox.model.units import format_duration
 from onbox.sweep.board import Standing, classes_of, counts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from onbox.model.sweep import SweepSettings
     from onbox.sweep.board import Board
+
+FAILED_SHOWN = 20
 
 
 def progress_of(board: Board, running: int, settings: SweepSettings, held: str | None) -> dict[str, Any]:
@@ -28,9 +32,23 @@ def progress_of(board: Board, running: int, settings: SweepSettings, held: str |
     }
     return {
         "progress": progress,
-        "sweep": {**counts, "classes": classes_of(board), "best": best or None},
+        "sweep": {
+            **counts,
+            "classes": classes_of(board),
+            "best": best or None,
+            "text": progress["text"],
+            "rows": list(_rows(board)),
+        },
         "waiting_for": held,
     }
+
+
+def _rows(board: Board) -> Iterator[list[str]]:
+    """What a page shows of single cells: the best ones, and the first that failed; name, state, metric or class."""
+    for value, number in board.top:
+        yield [board.name(number), "done", f"{value:.6g}"]
+    for number in sorted(board.failures)[:FAILED_SHOWN]:
+        yield [board.name(number), "failed", board.failures[number].failure_class]
 
 
 def text_of(board: Board, running: int, eta: float | None) -> str:

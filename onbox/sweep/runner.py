@@ -10,6 +10,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
@@ -38,7 +40,7 @@ from onbox.sweep.progress import progress_of
 from onbox.sweep.room import Cards, Refused, check_room, find_cards
 from onbox.sweep.template import stage_of_cell
 from onbox.system.clock import monotonic, utc_text, wall
-from onbox.system.files import StateNotWritten, append_line, remove_file
+from onbox.system.files import StateNotWritten, append_line, link_newest, remove_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.lock import is_locked
 from onbox.system.process import Identity, boot_id, look_up, open_pidfd
@@ -229,6 +231,8 @@ class SweepRunner:
             "log": f"logs/{SWEEP}.{self.attempt}.log",
         }
         self.recorder.note(chain, stage)
+        with suppress(StateNotWritten):  # a convenience for `onbox logs`
+            link_newest(os.path.basename(self.paths.log(SWEEP, self.attempt)), self.paths.newest_log(SWEEP))
         for record in (chain, stage):
             self.history.apply(record)
             self.board.apply(record)
@@ -366,8 +370,9 @@ class SweepRunner:
         cell = self._cell(live.number)
         end = cell_run.end_of(live.paths, cell_run.run_id_of(self.head, live.number), self._fingerprint(cell))
         self._look_again = True
-        if live.number in self._to_skip:
-            self._to_skip.discard(live.number)
+        is_skipped = live.number in self._to_skip
+        self._to_skip.discard(live.number)
+        if is_skipped and end.outcome != "done":
             self._note_cell(Event.CELL_SKIPPED, live.number)
         elif end.outcome in ("done", "failed"):
             self._tell_end(live.number, end, monotonic() - live.began)
@@ -593,12 +598,14 @@ class SweepRunner:
 
 def _failure_data(board: Board) -> dict[str, Any]:
     """The most frequent failure, and which cells failed, as many as there is room for."""
-    failures = list(board.failures.values())
-    most = max(set(failures), key=failures.count)
+    kinds = Counter((one.failure_class, one.signature) for one in board.failures.values())
+    kind = kinds.most_common(1)[0][0]
+    most = next(one for one in board.failures.values() if (one.failure_class, one.signature) == kind)
     names: list[str] = []
     for number in sorted(board.failures):
         names.append(board.name(number))
         if sum(map(len, names)) > LISTED_BYTES:
             names[-1] = f"… and {len(board.failures) - len(names) + 1} more"
             break
-    return {"failure_class": most.failure_class, "signature": most.signature, "failed_cells": names}
+    # Not as a signature: that the sweep as a whole ends so again says nothing of a cause.
+    return {"failure_class": most.failure_class, "proof": most.proof or most.signature, "failed_cells": names}

@@ -14,6 +14,9 @@ from onbox.cli.command import command
 from onbox.system.clock import pause, wall
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
+from patrol.handbook_hook import renew_handbook
+from patrol.report.lines import details
+from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
@@ -73,8 +76,6 @@ def run(args: Options) -> int:
     if wishes.act and wishes.resume:
         _look_again(settings, ticked, submitted=args.unattended)
     if os.path.exists(os.path.join(settings.folder, HANDBOOK)):
-        from patrol.handbook_hook import renew_handbook  # noqa: PLC0415 - only where there is one
-
         renew_handbook(settings)
     return int(ticked.severity)
 
@@ -89,8 +90,6 @@ def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
-    from patrol.report.lines import details  # noqa: PLC0415 - loaded while the boxes answered
-
     lines: list[str] = []
     told: set[Finding] = set()
     for one in judged.runs:
@@ -104,8 +103,6 @@ def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:
-        from patrol.report.machine_formats import nagios  # noqa: PLC0415 - loaded by now
-
         entries = [entry for box in ticked.judged for entry in box.entries()]
         for line in nagios(entries, ticked.now, ticked.severity):
             output.print(line)

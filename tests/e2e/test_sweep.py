@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.fault_server import FaultServer
+
 SLOW = "echo begins-{n} >>ran; until [ -e go ]; do sleep 0.05; done; echo ends-{n} >>ran"
 
 
@@ -143,6 +145,7 @@ def test_one_error_after_the_other_ends_it_and_leaves_the_rest_open(box: Box) ->
 def test_a_skipped_cell_is_no_failure(box: Box) -> None:
     start_slow(box)
     assert box.onbox("sweep", "skip", "n=1", "n=4").returncode == 0
+    wait_until(lambda: len(box.events("cell_skipped")) == 2, "both to be skipped")
     finish(box)
     assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
     assert sorted(word for word in box.ran if word.startswith("ends")) == ["ends-2", "ends-3"]
@@ -239,3 +242,32 @@ def test_a_dry_run_shows_the_commands_and_starts_nothing(box: Box) -> None:
         "2 cells; 1 at once; nothing was started",
     ]
     assert not box.state.exists()
+
+
+def test_people_are_told_of_the_sweep_and_not_of_each_cell(box: Box, server: FaultServer) -> None:
+    box.env["HOOK"] = server.url()
+    (box.project / "onbox.toml").write_text(
+        "[stages.a]\ncmd = 'test {n} != 2'\n[sweep]\ngrid = { n = '1..4' }\n[notify]\nurls = ['env:HOOK']\n"
+    )
+    assert box.onbox("sweep").returncode == 1
+    wait_until(lambda: server.acknowledged, "a message")
+    box.onbox("notify", "flush")
+    assert [one.json()["type"] for one in server.acknowledged] == ["onbox.chain_failed"]
+    assert "3 of 4 done, 1 failed: unknown 1" in str(server.acknowledged[0].json()["data"])
+
+
+def test_after_a_restart_of_the_machine_it_goes_on(box: Box) -> None:
+    start_slow(box)
+    box.end_everything()
+    done = box.onbox("boot", "run")
+    assert done.returncode == 0, done.stderr
+    assert "sweep: interrupted; onbox resume ended with 0" in done.stdout
+    finish(box)
+    assert cells_in(box, "DONE") == ["n=1", "n=2", "n=3", "n=4"]
+    assert json.loads((box.state / "cells/n=1/events.jsonl").read_text().splitlines()[-1])["event"] == "chain_done"
+
+
+def test_a_look_ahead_at_a_resume_starts_nothing(box: Box) -> None:
+    assert box.onbox("sweep", "n=1..2", "--", "echo {n} >>ran; exit 1").returncode == 1
+    assert box.onbox("resume", "--dry-run", "sweep").returncode == 0
+    assert len(box.events("chain_started")) == 1

@@ -19,6 +19,7 @@ from onbox.contract.states import RunState, StageState
 from onbox.model.manifest import folder_of
 from onbox.model.tracker import identity_from_record
 from onbox.model.units import format_duration
+from onbox.notify.queue.queue_status import summary, survey
 from onbox.outside import safe_line
 from onbox.runs.journal import result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
@@ -115,8 +116,6 @@ def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
     """Counts, per target and in all; {} when nobody is told of this run."""
     if not view.head.data.get("notify") and not os.path.isdir(paths.outbox):
         return {}
-    from onbox.notify.queue.queue_status import summary, survey  # noqa: PLC0415 - only where there is somebody to tell
-
     seen = survey(paths)
     trouble = view.status.get("notify_trouble") if view.runner_alive else None
     told = " · ".join(filter(None, (trouble, summary(seen))))
