@@ -133,11 +133,17 @@ def _is_settled(before: Before) -> bool:
     return ended or before.acknowledged == acknowledgement(before.run_id, VANISHED)
 
 
+def ended_at(box: BoxLook, run: RunLook) -> float | None:
+    """When a run ended, by the box's own clock; None: not known."""
+    identity, age = observed(box.identity), observed(run.ended_age_seconds)
+    return None if identity is None or age is None else identity.clock_seconds - age
+
+
 def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: BoxBefore, frame: Frame) -> Judged:
     before = frame.past.runs.get((box.name, look.run), Before())
     way = way_to(box, frame.ssh_command)
     home = frame.homes.get((box.name, look.run))
-    if home is not None and home.run_id == (observed(look.run_id) or ""):
+    if home is not None and home.is_of(observed(look.run_id) or "", ended_at(snapshot, look)):
         look = look._replace(home=home)
     verdict = decide_run(look, snapshot, before, box_before, frame.now, frame.policy, way=way)
     after = fold(before, look, verdict, frame.now, snapshot)._replace(origin=origin_of(box, look))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from onbox.config.fields import HIDDEN, INTEGER_BITS, Unwanted
@@ -23,6 +24,7 @@ REFERENCE_WANTED = "allowed here: a secret must not lie in a file: write env:NAM
 
 # A longer text is not a duration; the bound keeps the parser's work small whatever is in it.
 _DURATION_LIMIT = 24
+NEVER_SECONDS = 1e9
 _PERCENT = r"(?a)\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*"
 _COUNT = r"(?ai)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmg]?)\s*"
 _COUNT_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -93,6 +95,11 @@ def positive_duration(value: object) -> float:
     return seconds
 
 
+def duration_or_never(value: object) -> float:
+    """Seconds, more than 0; "never": more than anybody waits."""
+    return NEVER_SECONDS if value == "never" else positive_duration(value)
+
+
 def number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not -1e300 < value < 1e300:
         raise Unwanted("a number")
@@ -101,8 +108,6 @@ def number(value: object) -> float:
 
 def local_time(value: object) -> float:
     """Seconds since the epoch: a date and time of this machine's zone, or with an offset of its own."""
-    from datetime import datetime  # noqa: PLC0415 - 2 ms that only few files need
-
     wanted = 'a time such as "2026-11-22 08:00"'
     try:
         found = value if isinstance(value, datetime) else datetime.fromisoformat(text(value).replace("Z", "+00:00"))

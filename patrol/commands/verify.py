@@ -108,6 +108,8 @@ def _lines(results: list[Result], head: Head, *, verbose: bool) -> list[str]:
         lines.append(f"next: pull again what is wrong: {shlex.join(('patrol', 'pull', f'{head.box}/{head.run}'))}")
     elif errors:
         lines.append("next: what cannot be loaded lies so on the box, too: it came as it is. Make it again there")
+    else:
+        lines.append(f"next: {shlex.join(('patrol', 'teardown-check', head.box))}")
     return [*lines, _summary(results, head)]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onbox.logs.cursor import Cursor
 from onbox.outside import safe_text
 from onbox.redact import MASK, redact
+from onbox.trackers.reading import run_from_list
 from patrol.memory import run_journal as journal
 from patrol.memory import run_manifest as manifest
 from patrol.memory.run_memory import (
@@ -240,8 +241,6 @@ def _tracker(data: Any) -> TrackerMemory:
 def _tracker_run(data: Any) -> TrackerRun | None:
     if data is None:
         return None
-    from onbox.trackers.reading import run_from_list  # noqa: PLC0415 - only where a tracker is known
-
     return run_from_list(data)
 
 

@@ -23,16 +23,29 @@ WHATS = ("pull", "push")
 
 
 class Home(NamedTuple):
-    """A finished run whose files are all here. verified: each was loaded once."""
+    """A finished run whose files are all here. verified: each was loaded once. ended_at: when it had ended, by the
+    box's own clock; None: not known.
+    """
 
     run_id: str
     folder: str
     verified: bool
+    ended_at: float | None = None
+
+    def is_of(self, run_id: str, ended_at: float | None) -> bool:
+        """Whether it is this very end of this run: one that ran once more has another."""
+        return run_id == self.run_id and is_same_end(self.ended_at, ended_at)
+
+
+def is_same_end(first: float | None, second: float | None) -> bool:
+    """Two times of the box's own clock, which was read as whole seconds."""
+    return first is None or second is None or abs(first - second) < 1.0
 
 
 class Transfer(NamedTuple):
     """One transfer. run: "" for a push. source, destination: as people read them. began_at, last_byte_at, done_at:
-    seconds since the epoch; done_at None: not at its end. of_done_run: the run was done then. is_complete: at its end
+    seconds since the epoch; done_at None: not at its end. of_done_run: the run was done then; ended_at: when
+    it had ended, by the box's clock. is_complete: at its end
     everything was there and nothing had changed. command: what goes on with it, for a shell in the project's directory
     here.
     """
@@ -52,6 +65,7 @@ class Transfer(NamedTuple):
     run_id: str = ""
     is_complete: bool = False
     of_done_run: bool = False
+    ended_at: float | None = None
     verified_at: float | None = None
     verified_run_id: str = ""
 
@@ -60,7 +74,8 @@ class Transfer(NamedTuple):
         """What a pull that came to its end says of the run; None: nothing."""
         if self.what != "pull" or not (self.is_complete and self.of_done_run):
             return None
-        return Home(self.run_id, self.destination, self.verified_at is not None and self.verified_run_id == self.run_id)
+        is_verified = self.verified_at is not None and self.verified_run_id == self.run_id
+        return Home(self.run_id, self.destination, is_verified, self.ended_at)
 
     @property
     def key(self) -> str:
@@ -142,6 +157,7 @@ def transfer_of(data: Mapping[str, object]) -> Transfer | None:
         run_id=str(data.get("run_id") or ""),
         is_complete=data.get("is_complete") is True,
         of_done_run=data.get("of_done_run") is True,
+        ended_at=as_number(data.get("ended_at")),
         verified_at=as_number(data.get("verified_at")),
         verified_run_id=str(data.get("verified_run_id") or ""),
     )

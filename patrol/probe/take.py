@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line
 from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
-from patrol.probe import trackers
+from patrol.probe import managed, scheduled, trackers, watched
 from patrol.probe.box import gpus as box_gpus
 from patrol.probe.box import identity as box_identity
 from patrol.probe.box import jobs as box_jobs
@@ -79,7 +79,7 @@ def take(
             for run in runs
         )
         look = look._replace(runs=runs)
-    return look._replace(at=now, taken_seconds=answer.seconds), fresh
+    return look._replace(at=now, taken_seconds=answer.seconds, billing=box.billing), fresh
 
 
 def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: float) -> tuple[BoxLook, Memories]:
@@ -181,8 +181,6 @@ def _runs(
 
     Where the project could not be looked at, the watched ones are there all the same.
     """
-    from patrol.probe import managed, watched  # noqa: PLC0415 - 0.1 s, loaded while the box answers
-
     looks: list[RunLook] = []
     why: Unseen | None = None
     left_out = 0
@@ -226,8 +224,6 @@ def _note(unseen: dict[str, str], label: str, value: object) -> None:
 
 
 def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], engine: str, fresh: dict[str, RunMemory]) -> RunLook:
-    from patrol.probe import scheduled  # noqa: PLC0415 - loaded while the box answers
-
     kept = fresh.get(run.run, _NOTHING)
     end = kept.journal.facts.end if kept.journal is not None else None
     return scheduled.with_engine(run, jobs, engine, kept.engine, str((end or {}).get("at", "")))
@@ -266,8 +262,6 @@ def _with_left(
 
 def _with_queue(run: RunLook, queue: Maybe[dict[str, Job]], engine: str) -> RunLook:
     if isinstance(queue, dict):
-        from patrol.probe import scheduled  # noqa: PLC0415 - only for boxes of an engine
-
         job = queue.get(run.run)
         word = Absent("no job of that name in the queue") if job is None else scheduled.by_name(engine, job)
         return run._replace(scheduler=word)

@@ -282,4 +282,5 @@ def begun(job: Job, found: Found, destination: str, command: str, now: float) ->
         bytes_total=sum(file.size for file in found.files.values()),
         files_total=len(found.files),
         run_id=found.survey.run_id,
+        ended_at=found.survey.ended_at,
     )

@@ -93,6 +93,7 @@ class _Session:
         self.came_bytes = self.done_bytes = self.total_bytes = 0
         self.meter: Meter | None = None
         self.transfer: Transfer | None = None
+        self.known: Transfer | None = None
         self.began = monotonic()
 
     def attempt(self) -> Pulled:
@@ -111,8 +112,16 @@ class _Session:
         self.transfer = self.transfer._replace(
             done_at=now, bytes_done=head.bytes_total, is_complete=is_complete, of_done_run=head.done
         )
-        self.register.write(self.transfer, durable=True)
+        self.register.write(self._unless_nothing_new(self.transfer, pulled), durable=True)
         return pulled
+
+    def _unless_nothing_new(self, new: Transfer, pulled: Pulled) -> Transfer:
+        """The record of an earlier pull where this one brought nothing: what was verified is still verified."""
+        known = self.known
+        if known is None or pulled.came_bytes or not (known.is_complete and new.is_complete):
+            return new
+        same = (known.destination, known.run_id, known.ended_at) == (new.destination, new.run_id, new.ended_at)
+        return known if same and known.files_total == new.files_total else new
 
     def end_try(self) -> None:
         self.staging.flush()
@@ -130,7 +139,7 @@ class _Session:
         )
 
     def _begin(self, found: Found) -> None:
-        known = self.register.read("pull", self.job.box.name, self.job.run)
+        known = self.known = self.register.read("pull", self.job.box.name, self.job.run)
         destination = self.wishes.destination
         new = begun(self.job, found, destination, self.wishes.command, wall())
         if (

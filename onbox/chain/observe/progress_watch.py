@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.progress import NOTHING, render_progress
+from onbox.logs.cursor import look_on
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.time_limit import TooLong, time_limit
 
@@ -72,7 +74,6 @@ class ProgressWatch:
             return dict(TOO_LONG)
 
     def _look(self, *, moves: bool) -> dict[str, Any] | None:
-        from onbox.logs.cursor import look_on  # noqa: PLC0415 - loaded with the first look
         from onbox.logs.progress import ProgressReader  # noqa: PLC0415
 
         try:
@@ -89,7 +90,6 @@ class ProgressWatch:
         return self._told(self._reader.result(), moves=moves)
 
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:
-        from onbox.contract.progress import NOTHING, render_progress  # noqa: PLC0415 - loaded with the first look
         from onbox.model.pace import Reading, pace_of, with_eta, with_reading  # noqa: PLC0415
 
         now = monotonic()

@@ -99,7 +99,7 @@ class Runner:
         self.me = entry.identity if entry else Identity(os.getpid(), 0)
         environ = dict(os.environ)
         job = environ.pop(JOB_VARIABLE, None)
-        self.courier = _courier(paths, head, environ)
+        self.courier = courier_of(paths, head, environ)
         recorder = Recorder(
             paths,
             Journal(paths.journal),
@@ -277,7 +277,7 @@ def _changes(head: RunHead, launch: int) -> dict[str, Any]:
     return {"changed": changed.get("differences")} if isinstance(changed, dict) and of_this else {}
 
 
-def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
+def courier_of(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
     """Who tells people; None when nobody is to be told."""
     if not notify_from_dict(head.data.get("notify")).targets:
         return None

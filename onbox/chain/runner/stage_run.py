@@ -32,6 +32,7 @@ from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.process import end_tree
 from onbox.system.time_limit import TooLong
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from onbox.chain.observe.post_mortem import Cause
@@ -285,8 +286,6 @@ class StageRun:
 
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
-        from onbox.triage.classes import may_repeat  # noqa: PLC0415 - only after a failure
-
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
         cause = blame_changed_script(cause, findings)
         self.failure_class = cause.failure_class

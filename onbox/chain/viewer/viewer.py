@@ -323,7 +323,5 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
 
 def configured_grace(paths: RunPaths) -> float:
     """The grace of the frozen definition."""
-    from onbox.chain.state.frozen_run import read_head  # noqa: PLC0415 - launch imports nothing of this module
-
     head = read_head(paths)
     return head.settings.grace_seconds if head is not None else 30.0

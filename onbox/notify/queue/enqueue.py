@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import parse_events
 from onbox.contract.notices import notice_from, notice_id, word_of
 from onbox.contract.notify_targets import notify_from_dict
+from onbox.contract.paths import SWEEP
 from onbox.notify.mask import without_secrets
 from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
@@ -23,7 +24,7 @@ from onbox.runs.next_step import signs_of_failure, step_after
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
-from onbox.system.process import Files, start_detached
+from onbox.system.process import Files, look_up, start_detached, wait_for_ends
 from onbox.system.self_exec import child_words
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import RunHead
 
 _CALL = "from onbox.notify.send import deliver as m; sys.exit(m.main(sys.argv[1:]))"
+SWEEP_STAGE = b'"stage":"%b"' % SWEEP.encode()
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 
@@ -158,8 +160,8 @@ class Courier:
                     break
                 if b'"event":"chain_started"' in line:
                     failed = False
-                elif b'"event":"stage_failed"' in line:
-                    failed = True
+                elif b'"event":"stage_failed"' in line and SWEEP_STAGE not in line:
+                    failed = True  # that of a sweep is never told: its end is
                 at += len(line)
         return failed
 
@@ -192,8 +194,6 @@ class Courier:
 
     def wait(self, seconds: float) -> None:
         """Give a deliverer that was just started so long: for a process with which the whole container ends."""
-        from onbox.system.process import look_up, wait_for_ends  # noqa: PLC0415 - only inline
-
         self._reap()
         entry = look_up(self._pid) if self._pid is not None else None
         if entry is not None:
