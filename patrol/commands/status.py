@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onbox.cli.command import command
+from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
 from onbox.cron.schedule import parse_schedule
+from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
-from patrol.commands.options import common_options
+from patrol.commands.onbox_there import call_onbox
+from patrol.commands.options import common_options, run_name_argument
+from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.crontab_entry import installed_lines
+from patrol.decide.remote_command import here
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register, transfer_line
 from patrol.tick import policy_of
 from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   patrol status                 when the last tick was, when the next is due, and the last line of every run
+  patrol status gpu1/digits     one run, as `onbox status` tells of it on the box now
   patrol status --json | jq .patrol.stale
 
 The exit code is that of the worst last word: 0 nothing needs you, 1 warning, 2 critical, 3 not known: the patrol itself
@@ -43,9 +50,12 @@ FUTURE_SECONDS = 60.0
 
 
 @command(EXAMPLES)
+@run_name_argument("BOX/RUN", "this run, as onbox tells of it on the box now", required=False)
 @click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
 @common_options
 def run(args: Options) -> int:
+    if args.run_name:
+        return _of_run(args)
     settings = load_settings(args, os.environ)
     policy_of(settings)
     now = wall()
@@ -68,6 +78,10 @@ def run(args: Options) -> int:
     if len(shown) < len(words):
         left = counted(len(words) - len(shown), "run")
         print(f"{left} that ended and were acknowledged more than a day ago: patrol status --all")
+    register = Register(settings.state)
+    for one in register.all():
+        if one.done_at is None or not one.is_complete:
+            print(transfer_line(one, now, runs=register.runs(one)))
     if not words:
         print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
     return _exit_code(words, standing, now)
@@ -84,6 +98,18 @@ def _exit_code(words: list[LastWord], standing: Standing, now: float) -> int:
 def _is_dealt_with(word: LastWord, now: float) -> bool:
     verdict = verdict_from_text(word.verdict)
     return verdict is not None and verdict.is_dealt_with(now)
+
+
+def _of_run(args: Options) -> int:
+    """What `onbox status` says of it, there."""
+    settings = load_settings(args, os.environ, looks=True)
+    box, run = one_run(settings, args.run_name)
+    if any(watch.name == run for watch in box.watches):
+        name = f"{box.name}/{run}"
+        raise Trouble(
+            Exit.USAGE, f"onbox did not start {name}, so it has no status there: {here('patrol', 'explain', name)}"
+        )
+    return call_onbox(settings, box, run, ["status", *(["--json"] if args.json else []), "--", run])
 
 
 def _data(word: LastWord) -> dict[str, Any]:

@@ -67,9 +67,10 @@ def run(args: Options) -> int:
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
     wishes = Wishes(boxes, args.unattended, act=not args.look_only)
     if args.after is not None:
-        from patrol.act.look_again import is_first_to_wait  # noqa: PLC0415 - only then
+        from patrol.act.look_again import take_turn  # noqa: PLC0415 - only then
 
-        if not is_first_to_wait(settings):
+        turn = take_turn(settings)  # held until this command ends
+        if turn is None:
             return Severity.OK
         pause(args.after)
         wishes = Wishes(boxes, resume=False)
