@@ -112,6 +112,8 @@ def _is_counting(track: Track, counter: Counter) -> bool:
     """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
     Of bytes: whether they are of one thing, and still moving.
     """
+    if counter.apart > 1:
+        return False  # of several processes, each at its own work
     if counter.unit == "byte":
         return not counter.resets
     if counter.rounded and counter.rule == "bar":
