@@ -84,6 +84,7 @@ class Track:
         self.counters: dict[str, Counter] = {}
         self.maxima: dict[str, int] = {}
         self.line = 0
+        self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
         self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
         self.started = 0  # number of the last line that starts a run
@@ -219,6 +220,9 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _count(self, sight: Sight) -> None:
+        if sight.rule == "settings":
+            self._declare(sight)
+        sight = self._renamed(sight)
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
         if told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
@@ -234,13 +238,42 @@ class Track:
             del self.counters[next(iter(self.counters))]
         self.counters[sight.key] = self._joined(old, sight)
 
+    def _declare(self, sight: Sight) -> None:
+        """`steps: 5000` in a configuration is the maximum, unless the same line comes again with another number."""
+        old = self.counters.get(sight.key)
+        if old is None and not any(counter.unit == sight.unit for counter in self.counters.values()):
+            self.maxima.setdefault(sight.unit, int(sight.current))
+        elif old is not None and self.maxima.get(sight.unit) == old.current != sight.current:
+            del self.maxima[sight.unit]
+
+    def _renamed(self, sight: Sight) -> Sight:
+        """A bar that goes on under another description (`warmup`, then `sample`) is the same bar."""
+        newest = self.counters.get(self.bar)
+        if not sight.made or sight.elapsed is None or sight.maximum is None:
+            return sight
+        self.bar = sight.key
+        known = self.counters.get(sight.key)
+        if newest is None or newest.key == sight.key or (known is not None and known.last >= newest.first):
+            return sight
+        if newest.maximum != sight.maximum or newest.last < self.line - 1 or sight.current <= newest.current:
+            return sight
+        if newest.elapsed is None or sight.elapsed < newest.elapsed or "val" in (newest.kind, sight.kind):
+            return sight
+        del self.counters[newest.key]
+        if known is None:
+            self.counters[sight.key] = newest._replace(key=sight.key)
+        return sight
+
     def _is_anothers(self, old: Counter, sight: Sight) -> bool:
-        """Whether a number that is lower than before is that of another rank, process or host. Ranks go in step, and
-        one is always behind; of others, nobody's alone is the run's.
+        """Whether a number is that of another rank, process or host. Ranks go in step, and one is always behind; of
+        others, nobody's alone is the run's.
         """
-        if sight.current >= old.current or not old.writer or _writer(self.text) in ("", old.writer):
+        if not old.writer or sight.current == old.current or not sight.rule.startswith("labelled"):
             return False
-        near = old.writer.startswith("rank") or old.current - sight.current <= IN_STEP
+        in_step = old.writer.startswith("rank") and sight.current > old.current
+        if in_step or _writer(self.text) in ("", old.writer):
+            return False
+        near = old.writer.startswith("rank") or abs(old.current - sight.current) <= IN_STEP
         self.counters[old.key] = old._replace(last=self.line, apart=old.apart + (not near))
         return True
 
@@ -266,6 +299,8 @@ class Track:
         return joined._replace(
             kind="train" if sight.kind == "setting" and old.advances + (sight.current > old.current) else joined.kind,
             maximum=maximum,
+            writer=old.writer,
+            apart=old.apart,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,
             inner=sight.inner or old.inner,
