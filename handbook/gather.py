@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.box.cache import KeptRun, Store, load, save
+from handbook.box.fetch import fetch_all
 from handbook.box.records import RawRun, read
 from handbook.box.run_facts import Told, describe
 from handbook.log.reminder import record_of
@@ -134,8 +135,6 @@ def _key_of(look: RunLook | None) -> str:
 
 
 def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple[Store, list[str]]:
-    from handbook.box.fetch import fetch_all  # noqa: PLC0415 - only who asks boxes
-
     wanted: dict[str, dict[str, str]] = {}
     for (box, run), one in store.runs.items():
         aged = (one.seen_at or 0.0) - (one.records_at or 0.0) > RECORDS_OLD_SECONDS

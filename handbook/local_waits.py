@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.page.phrases import safe
 from onbox.contract.readings import Maybe, Unseen
+from onbox.local.processes import running_of_user
 from sentinels.register import Register, register_folder, standing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from onbox.local.processes import Running
     from sentinels.register import Standing
 
-# Of this user only, whatever terminal they have; the same on Linux and macOS.
-PS = ("ps", "-xwwo", "pid=,args=")  # ww: as wide as it is, whatever COLUMNS says
-PS_SECONDS = 10.0
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10
 _WORDS = {
@@ -37,10 +36,9 @@ def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...
     """
     standings = [standing_of(entry, now) for entry in Register(register_folder(environ)).entries()]
     try:
-        done = subprocess.run(PS, check=True, capture_output=True, timeout=PS_SECONDS, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.SubprocessError) as error:
-        return Unseen(f"`ps` did not answer: {type(error).__name__}")
-    transfers = parse_ps(done.stdout.decode("utf-8", "replace"))
+        transfers = transfers_among(running_of_user(os.geteuid()))
+    except OSError as error:
+        return Unseen(f"the process table could not be read: {error}")
     parked = sum(one.word == "parked" for one in standings)
     lines = [_sentinel(one) for one in standings if one.word not in ("parked", "over")]
     lines += [f"{parked} that ran out of their time: sentinel list"] if parked else []
@@ -54,12 +52,10 @@ def _sentinel(standing: Standing) -> str:
     return f"sentinel {entry.ident} pid {entry.waiter.pid} for {targets} {_WORDS.get(standing.word, standing.word)}"
 
 
-def parse_ps(text: str) -> list[Transfer]:
-    """The transfers among the lines of `ps -xwwo pid=,args=`, in order of their pids. Pure."""
-    found = []
-    for line in text.splitlines():
-        pid, _, args = line.strip().partition(" ")
-        program = (args.split() or [""])[0].rpartition("/")[2]
-        if pid.isdigit() and program in TRANSFERS:
-            found.append(Transfer(int(pid), safe(args.strip(), 160)))
-    return sorted(found)
+def transfers_among(processes: Iterable[Running]) -> list[Transfer]:
+    """The transfers among these processes, by their program. Pure."""
+    return [
+        Transfer(one.pid, safe(" ".join(one.words), 160))
+        for one in processes
+        if one.words and one.words[0].rpartition("/")[2] in TRANSFERS
+    ]

@@ -7,7 +7,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.config.bounds import bounds_problem
+from onbox.config.lines import line_of, lines_of
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
+from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
@@ -15,9 +18,9 @@ from onbox.outside import safe_line
 from onbox.system.files import has_name, read_file
 from onbox.system.ownership import is_ours, why_not_ours
 from onbox.triage.classes import NEVER
+from onbox.trust import ask, stand_of
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Iterator, Mapping
 
     from onbox.config.trust_keys import Delicate
@@ -45,11 +48,6 @@ class Project(NamedTuple):
     def paths(self, run: str | None) -> RunPaths:
         """The run directory of `run`; None means the configured (or default) name."""
         return RunPaths(os.path.abspath(os.path.join(self.state_dir, run or self.config.run_name)))
-
-
-def add_config_option(parser: argparse.ArgumentParser) -> None:
-    """`-c FILE`, which every command has."""
-    parser.add_argument("-c", "--config", metavar="FILE", help=f"configuration (default: the nearest {CONFIG_FILE})")
 
 
 def find_config(folder: str) -> str | None:
@@ -129,15 +127,11 @@ def load_project(config_option: str | None, *, asks: Collection[str] = (), given
         return Project(folder, None, parse_config({}, default_name=run_name_from(os.path.basename(folder))))
     data = read_toml(path)
     config = _parse(path, data)
-    from onbox.trust import ask, stand_of  # noqa: PLC0415 - 5 ms that commands without a file save
-
     stand = stand_of(path, data, os.environ)
     if stand.open:
         stand = ask(stand, asks, os.environ)
     withheld = tuple(one for one in stand.open if one.use not in given)
     if withheld:
-        from onbox.config.trust_keys import without  # noqa: PLC0415 - loaded by now
-
         config = _parse(path, without(data, withheld))
     return Project(os.path.dirname(path), path, config, withheld)
 
@@ -157,8 +151,6 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
     """Each error of a file that has been read, with its line where that can be told; of very many the first."""
-    from onbox.config.lines import line_of, lines_of  # noqa: PLC0415 - only a wrong file needs it
-
     lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
     for error in errors.errors[:ERRORS_SHOWN]:
         line = line_of(lines, error.path)
@@ -202,7 +194,5 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
-    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - 3 ms that small files save
-
     if problem := bounds_problem(text):
         raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.exits import Exit
@@ -12,8 +9,13 @@ from onbox.errors import Trouble
 from onbox.model.engines import CLUSTERS
 from onbox.model.tracker import Intent
 from onbox.system.clock import monotonic, wall
+from patrol.defects import note_defect
+from patrol.memory.run_codec import memories_of
+from patrol.probe.take import take
+from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh.client import CONNECT_SECONDS, Connection, Target, ask
+from patrol.ssh.client import CONNECT_SECONDS, Target, ask
+from patrol.ssh.control_sockets import control_path
 from patrol.ssh.run_parallel import Limits, Visit, find_gates, visit_all
 
 if TYPE_CHECKING:
@@ -32,20 +34,6 @@ if TYPE_CHECKING:
 KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
 MUTE = frozenset({"timeout", "banner", "no_route"})
 
-# What the answers are read and judged with: loaded while the boxes answer, so that nothing waits for it.
-_LATER = ("patrol.probe.managed", "patrol.probe.scheduled", "patrol.probe.watched", "patrol.judge")
-_LATER_WITH_WATCHES = ("onbox.triage.classify",)
-
-
-_loading = threading.Event()
-
-
-def _load_meanwhile(names: Sequence[str]) -> None:
-    """Once in the life of a process."""
-    if not _loading.is_set():
-        _loading.set()
-        threading.Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
-
 
 class Seen(NamedTuple):
     """One box. memories: of it and its runs; None: it was not reached, they stay as they were."""
@@ -62,8 +50,6 @@ def target_of(settings: Settings, box: BoxSettings) -> Target:
     host = None if box.backend == "local" else box.host
     if not settings.patrol.multiplex or not host:
         return Target(box.name, host, settings.ssh_command)
-    from patrol.ssh.control_sockets import control_path  # noqa: PLC0415 - only where masters are kept
-
     return Target(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
 
 
@@ -82,11 +68,9 @@ def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) ->
     by_ssh = [box for box in tried if not box.is_cluster]
     found = find_gates([target_of(settings, box) for box in by_ssh], limits)
     gates = {box: found[target] for box in by_ssh if (target := target_of(settings, box)) in found}
-    waits = not settings.patrol.multiplex  # over a live master the answer is there before all that is loaded
-    later = _LATER + _LATER_WITH_WATCHES * (waits and any(box.watches for box in tried))
     visits = visit_all(
         tried,
-        lambda box: _look(settings, box, past, later),
+        lambda box: _look(settings, box, past),
         limits,
         gates=gates,
         deadline_of=lambda box: box.deadline_seconds or settings.patrol.deadline_seconds,
@@ -95,8 +79,7 @@ def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) ->
         yield _seen(visit, settings.state)
 
 
-def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]) -> Seen:
-    """Start the client first: what is asked, and how the answer is read, is loaded while it logs in."""
+def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
     if box.is_cluster:
         from patrol.engines.look import look_at_cluster  # noqa: PLC0415 - only where there is one
 
@@ -106,30 +89,13 @@ def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]
     target = target_of(settings, box)
     connect_seconds = _connect_seconds(past.boxes.get(box.name))
     began_at = wall()
-    early: Connection | None = None
-    with suppress(OSError):  # a client that cannot be started is told of by `ask`
-        early = Connection(target, None, connect_seconds=connect_seconds)
 
     def ask_box(stdin: bytes, end_mark: bytes, deadline_seconds: float) -> Answer | NoAnswer:
-        _load_meanwhile(later)
-        return ask(
-            target,
-            stdin,
-            end_mark=end_mark,
-            deadline_seconds=deadline_seconds,
-            connect_seconds=connect_seconds,
-            early=early,
-        )
+        return ask(target, stdin, end_mark=end_mark, deadline_seconds=deadline_seconds, connect_seconds=connect_seconds)
 
-    try:
-        known = _recall(past, box)
-        server = _tracker_server(settings, known)
-        from patrol.probe.take import take  # noqa: PLC0415 - loaded while the client logs in
-
-        snapshot, memories = take(box, settings, known, ask_box, began_at)
-    finally:
-        if early is not None:
-            early.close()
+    known = _recall(past, box)
+    server = _tracker_server(settings, known)
+    snapshot, memories = take(box, settings, known, ask_box, began_at)
     if any(run.engine in CLUSTERS for run in memories.runs.values()):
         from patrol.engines.look import ask_for_runs  # noqa: PLC0415 - only where a run is with one
 
@@ -140,15 +106,11 @@ def _look(settings: Settings, box: BoxSettings, past: Past, later: Sequence[str]
     if server is not None:
         snapshot, memories = server.add_to(snapshot, memories)
     if settings.config.tracker != Intent():
-        from patrol.probe.trackers import with_intent  # noqa: PLC0415 - only where a run at a tracker is meant
-
         snapshot = with_intent(snapshot, settings.config.tracker)
     return Seen(box, snapshot, memories)
 
 
 def _recall(past: Past, box: BoxSettings) -> Memories:
-    from patrol.memory.run_codec import memories_of  # noqa: PLC0415 - loaded while the client logs in
-
     return memories_of(past.memories.get(box.name, {}))
 
 
@@ -179,6 +141,4 @@ def _seen(visit: Visit[BoxSettings, Seen], state: str) -> Seen:
 
 def seen_defect(box: BoxSettings, error: BaseException, state: str) -> Seen:
     """A box at which the patrol itself failed: nothing is known of it by this tick, and the others go on."""
-    from patrol.defects import note_defect  # noqa: PLC0415 - only when something is wrong
-
     return Seen(box, Unreachable(box.name, wall(), "defect", note_defect(state, box.name, error)), None)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from patrol.config.settings import Settings
 
 LOG_SECONDS = 60.0
+_RENEW = "from handbook.renewal import main; sys.exit(main(sys.argv[1:]))"
 _CALL = "from handbook.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -25,7 +26,9 @@ def renew_handbook(settings: Settings) -> int | None:
         return None
     try:
         return subprocess.Popen(
-            child_words(_CALL, "build", "--from-memory", *_where(settings)),
+            child_words(
+                _RENEW, "from_memory", settings.config_path or "", "" if settings.config_path else settings.folder
+            ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
@@ -20,12 +21,13 @@ from patrol.report.machine_formats import Entry
 from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onbox.model.boxes import BoxSettings
     from patrol.decide.policy import Policy
     from patrol.memory.rows import Past
     from patrol.memory.run_memory import Memories
+    from patrol.memory.transfers import Home
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Verdict
 
@@ -66,12 +68,13 @@ class BoxJudged(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What does not change within a tick. now: local time."""
+    """What does not change within a tick. now: local time. homes: runs whose files are here, by box and run."""
 
     past: Past
     policy: Policy
     ssh_command: tuple[str, ...]
     now: float
+    homes: Mapping[tuple[str, str], Home] = MappingProxyType({})
 
 
 def judge(box: BoxSettings, snapshot: Snapshot, memories: Memories | None, frame: Frame) -> BoxJudged:
@@ -130,9 +133,18 @@ def _is_settled(before: Before) -> bool:
     return ended or before.acknowledged == acknowledgement(before.run_id, VANISHED)
 
 
+def ended_at(box: BoxLook, run: RunLook) -> float | None:
+    """When a run ended, by the box's own clock; None: not known."""
+    identity, age = observed(box.identity), observed(run.ended_age_seconds)
+    return None if identity is None or age is None else identity.clock_seconds - age
+
+
 def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: BoxBefore, frame: Frame) -> Judged:
     before = frame.past.runs.get((box.name, look.run), Before())
     way = way_to(box, frame.ssh_command)
+    home = frame.homes.get((box.name, look.run))
+    if home is not None and home.is_of(observed(look.run_id) or "", ended_at(snapshot, look)):
+        look = look._replace(home=home)
     verdict = decide_run(look, snapshot, before, box_before, frame.now, frame.policy, way=way)
     after = fold(before, look, verdict, frame.now, snapshot)._replace(origin=origin_of(box, look))
     return Judged(verdict, look, before, after, line(verdict, look, snapshot, frame.now, before))

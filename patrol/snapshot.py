@@ -13,12 +13,13 @@ from onbox.contract.readings import Absent, Maybe
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor
-    from onbox.model.boxes import StopAt
+    from onbox.model.boxes import Billing, StopAt
     from onbox.model.tracker import TrackerIdentity
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
     from patrol.memory.run_records import RecordText
+    from patrol.memory.transfers import Home
 
 NOT_ASKED = Absent("not asked for")
 
@@ -206,6 +207,15 @@ class TrackerLook(NamedTuple):
     of_this_attempt: bool = True
 
 
+class Cells(NamedTuple):
+    """Of a sweep: how its cells stand, in one line, and some of them (cell, state, metric or failure class)."""
+
+    text: str
+    done: int = 0
+    total: int = 0
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
@@ -229,7 +239,10 @@ class RunLook(NamedTuple):
     an engine took it.
     trackers: its stages' runs at experiment trackers, as far as they are known.
     keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
+    cells: of a sweep, whose stages are counted by its cells.
     stop_at: where a person wants the watch to end; None: nowhere.
+    lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
+    pull brought here of this very run; None: nothing that is whole.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -275,13 +288,16 @@ class RunLook(NamedTuple):
     keeps_checkpoints: Maybe[bool] = NOT_ASKED
     stop_at: StopAt | None = None
     results: tuple[ResultFile, ...] = ()
+    lost: Maybe[tuple[str, ...]] = NOT_ASKED
+    home: Home | None = None
+    cells: Maybe[Cells] = Absent("it is not a sweep")
 
 
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
 
     runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
-    they are kept apart from the look.
+    they are kept apart from the look. billing: how it is paid for, by the configuration; None: no price is known.
     runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
@@ -299,6 +315,7 @@ class BoxLook(NamedTuple):
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
     records: tuple[tuple[str, RecordText], ...] = ()
+    billing: Billing | None = None
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

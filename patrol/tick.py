@@ -19,16 +19,21 @@ from onbox.config.fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
+from onbox.local.locks import take
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
-from onbox.system.lock import try_lock
 from onbox.system.ownership import make_own_folder
+from onbox.trust import not_accepted
 from patrol.collect import look_at_all, seen_defect
+from patrol.decide.policy import read_policy
 from patrol.defects import note_defect
+from patrol.judge import Frame, box_note, judge, may_act, run_note, undelivered
 from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
+from patrol.timer.claims import claim_or_tell
 from patrol.timer.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
 
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
     from patrol.collect import Seen
     from patrol.config.settings import Settings
     from patrol.decide.policy import Policy
-    from patrol.judge import BoxJudged, Frame
+    from patrol.judge import BoxJudged
     from patrol.memory.rows import BoxNote, RunNote
 
 LOCK = "tick.lock"
@@ -47,12 +52,13 @@ LOCK = "tick.lock"
 
 class Wishes(NamedTuple):
     """How this tick was asked for. unattended: by a timer. act: whether resume, relay, messages and ping
-    may be done.
+    may be done. resume: whether that may be, too.
     """
 
     boxes: tuple[BoxSettings, ...]
     unattended: bool = False
     act: bool = True
+    resume: bool = True
 
 
 class Ticked(NamedTuple):
@@ -73,8 +79,6 @@ class Busy(Exception):
 
 def policy_of(settings: Settings) -> Policy:
     """Raises Trouble with every error of `[patrol]`."""
-    from patrol.decide.policy import read_policy  # noqa: PLC0415 - the table: 40 ms that a tick has while boxes answer
-
     try:
         parse_schedule(settings.patrol.schedule)
         return read_policy(settings.patrol)
@@ -98,12 +102,11 @@ def tick(
         policy_of(settings)  # errors are told before any box is looked at
     try:
         make_own_folder(settings.state)
-        lock = try_lock(os.path.join(settings.state, LOCK))
+        lock = take(os.path.join(settings.state, LOCK))
     except StateNotWritten as error:
         return _look_without_state(settings, wishes, environ, show, error)
     if lock is None:
         raise Busy
-    keeper = _keep_from_children(lock)
     began = wall()
     earlier = read_heartbeat(settings.state)
     timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
@@ -121,8 +124,7 @@ def tick(
         _end_heartbeat(settings, beat, int(Severity.UNKNOWN), f"{type(error).__name__}: {error}")
         raise
     finally:
-        keeper.clear()
-        os.close(lock)
+        lock.release()
     trouble = "; ".join(ticked.troubles)
     runs = sum(len(box.runs) for box in ticked.judged)
     _end_heartbeat(settings, beat._replace(runs=runs), int(ticked.severity), trouble)
@@ -142,18 +144,6 @@ def _look_without_state(
     return work.run(wall())
 
 
-def _keep_from_children(lock: int) -> set[int]:
-    """Processes that are forked off here must not hold the lock when this one is killed."""
-    kept = {lock}
-
-    def close_in_child() -> None:
-        for fd in kept:
-            os.close(fd)
-
-    os.register_at_fork(after_in_child=close_in_child)
-    return kept
-
-
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
     beat = beat._replace(ended_at=wall(), exit_code=exit_code, trouble=safe_line(trouble, 500))
     with suppress(StateNotWritten):  # nothing is left to tell it to but the output, which has told it
@@ -164,8 +154,6 @@ def _not_accepted(settings: Settings) -> list[str]:
     """What the file asks for and was not used. A timer asks nobody, so it says it each time."""
     if not settings.withheld:
         return []
-    from onbox.trust import not_accepted  # noqa: PLC0415 - only then
-
     return [not_accepted(settings.config_path or settings.folder, settings.withheld)]
 
 
@@ -179,8 +167,6 @@ def _missed(settings: Settings, earlier: Heartbeat | None, now: float) -> list[s
 
 
 def _patrolled_twice(settings: Settings, now: float) -> list[str]:
-    from patrol.timer.claims import claim_or_tell  # noqa: PLC0415 - of ticks by a timer only
-
     cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
     return claim_or_tell(settings, now, cadence)
 
@@ -230,18 +216,19 @@ class _Tick:
         found: dict[str, BoxJudged] = {}
         policy: Policy | None = None
         for seen in seen_boxes:
-            from patrol.judge import Frame, may_act  # noqa: PLC0415 - loaded while the boxes answered
-
             policy = policy or policy_of(self.settings)
-            one = self._judged(seen, Frame(past, policy, self.settings.ssh_command, wall()))
+            one = self._judged(
+                seen, Frame(past, policy, self.settings.ssh_command, wall(), Register(self.settings.state).homes())
+            )
             found[seen.box.name] = one
-            if not (self.wishes.act and may_act(one)):
+            if not (self._may_act(one)):
                 self.show(one)
         return [self._finished(found[box.name], past, policy) for box in self.wishes.boxes]
 
-    def _judged(self, seen: Seen, frame: Frame) -> BoxJudged:
-        from patrol.judge import judge  # noqa: PLC0415 - loaded by now
+    def _may_act(self, one: BoxJudged) -> bool:
+        return self.wishes.act and self.wishes.resume and may_act(one)
 
+    def _judged(self, seen: Seen, frame: Frame) -> BoxJudged:
         try:
             one = judge(seen.box, seen.snapshot, seen.memories, frame)
         except Exception as error:  # noqa: BLE001 - a defect met at one box must not end the tick of the others
@@ -251,9 +238,7 @@ class _Tick:
 
     def _finished(self, one: BoxJudged, past: Past, policy: Policy | None) -> BoxJudged:
         """A box after what may be done there."""
-        from patrol.judge import may_act  # noqa: PLC0415 - loaded by now
-
-        if policy is None or not (self.wishes.act and may_act(one)):
+        if policy is None or not (self._may_act(one)):
             return one
         from patrol.act.perform import resume_dead  # noqa: PLC0415 - most ticks have nothing to do
 
@@ -266,8 +251,6 @@ class _Tick:
         return one
 
     def _relay(self, judged: list[BoxJudged]) -> list[str]:
-        from patrol.judge import undelivered  # noqa: PLC0415 - loaded by now
-
         if not any(undelivered(box) for box in judged):
             return []
         from patrol.act.perform import relay_waiting  # noqa: PLC0415 - what sends is loaded only here
@@ -285,8 +268,6 @@ class _Tick:
 
     def _notes(self, judged: BoxJudged, now: float) -> tuple[BoxNote, list[RunNote]]:
         """What is kept of one box, in texts that any store takes."""
-        from patrol.judge import Frame, box_note, judge, run_note  # noqa: PLC0415 - loaded by now
-
         try:
             box, runs = box_note(judged), [run_note(run, judged.snapshot, now) for run in judged.runs]
             must_be_text(runs)

@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 
 from onbox.config.key_text import KEY_CHARACTERS
 from onbox.contract.readings import Absent, Unseen
+from onbox.notify.targets import NotSet, look_up_reference
 from onbox.system.clock import monotonic
+from onbox.trackers.wandb_api import parse_answer, question
 from patrol.probe.trackers import known, may_tell_more, with_server
 
 if TYPE_CHECKING:
@@ -84,8 +86,6 @@ class Server:
         return look._replace(server=self._answers.get((run, look.stage), late))
 
     def _ask_all(self) -> None:
-        from onbox.notify.targets import NotSet, look_up_reference  # noqa: PLC0415 - only where a key is named
-
         try:
             key = look_up_reference(self._intent.key or "", self._environ, self._folder, limit=KEY_CHARACTERS)
         except NotSet as error:
@@ -96,7 +96,6 @@ class Server:
 
     def _ask_one(self, identity: TrackerIdentity, key: str) -> Maybe[TrackerRun]:
         from onbox.system import http  # noqa: PLC0415 - as above
-        from onbox.trackers.wandb_api import parse_answer, question  # noqa: PLC0415
 
         api = self._intent.api or DEFAULT_API
         entity = identity.entity or self._intent.entity

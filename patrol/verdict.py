@@ -43,9 +43,10 @@ class Verdict(NamedTuple):
     """What is said of one run (or of a box whose runs could not be looked at: then run is "").
 
     finding: of the first rule that fired; it names the verdict. further: of the rules behind it, worst first (a run can
-    be healthy while its disk fills). state: the run's. since: when the finding's rule first fired without a break,
-    seconds since the epoch. changed: whether the rule differs from the last tick's. soft: seen too few times in a row
-    to be believed. acknowledged, silenced_until: a person's word; it changes what is told, never what is seen.
+    be healthy while its disk fills). state: the run's. since: when it happened, by what the run itself shows
+    (`happened`), else when a look saw it first; seconds since the epoch. changed: whether the rule differs from the
+    last tick's. soft: seen too few times in a row to be believed. acknowledged, silenced_until: a person's word; it
+    changes what is told, never what is seen.
     may_resume: whether the table allows `onbox resume` for this finding (that it is wanted and within the budget is
     decided elsewhere).
     signs: names of what was seen beside the state, as `onbox.runs.next_step` takes it. step: its row there; the
@@ -60,6 +61,7 @@ class Verdict(NamedTuple):
     finding: Finding
     further: tuple[Finding, ...] = ()
     since: float = 0.0
+    happened: bool = False
     changed: bool = False
     soft: bool = False
     acknowledged: bool = False

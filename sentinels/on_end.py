@@ -8,6 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from onbox.contract.notices import Notice
+from onbox.notify.signing import BadSecret
+from onbox.notify.targets import NotSet, resolve_target
+from onbox.notify.types import Outcome as Sent
+from onbox.notify.types import Unusable
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from patrol.decide.remote_command import Untypeable, here
@@ -83,10 +87,6 @@ def _again(target: str) -> str | None:
 def tell(project: Project, finding: Finding) -> None:
     """One try for each target of [notify] that wants such news; what went wrong is told on stderr."""
     from onbox.notify.send.worker import try_once  # noqa: PLC0415
-    from onbox.notify.signing import BadSecret  # noqa: PLC0415 - what sends is loaded only here
-    from onbox.notify.targets import NotSet, resolve_target  # noqa: PLC0415
-    from onbox.notify.types import Outcome as Sent  # noqa: PLC0415
-    from onbox.notify.types import Unusable  # noqa: PLC0415
 
     notice = notice_of(finding, project.folder)
     for target in project.config.notify.targets:

@@ -10,19 +10,21 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.local.locks import take
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import StateNotWritten, read_file, remove_file, replace_file
-from onbox.system.lock import LockUnsupported, try_lock
+from onbox.system.lock import LockUnsupported
 from onbox.system.ownership import make_own_folder
 from onbox.system.process import boot_id, look_up
 from sentinels.wait import SUPERSEDE_SIGNAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from filelock import FileLock
 
 SCHEMA = 1
 CONTINUE_SECONDS = 900.0  # a wait that ran out of its time is continued by one that begins within so long
@@ -88,8 +90,10 @@ def _start_of(pid: int) -> str | None:
         return None if entry.is_zombie else str(entry.identity.start_ticks)
     if os.path.isdir("/proc/self"):
         return None
-    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], check=False, capture_output=True, text=True)
-    return told.stdout.strip() or None  # macOS
+    from onbox.local.processes import start_of  # noqa: PLC0415 - not on Linux, where a date moves with the clock
+
+    began = start_of(pid)
+    return None if began is None else str(began)  # macOS
 
 
 def is_alive(waiter: Waiter) -> bool:
@@ -158,18 +162,13 @@ class Register:
         with suppress(StateNotWritten):
             remove_file(os.path.join(self.folder, f".{ident}.lock"))
 
-    def lock(self, ident: str, seconds: float = LOCK_SECONDS) -> int | None:
-        """The descriptor that holds the entry's lock; None if another one keeps it, or nothing can be locked here."""
+    def lock(self, ident: str, seconds: float = LOCK_SECONDS) -> FileLock | None:
+        """The entry's lock; None if another one keeps it, or nothing can be locked here."""
         make_own_folder(self.folder)
-        deadline = monotonic() + seconds
-        while True:
-            try:
-                fd = try_lock(os.path.join(self.folder, f".{ident}.lock"))
-            except LockUnsupported:
-                return None
-            if fd is not None or monotonic() >= deadline:
-                return fd
-            pause(_LOOK_SECONDS)  # two that begin in the same instant: one of them is done in a moment
+        try:
+            return take(os.path.join(self.folder, f".{ident}.lock"), patience_seconds=seconds)
+        except LockUnsupported:
+            return None
 
 
 def parse_entry(ident: str, text: bytes) -> Entry | None:
@@ -206,7 +205,7 @@ def claim(register: Register, entry: Entry) -> Entry | None:
 
     Raises StateNotWritten.
     """
-    fd = register.lock(entry.ident)
+    lock = register.lock(entry.ident)
     try:
         old = register.read(entry.ident)
         fit = old if old is not None and can_be_continued(old, wall()) else None
@@ -215,8 +214,8 @@ def claim(register: Register, entry: Entry) -> Entry | None:
         register.write(entry)
         return fit
     finally:
-        if fd is not None:
-            os.close(fd)
+        if lock is not None:
+            lock.release()
 
 
 def can_be_continued(old: Entry, now: float) -> bool:
@@ -234,8 +233,8 @@ def renew(register: Register, entry: Entry) -> None:
 
 def let_go(register: Register, entry: Entry, *, park: bool) -> None:
     """The wait is over: leave what the next slice needs, or nothing. Another one's entry is left alone."""
-    fd = register.lock(entry.ident, seconds=0.0)
-    if fd is None:
+    lock = register.lock(entry.ident, seconds=0.0)
+    if lock is None:
         return  # the one that supersedes us holds it
     try:
         now_there = register.read(entry.ident)
@@ -246,7 +245,7 @@ def let_go(register: Register, entry: Entry, *, park: bool) -> None:
         else:
             register.remove(entry.ident)
     finally:
-        os.close(fd)
+        lock.release()
 
 
 class Standing(NamedTuple):

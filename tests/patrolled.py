@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from patrol.decide.table import BOX_FLAGS
@@ -18,7 +21,6 @@ from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 PATROL = [sys.executable, "-m", "patrol"]
 TRAIN = "train=until test -e go; do echo step 1/100 loss 0.5; sleep 0.1; done"
@@ -101,7 +103,25 @@ class Patrolled:
     def wait_for_rule(self, name: str, rule: str) -> None:
         wait_until(lambda: self.rules().get(name) == rule, f"{name} to be {rule}, not {self.rules().get(name)}")
 
+    def looks_to_come(self) -> list[int]:
+        """Processes that wait for their look after a resume, by pid."""
+        here = os.fsencode(self.local)
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                words = path.read_bytes().split(b"\0")
+                if b"--after" in words and any(word.startswith(here) for word in words):
+                    found.append(int(path.parent.name))
+        return found
+
+    def end_looks_to_come(self) -> None:
+        for pid in self.looks_to_come():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not self.looks_to_come(), "the looks to come to be ended")
+
     def end_everything(self) -> None:
+        self.end_looks_to_come()
         for box in self.boxes.values():
             box.end_everything()
 

@@ -52,7 +52,7 @@ def test_the_patterns_are_found() -> None:
 def test_no_pattern_hides_in_a_call() -> None:
     """What a running function hands to `re` is the user's own, has a time limit, or is a row's that is found above."""
     users = {"onbox.config.values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.scan"}
-    users |= {"patrol.probe.watched", "sentinels.box.lookout_items", "sentinels.targets"}
+    users |= {"patrol.probe.watched", "sentinels.box.lookout_items", "sentinels.targets", "onbox.sweep.metrics"}
     of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rows"}
     plain = {
         "onbox.logs.tables",

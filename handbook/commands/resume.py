@@ -7,9 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from handbook.auto_entries import enter_what_happened
-from handbook.commands.options import common_options, look_now
+from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.local_waits import find_waiters
+from handbook.look import look_now
 from handbook.page.publish import DATA, NOTES_MASKED, publish
 from handbook.page.render_json import as_data
 from handbook.page.summary import differences, overdue, situation

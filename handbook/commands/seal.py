@@ -13,12 +13,13 @@ import click
 from handbook.auto_entries import contract_of, enter_what_happened
 from handbook.check.seal import End, captured, checks, final_facts
 from handbook.commands.log import actor_of
-from handbook.commands.options import common_options, look_now, run_option
+from handbook.commands.options import common_options, run_option
 from handbook.gather import gather
 from handbook.local_waits import find_waiters
 from handbook.log.entry import make_entry
 from handbook.log.git_sync import keep_in_git, tag_in_git
 from handbook.log.logbook import Book
+from handbook.look import look_now
 from handbook.page.markdown import prose
 from handbook.page.phrases import safe
 from handbook.place import find_place

@@ -8,9 +8,10 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from handbook.check.checklist import PATHS_END, PATHS_SCRIPT, Verdict, check_page, compare, read_paths
-from handbook.commands.options import common_options, look_now
+from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.log.logbook import find_books
+from handbook.look import look_now
 from handbook.page.phrases import safe
 from handbook.page.publish import DATA, PAGE
 from handbook.page.render import DETAILED_RUNS

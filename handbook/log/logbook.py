@@ -14,12 +14,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.log.entry import Damage, Entry, Logbook, lacks, parse_logbook, place, render_entry, render_head
-from handbook.page.publish import refuse_link, wait_for_lock
+from handbook.page.publish import LOCK_SECONDS, refuse_link
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import parse_object
 from onbox.contract.names import name_problem
 from onbox.errors import Trouble
+from onbox.local.locks import LOOK_SECONDS
 from onbox.outside import safe_line
+from onbox.system.clock import monotonic, pause
 from onbox.system.files import (
     StateNotWritten,
     make_folders,
@@ -30,6 +32,7 @@ from onbox.system.files import (
     replace_file,
     write_all,
 )
+from onbox.system.lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +105,7 @@ class Book:
         make_folders(self.folder)
         folder = _open_folder(self.folder)
         try:
-            fd = wait_for_lock(self.name, below=folder)
+            fd = _wait_for_lock(self.name, folder)
             try:
                 if os.fstat(fd).st_nlink > 1:  # in a folder of a team somebody could have made it another name of ours
                     raise StateNotWritten(self.path, OSError(errno.EMLINK, os.strerror(errno.EMLINK)))
@@ -178,6 +181,18 @@ class Book:
         with suppress(StateNotWritten):  # a help against a cut-off end; the entries themselves are safe
             make_folders(self.state)
             replace_file(os.path.join(self.state, HEADS), json.dumps(heads).encode("ascii"), durable=False)
+
+
+def _wait_for_lock(name: str, folder: int) -> int:
+    """The descriptor of the file of this name in the opened folder, which holds its lock: it is written through it.
+    Raises Trouble after a while: who holds it hangs.
+    """
+    deadline = monotonic() + LOCK_SECONDS
+    while (fd := try_lock(name, below=folder)) is None:
+        if monotonic() > deadline:
+            raise Trouble(Exit.ANOTHER_RUNNER, f"another writer holds {name} for more than {LOCK_SECONDS:.0f} s")
+        pause(LOOK_SECONDS)  # the kernel has no event for a lock with a bound on the wait
+    return fd
 
 
 def _open_folder(path: str) -> int:

@@ -10,12 +10,13 @@ from handbook.page.render import render
 from handbook.page.render_json import render_json
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.local.locks import take
 from onbox.redact import redact
-from onbox.system.clock import monotonic, pause
 from onbox.system.files import make_folders, read_file, replace_file
-from onbox.system.lock import try_lock
 
 if TYPE_CHECKING:
+    from filelock import FileLock
+
     from handbook.page.facts import Facts
 
 PAGE = "HANDBOOK.md"
@@ -24,7 +25,6 @@ LOCK = "handbook.lock"
 NOTES_MASKED = "what looked like a secret in the page's notes was masked there"
 READABLE = 0o644  # a page in the project, for whoever may read that
 LOCK_SECONDS = 10.0
-LOOK_SECONDS = 0.02
 
 
 class Published(NamedTuple):
@@ -55,7 +55,7 @@ def publish(facts: Facts, folder: str, state: str) -> Published:
         replace_if_changed(os.path.join(folder, DATA), render_json(facts).encode("ascii"))
         return Published(page, aside, notes != kept.notes)
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def refuse_link(*paths: str) -> None:
@@ -88,13 +88,9 @@ def replace_if_changed(path: str, data: bytes) -> None:
         replace_file(path, data, mode=READABLE)
 
 
-def wait_for_lock(path: str, *, below: int | None = None) -> int:
-    """The lock's descriptor. below: `path` is a name in this opened folder. Raises Trouble after a while: who holds it
-    hangs.
-    """
-    deadline = monotonic() + LOCK_SECONDS
-    while (fd := try_lock(path, below=below)) is None:
-        if monotonic() > deadline:
-            raise Trouble(Exit.ANOTHER_RUNNER, f"another writer holds {path} for more than {LOCK_SECONDS:.0f} s")
-        pause(LOOK_SECONDS)  # the kernel has no event for a lock with a bound on the wait
-    return fd
+def wait_for_lock(path: str) -> FileLock:
+    """The lock, to be released. Raises Trouble after a while: who holds it hangs."""
+    lock = take(path, patience_seconds=LOCK_SECONDS)
+    if lock is None:
+        raise Trouble(Exit.ANOTHER_RUNNER, f"another writer holds {path} for more than {LOCK_SECONDS:.0f} s")
+    return lock

@@ -99,6 +99,7 @@ def by_need(facts: Facts) -> list[RunFacts]:
 
 def _rank(run: RunFacts) -> int:
     """The worst first, as for the patrol; a result that is gone is as bad as it gets."""
-    lost = run.state == "done" and standing_of(run).has(Sign.RESULTS_MISSING)
+    standing = standing_of(run)
+    lost = run.state == "done" and standing.has(Sign.RESULTS_MISSING) and not standing.has(Sign.VERIFIED)
     known = Severity.__members__.get(run.severity.upper(), Severity.UNKNOWN)
     return -(Severity.CRITICAL if lost else known).rank

@@ -10,6 +10,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
+from onbox.chain.command.code_identity import look_at_git
 from onbox.chain.command.environment import run_dir_assignment
 from onbox.chain.runner.runner_process import start_runner
 from onbox.chain.state.earlier_results import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
@@ -139,11 +141,6 @@ def _unclaimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> I
     if place.project is None or not any(one.stage.artifacts for one in stages):
         yield
         return
-    from onbox.chain.artifacts.claims import (  # noqa: PLC0415 - only where there are artifacts
-        one_start_at_a_time,
-        refuse_claimed,
-    )
-
     to_run = [one.stage for one in stages if one.stage.name in wishes.redo or not _is_done(place.paths, one)]
     with one_start_at_a_time(place.paths):
         refuse_claimed(place.paths, place.project, to_run)
@@ -167,8 +164,6 @@ def _head_with_changes(definition: Definition, history: History) -> dict[str, An
         return head  # a damaged run.json is replaced, and nothing can be compared with it
     if old is None or not history.launches:
         return head
-    from onbox.chain.command.code_identity import look_at_git  # noqa: PLC0415 - only for a relaunch
-
     head["git"] = look_at_git(str(head["project"]))
     found = find_differences(Side(old.data, old_stages), Side(head, [stage for stage, _ in definition.stages]))
     if found:

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 
 class StageView(NamedTuple):
-    """One stage as it is now. `marker` is its DONE marker's data; None if there is none."""
+    """One stage as it is now. `marker` is its DONE marker's data; None if there is none. began_at: of its newest
+    attempt.
+    """
 
     name: str
     state: StageState
     attempts: int
     marker: dict[str, Any] | None
     note: str = ""
+    began_at: str | None = None
 
 
 class RunView(NamedTuple):
@@ -43,7 +46,8 @@ class RunView(NamedTuple):
     keeper_alive: whether the live stage has a keeper, which will record its end and continue the chain.
     heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
     ended. `unreadable_lines`: damaged journal lines, which were passed over. tracker_runs: the newest records of runs
-    at experiment trackers, oldest first. repeated: how often its newest bad end came.
+    at experiment trackers, oldest first. repeated: how often its newest bad end came. began_at: of the first launch
+    since the chain was last done; launches: of all.
     """
 
     head: RunHead
@@ -59,6 +63,8 @@ class RunView(NamedTuple):
     unreadable_lines: int
     tracker_runs: tuple[Record, ...] = ()
     repeated: Repeated = Repeated(0)
+    began_at: str | None = None
+    launches: int = 0
 
     @property
     def current(self) -> str | None:
@@ -97,6 +103,8 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         len(history.unreadable),
         tuple(history.facts.tracker_runs),
         history.facts.repeated,
+        history.facts.began_at,
+        history.launches,
     )
 
 
@@ -112,12 +120,13 @@ def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: s
     if isinstance(marker, Marker):
         note = "" if marker.fingerprint == frozen.fingerprint else "DONE of another command"
         return StageView(name, StageState.DONE, marker.attempt, dict(marker.data), note)
+    began = (known.started or {}).get("at")
     note = f"its DONE file is not a marker: {marker.reason}" if isinstance(marker, Invalid) else ""
     if f".{name}.slot" in names:
         slot, _, locked = read_slot(paths.slot(name))
         if locked and slot is not None and slot.exit_code is None:
-            return StageView(name, StageState.RUNNING, slot.attempt, None, note)
-    return StageView(name, _state_at_rest(known.last, open_=history.open), known.attempts, None, note)
+            return StageView(name, StageState.RUNNING, slot.attempt, None, note, began)
+    return StageView(name, _state_at_rest(known.last, open_=history.open), known.attempts, None, note, began)
 
 
 def _state_at_rest(last: str, *, open_: bool) -> StageState:

@@ -5,6 +5,7 @@ Whether one is whole is told in `wholeness.py`, without loading it.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from contextlib import suppress
@@ -64,8 +65,6 @@ def _written(folder: str, one: Checkpoint) -> Written | None:
 
 
 def _candidates(stage: Stage, folder: str) -> Iterator[str]:
-    import glob  # noqa: PLC0415 - only who looks for checkpoints needs it
-
     for artifact in stage.artifacts:
         if artifact.is_glob:
             found = glob.glob(artifact.pattern, root_dir=folder, recursive=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.cli import app
+
 if TYPE_CHECKING:
     from typing import NoReturn
 
 
 def entry() -> NoReturn:
     """The console script of `onbox`."""
-    from onbox.cli import app  # noqa: PLC0415 - the parts of this package must not load the program
-
     app.entry()

@@ -7,6 +7,7 @@ import io
 import os
 import stat
 import sys
+import zlib
 from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
@@ -91,7 +92,6 @@ def say(program: str, code: int, text: str) -> int:
 def _report_defect(program: str, error: Exception) -> int:
     """One line, and one report for each place where it happened: a tick that fails every half hour leaves one file."""
     import traceback  # noqa: PLC0415 - only when something is wrong
-    import zlib  # noqa: PLC0415
 
     text = safe_text("".join(traceback.format_exception(error)))
     frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]

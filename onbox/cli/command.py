@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
+from onbox.cli.options import Options
 from onbox.contract.paths import CONFIG_FILE
 from onbox.did_you_mean import meant
 
 if TYPE_CHECKING:
-    from argparse import Namespace as Options  # until no module says argparse.Namespace any more
     from collections.abc import Callable, Sequence
-else:
-    from types import SimpleNamespace as Options
+
 
 __all__ = [
     "Argument",
@@ -150,17 +150,14 @@ def command(
     def decorate(function: Callable[[Options], int]) -> Command:
         @wraps(function)
         def call(**values: Any) -> int:
-            return function(options(**values))
+            return function(
+                Options(**{key: list(one) if isinstance(one, tuple) else one for key, one in values.items()})
+            )
 
         call.__doc__ = None  # its help is said in its program's table
         return click.command(cls=Command, epilog=epilog, exclusive=exclusive, **settings)(call)
 
     return decorate
-
-
-def options(**values: Any) -> Options:
-    """What was typed. Of what may be given several times: a list."""
-    return Options(**{name: list(one) if isinstance(one, tuple) else one for name, one in values.items()})
 
 
 def group(epilog: str = "") -> Group:
@@ -186,8 +183,6 @@ def json_option(function: Any) -> Any:
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:  # noqa: ARG001 - click's signature
     """At TAB: names of files, by the shell itself."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only at TAB
-
     return [CompletionItem(incomplete, type="file")]
 
 

@@ -7,11 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
 from onbox import __version__
 from onbox.cli.boundary import run_as_script, within_boundary
 from onbox.cli.command import Entry, Group, complete_variable, describe
-from onbox.cli.old_command import load_old
 from onbox.contract.exits import Exit
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Program(Group):
         example: str,
         exit_codes: Iterable[tuple[int, str]],
         package: str,
-        table: Mapping[str, Entry | str],
+        table: Mapping[str, Entry],
         *,
         interrupted: tuple[int, str],
         trouble: Trouble,
@@ -52,29 +52,20 @@ class Program(Group):
         entry = self.table.get(cmd_name)
         if entry is None:
             return None
-        if isinstance(entry, str):
-            return load_old(f"{self.package}.{entry}", cmd_name)
         module, _, name = entry.place.partition(":")
         command: click.Command = getattr(importlib.import_module(f"{self.package}.{module}"), name)
         describe(command, cmd_name, entry.help)
         return command
 
-    def summary(self, name: str) -> str:
-        """What a command is for, in one line."""
-        entry = self.table[name]
-        return load_old(f"{self.package}.{entry}", name).short_help or "" if isinstance(entry, str) else entry.help
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.summary(name)) for name in self.table])
+            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only at TAB
-
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
-        found = (name for name in self.table if name.startswith(incomplete))
-        return [CompletionItem(name, help=self.summary(name)) for name in found]
+        found = ((name, entry.help) for name, entry in self.table.items() if name.startswith(incomplete))
+        return [CompletionItem(name, help=text) for name, text in found]
 
     def run(self, argv: Sequence[str]) -> int:
         """Run one command; its exit code."""
@@ -107,8 +98,6 @@ class Program(Group):
         """The exit code of a TAB that the shell asks about with `_ONBOX_COMPLETE`, or of a command."""
         variable = complete_variable(self._name)
         if instruction := os.environ.get(variable):
-            from click.shell_completion import shell_complete  # noqa: PLC0415 - only at TAB
-
             return shell_complete(self, {}, self._name, variable, instruction)
         return self.run(argv)
 

@@ -65,11 +65,12 @@ def take_snapshot(
     leader: Identity | None,
     root: str = "/",
     look_remote: Callable[[str], Maybe[Room]] = look_at_room,
+    tree_of: Callable[[Identity], Maybe[Tree]] | None = None,
 ) -> Snapshot:
     """Read everything. A collector that fails costs its own reading only.
 
     groups: of the process that the picture is about. paths: what the run touches. leader: whose processes are its own.
-    look_remote: see `read_disks`.
+    look_remote: see `read_disks`. tree_of: reads the leader's processes (default: `read_tree`).
     """
     took: list[Took] = []
     pid = leader.pid if leader is not None else "self"
@@ -81,13 +82,13 @@ def take_snapshot(
         _timed(took, "pids", lambda: read_pids(groups.pids)),
         _timed(took, "pressure", lambda: read_pressure(memory, root)),
         _timed(took, "disks", lambda: read_disks(paths, root, look_remote=look_remote)),
-        _timed(took, "tree", lambda: _tree(leader, root)),
+        _timed(took, "tree", lambda: _tree(leader, tree_of or (lambda one: read_tree(one, root)))),
         tuple(took),
     )
 
 
-def _tree(leader: Identity | None, root: str) -> Maybe[Tree]:
-    return Absent("no stage runs") if leader is None else read_tree(leader, root)
+def _tree(leader: Identity | None, tree_of: Callable[[Identity], Maybe[Tree]]) -> Maybe[Tree]:
+    return Absent("no stage runs") if leader is None else tree_of(leader)
 
 
 def _timed(took: list[Took], name: str, read: Callable[[], Maybe[T]]) -> Maybe[T]:

@@ -55,14 +55,18 @@ def read_tree(leader: Identity, root: str = "/") -> Maybe[Tree]:
 
 
 def tree_from(entries: Sequence[Entry], root: str = "/") -> Tree:
-    members = [_member(entry) for entry in entries]
+    return tree_of([_member(entry) for entry in entries], _open_files([entry.identity.pid for entry in entries], root))
+
+
+def tree_of(members: Sequence[Member], open_files: Maybe[int]) -> Tree:
+    """What these processes are together. Pure."""
     return Tree(
         processes=len(members),
         threads=sum(member.threads for member in members),
         rss_bytes=sum(member.rss_bytes for member in members),
         cpu_seconds=round(sum(member.cpu_seconds for member in members), 2),
         held=tuple(member.pid for member in members if member.state == "D"),
-        open_files=_open_files([member.pid for member in members], root),
+        open_files=open_files,
         biggest=tuple(sorted(members, key=lambda member: -member.rss_bytes)[:BIGGEST]),
     )
 

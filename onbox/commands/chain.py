@@ -13,7 +13,9 @@ from onbox.chain.launch import Definition
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.cli.command import argument, command, config_option
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
+from onbox.commands.launch.dry_run import refuse_bad_checkpoints, tell_config_changes, tell_forecast
 from onbox.commands.launch.follow import teller
+from onbox.commands.launch.recheck import run_recheck
 from onbox.commands.launch.start import start
 from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
 from onbox.commands.shared.arguments import complete_stage, run_argument
@@ -30,9 +32,11 @@ from onbox.config.stage_selection import UsageProblem, stages_from_words
 from onbox.config.tables.wait_for import WAIT_TIMEOUT_SECONDS
 from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.model.engines import CHOICES, CLUSTERS
 from onbox.model.manifest import WaitFor
+from onbox.trust import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,6 +158,7 @@ def run_chain_command(args: Options) -> int:
         check_run_name(args.run)
     paths = project.paths(args.run)
     refuse_other_project(paths, project.folder)
+    _refuse_sweep(paths)
     stages = _behind(args, _stages(args, project, paths))
     forgets = ""
     if args.recheck is None:
@@ -166,10 +171,22 @@ def run_chain_command(args: Options) -> int:
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
     if args.recheck is not None:
-        from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - only then
-
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
+
+
+def _refuse_sweep(paths: RunPaths) -> None:
+    """A sweep of that name lies there, and its cells have their own commands."""
+    try:
+        head = read_head(paths)
+    except (OSError, ValueError):
+        return  # a damaged definition: the start tells what to do about it
+    if head is not None and is_sweep(head):
+        name = os.path.basename(paths.root)
+        raise Trouble(
+            Exit.CONFIG,
+            f"run {name} is a sweep: go on with it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
+        )
 
 
 def _stages(args: Options, project: Project, paths: RunPaths) -> Sequence[Stage]:
@@ -207,8 +224,6 @@ def _load_to_start(args: Options) -> Project:
     engine = not args.inline and (args.backend or found.config.backend) in CLUSTERS
     uses = (frozenset({TELL, CHAIN}) - given) | (frozenset({ENGINE}) if engine else frozenset())
     if any(one.use in uses for one in found.withheld):
-        from onbox.trust import require  # noqa: PLC0415 - only then
-
         found = load_project(args.config, asks=uses, given=given)
         require(found.config_path, found.withheld, uses)
     return found
@@ -236,16 +251,14 @@ def run_resume_command(args: Options) -> int:
     assert head is not None
     refuse_other_project(paths, project.folder)
     if args.dry_run:
-        from onbox.commands.launch.dry_run import tell_forecast  # noqa: PLC0415 - only then
-
         config = project.config
         return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
+    if is_sweep(head):
+        from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
+
+        return resume_at(args, paths)
     if not args.any_checkpoint:
-        from onbox.commands.launch.dry_run import refuse_bad_checkpoints  # noqa: PLC0415 - looks at checkpoints
-
         refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
-    from onbox.commands.launch.dry_run import tell_config_changes  # noqa: PLC0415 - as above
-
     tell_config_changes(frozen_stages, project.config.stages)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     os.environ.update(frozen_environment(head.data))

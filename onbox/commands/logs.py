@@ -13,6 +13,7 @@ import click
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_stages
+from onbox.chain.state.slots import read_slot
 from onbox.cli.command import argument, command, config_option
 from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
@@ -139,7 +140,5 @@ def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
 
 
 def _is_alive(paths: RunPaths, stage: str) -> bool:
-    from onbox.chain.state.slots import read_slot  # noqa: PLC0415 - only when following
-
     slot, _, locked = read_slot(paths.slot(stage))
     return locked and slot is not None and slot.exit_code is None

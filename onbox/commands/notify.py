@@ -21,7 +21,12 @@ from onbox.contract.exits import Exit
 from onbox.contract.notices import TEST_EVENT, Notice
 from onbox.errors import Trouble
 from onbox.model.units import format_duration
+from onbox.notify.mask import mask_url
+from onbox.notify.queue.outbox import Outbox
 from onbox.notify.queue.queue_status import survey
+from onbox.notify.signing import BadSecret
+from onbox.notify.targets import NotSet, resolve_target
+from onbox.notify.types import Unusable
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.trust import require
 
@@ -86,12 +91,8 @@ def _chosen(project: Project, names: list[str]) -> list[Target]:
 
 def _test_one(project: Project, target: Target) -> dict[str, Any]:
     """What became of one test message, with the URL masked."""
-    from onbox.notify.mask import mask_url  # noqa: PLC0415 - what sends is loaded only here
     from onbox.notify.send.worker import try_once  # noqa: PLC0415
-    from onbox.notify.signing import BadSecret  # noqa: PLC0415
     from onbox.notify.table import format_of  # noqa: PLC0415
-    from onbox.notify.targets import NotSet, resolve_target  # noqa: PLC0415
-    from onbox.notify.types import Unusable  # noqa: PLC0415
 
     result: dict[str, Any] = {"target": target.name, "format": target.format, "url": None, "status": None}
     began = wall()
@@ -133,7 +134,6 @@ def _test_notice(project: Project) -> Notice:
 @json_option
 def run_flush(args: Options) -> int:
     """0 if nothing waits afterwards, 1 otherwise."""
-    from onbox.notify.queue.outbox import Outbox  # noqa: PLC0415
     from onbox.notify.send.deliver import Life, deliver  # noqa: PLC0415 - what sends is loaded only here
 
     paths = run_to_act_on(load_project_to_read(args.config), args.run)

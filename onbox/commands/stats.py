@@ -14,6 +14,7 @@ from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.observe.sampling import touched_paths
 from onbox.chain.run_status import look_at_run
 from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_slot
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu_watch import read_once
@@ -22,6 +23,9 @@ from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
 from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.show.process_tree import read_tree
+from onbox.commands.show.stats_prometheus import render_metrics
+from onbox.commands.show.stats_text import render_picture
 from onbox.contract.exits import Exit
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
@@ -107,12 +111,8 @@ def _show(args: Options, picture: Picture) -> None:
     if args.json:
         print(json.dumps(as_data(picture), indent=None if args.watch else 2), flush=True)
     elif args.prometheus:
-        from onbox.commands.show.stats_prometheus import render_metrics  # noqa: PLC0415 - only for this form
-
         print(render_metrics(as_data(picture)), end="", flush=True)
     else:
-        from onbox.commands.show.stats_text import render_picture  # noqa: PLC0415 - only for this form
-
         clear = "\x1b[H\x1b[2J" if args.watch and sys.stdout.isatty() else ""
         print(clear + render_picture(picture), flush=True)
 
@@ -139,8 +139,6 @@ def _session_paths(folder: str) -> tuple[str, ...]:
 
 
 def _subject_of(paths: RunPaths, view: RunView) -> Subject:
-    from onbox.chain.state.frozen_run import read_stages  # noqa: PLC0415 - only with a run
-
     leader = None
     if view.stage_alive is not None:
         slot, _, _ = read_slot(paths.slot(view.stage_alive))
@@ -156,7 +154,9 @@ def _subject_of(paths: RunPaths, view: RunView) -> Subject:
 def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     """Look at everything. earlier: a sample to compare with; None: the run's newest, if it has any."""
     pid = subject.leader.pid if subject.leader is not None else "self"
-    snapshot = take_snapshot(find_groups(pid), subject.touched, subject.leader, look_remote=look_once)
+    snapshot = take_snapshot(
+        find_groups(pid), subject.touched, subject.leader, look_remote=look_once, tree_of=read_tree
+    )
     samples = _samples(subject)
     gpus = read_once()
     now = sample_of(snapshot, gpus)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from onbox.chain.run_status import RunView, look_at_run
+from onbox.chain.state.frozen_run import read_head
 from onbox.cli.command import command, config_option, json_option
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import existing_run, how_to_start, load_project_to_read, run_names
 from onbox.commands.show.status_data import as_data
 from onbox.commands.show.status_text import render_status
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
 
@@ -43,14 +47,33 @@ def _look(paths: RunPaths) -> RunView:
 
 @command(STATUS_EXAMPLES)
 @run_argument
+@click.option("--wide", is_flag=True, help="All that is known, on lines of any length.")
 @config_option
 @json_option
 def run_status(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
+    if _is_sweep(paths):
+        from onbox.commands.sweep_show import show_status_at  # noqa: PLC0415 - only for a sweep
+
+        return show_status_at(args, paths)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
-    print(json.dumps(data, indent=2) if args.json else render_status(view, data))
+    print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
+
+
+def _is_sweep(paths: RunPaths) -> bool:
+    try:
+        head = read_head(paths)
+    except ValueError:
+        return False  # damaged: told by the look at it
+    return head is not None and is_sweep(head)
+
+
+def _sweep_row(paths: RunPaths) -> dict[str, Any]:
+    from onbox.sweep.look import look_at_sweep  # noqa: PLC0415 - only for a sweep
+
+    return look_at_sweep(paths).data
 
 
 def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | None]:
@@ -72,6 +95,9 @@ def run_runs(args: Options) -> int:
     for name in run_names(project.state_dir):
         paths = project.paths(name)
         try:
+            if _is_sweep(paths):
+                rows.append(_sweep_row(paths))
+                continue
             data = as_data(paths, *_with_engine(paths, _look(paths)))
         except Trouble as trouble:
             data = {"run": name, "state": RunState.UNKNOWN.value, "reason": str(trouble), "stages": []}
@@ -81,6 +107,9 @@ def run_runs(args: Options) -> int:
     elif not rows:
         print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
     for data in [] if args.json else rows:
+        if data.get("kind") == "sweep":
+            print(f"{data['run']:<24} {data['state']:<12} {data['text']}")
+            continue
         done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
         where = data.get("stage") or data.get("reason") or ""
         print(f"{data['run']:<24} {data['state']:<12} {done}/{len(data['stages'])} stages done  {where}")

@@ -21,6 +21,8 @@ from onbox.commands.shared.notices import catch_up_notices
 from onbox.commands.shared.project import load_project_to_read, run_to_act_on
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
+from onbox.contract.paths import SWEEP, RunPaths
+from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.system.clock import utc_text, wall
@@ -30,7 +32,6 @@ from onbox.system.process import end_tree, has_open, is_alive, wait_for_ends
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
-    from onbox.contract.paths import RunPaths
 
 EXAMPLES = """\
 examples:
@@ -55,8 +56,12 @@ def _grace(text: str) -> float:
 @click.option("--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
 @click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
 def run(args: Options) -> int:
-    paths = run_to_act_on(load_project_to_read(args.config), args.run)
-    grace = 0.0 if args.now else configured_grace(paths) if args.grace is None else args.grace
+    return stop_run(run_to_act_on(load_project_to_read(args.config), args.run), args.grace, now=args.now)
+
+
+def stop_run(paths: RunPaths, grace_seconds: float | None, *, now: bool = False) -> int:
+    """Stop the run there. grace_seconds None: as it is configured."""
+    grace = 0.0 if now else configured_grace(paths) if grace_seconds is None else grace_seconds
     if _is_on_engine(paths):
         return _stop_jobs(paths, grace)
     try:
@@ -128,6 +133,9 @@ def _goes_on_with(paths: RunPaths) -> str:
 def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
     """No runner, but perhaps a stage that outlived it. The lock is ours, so nobody starts a runner meanwhile."""
     remove_file(paths.stop_request)
+    head = read_head(paths)
+    if head is not None and is_sweep(head):
+        return _stop_cells(paths, grace_seconds)
     view = look_at_run(paths)
     if view is None or view.stage_alive is None:
         print("nothing runs")
@@ -145,6 +153,20 @@ def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
         pids = ", ".join(f"{entry.identity.pid} ({entry.state})" for entry in survivors)
         raise Trouble(Exit.INTERNAL, f"stage {stage}: not ended even by SIGKILL: pid {pids}")
     print(f"stopped stage {stage} (its runner was gone); {_goes_on_with(paths)}")
+    return Exit.DONE
+
+
+def _stop_cells(paths: RunPaths, grace_seconds: float) -> int:
+    """A sweep without a runner: each of its cells that lives."""
+    from onbox.sweep.look import look_at_sweep  # noqa: PLC0415 - only for a sweep
+
+    view = look_at_sweep(paths).data
+    if view["state"] == RunState.INTERRUPTED.value or view["running_cells"]:
+        _journal_stop(paths, SWEEP)  # before the cells end: none of them must start a new runner
+    for cell in view["running_cells"]:
+        stop_run(RunPaths(cell["state_dir"]), grace_seconds)
+    count = len(view["running_cells"])
+    print(f"stopped {count} cells; {_goes_on_with(paths)}" if count else "nothing runs")
     return Exit.DONE
 
 

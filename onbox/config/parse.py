@@ -27,6 +27,7 @@ from onbox.config.tables.record import (
     read_logbook,
 )
 from onbox.config.tables.stages import RetryKeys, Shared, StageKeys, merge_env, read_env, read_stages
+from onbox.config.tables.sweep import SweepConfig, SweepKeys, SweepMetricsKeys, read_sweep
 from onbox.config.tables.tracker import TrackerKeys, read_tracker
 from onbox.config.tables.verify import VerifyKeys, read_verify
 from onbox.config.tables.wait_for import WaitForKeys
@@ -173,6 +174,8 @@ TABLES: Mapping[str, type[Keys]] = MappingProxyType(
         "contract": ContractKeys,
         "progress": ProgressKeys,
         "tracker": TrackerKeys,
+        "sweep": SweepKeys,
+        "sweep.metrics": SweepMetricsKeys,
         "triage[]": TriageKeys,
         **{name: part.keys for name, part in PARTS.items()},
         "boxes.*": BoxKeys,
@@ -210,6 +213,7 @@ class Config(NamedTuple):
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
     tracker: Intent = Intent()
+    sweep: SweepConfig = SweepConfig()
     logbook: LogbookSettings = LogbookSettings()
     contract: Contract = Contract()
     verify: tuple[tuple[str, str], ...] = ()
@@ -254,6 +258,7 @@ def parse_config(
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
         tracker=read_tracker(_sub_table(file, "tracker")),
+        sweep=read_sweep(_sub_table(file, "sweep")),
         backend=run.get(RunKeys.backend),
         backends=backends,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole
 from onbox.contract.notify_targets import EVENTS_OF
+from onbox.contract.paths import SWEEP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,6 +95,8 @@ class Notice(NamedTuple):
 def word_of(record: Record) -> str | None:
     """The word of `[notify] on` for a journal record; None if nobody is ever told of it."""
     word = _WORD_OF.get(record["event"])
+    if record.get("stage") == SWEEP:
+        return None  # the one stage of a sweep: its end tells it
     if record["event"] == Event.STAGE_INTERRUPTED and record.get("reason") in (STOP_REASON, "asked to stop"):
         return None  # the end of the chain tells it
     return word

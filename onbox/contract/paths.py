@@ -86,3 +86,5 @@ class RunPaths(NamedTuple):
 
 
 CHAIN = "CHAIN"  # the "stage" whose markers are CHAIN_DONE and CHAIN_FAILED; no real stage may have this name
+SWEEP = "SWEEP"  # the one stage of a sweep's run: its markers are SWEEP_DONE and SWEEP_FAILED
+CELLS_FOLDER = "cells"  # below a sweep's directory: one run directory for each cell

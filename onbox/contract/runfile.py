@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.json_text import parse_json
+from onbox.contract.json_text import parse_json, parse_object
 from onbox.model.engines import BY_NAME
 from onbox.model.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
 
@@ -48,6 +48,11 @@ class RunHead(NamedTuple):
     data: Mapping[str, Any]
 
 
+def is_sweep(head: RunHead) -> bool:
+    """Whether the run is a sweep: many chains of their own, and one stage that stands for them all."""
+    return bool(head.data.get("sweep"))
+
+
 def is_apart(backend: Mapping[str, Any]) -> bool:
     """Whether the jobs of a back end, with its settings as in the head, have another disk than this one."""
     row = BY_NAME.get(str(backend.get("name")))
@@ -58,6 +63,19 @@ def render_runfile(head: Mapping[str, Any], stages: Iterable[tuple[Stage, str]])
     """The text of run.json. `head` holds the fields of `parse_head`, and whatever else is worth recording."""
     lines = [json.dumps({**stage_to_dict(stage), "fingerprint": print_}) for stage, print_ in stages]
     return _join(head, ",\n".join(lines))
+
+
+def render_sweep_file(head: Mapping[str, Any], stage: Stage, fingerprint: str, sweep: Mapping[str, Any]) -> bytes:
+    """The text of a sweep's run.json: its one stage, which stands for all cells and has their definition beside it."""
+    return _join(head, json.dumps({**stage_to_dict(stage), "fingerprint": fingerprint, "sweep": dict(sweep)}))
+
+
+def parse_sweep(stage_line: bytes) -> dict[str, Any]:
+    """The cells' definition, from the line of that stage. Raises Damaged."""
+    data = parse_object(stage_line.strip().removesuffix(b","))
+    if data is None or not isinstance(data.get("sweep"), dict):
+        raise Damaged("run.json: the definition of its cells cannot be understood")
+    return dict(data["sweep"])
 
 
 def replace_head(text: bytes, head: Mapping[str, Any]) -> bytes:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from onbox.contract.exits import Exit
 from onbox.cron.crontab_text import means_no_crontab
 from onbox.errors import Trouble
+from onbox.local.locks import take
 from onbox.outside import safe_line
 from onbox.system.files import make_folders
-from onbox.system.lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +41,8 @@ def change_crontab(lock_folder: str, change: Callable[[str], str]) -> bool:
     Nobody waits here: who finds the lock taken says so. Raises Trouble, StateNotWritten.
     """
     make_folders(lock_folder)
-    fd = try_lock(os.path.join(lock_folder, LOCK))
-    if fd is None:
+    lock = take(os.path.join(lock_folder, LOCK))
+    if lock is None:
         raise Trouble(Exit.ANOTHER_RUNNER, "somebody else is changing the crontab just now; type it again")
     try:
         before = read_crontab()
@@ -52,7 +52,7 @@ def change_crontab(lock_folder: str, change: Callable[[str], str]) -> bool:
         _write(before, after)
         return True
     finally:
-        os.close(fd)
+        lock.release()
 
 
 def _write(before: str, after: str) -> None:

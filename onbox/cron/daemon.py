@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DAEMONS = frozenset({"cron", "crond", "fcron", "bcron-sched", "dcron", "systemd-cron"})
-PS = ("ps", "-A", "-o", "pid=", "-o", "comm=")
-PS_SECONDS = 10.0
 
 
 def cron_runs() -> bool | None:
@@ -17,17 +18,16 @@ def cron_runs() -> bool | None:
         return True
     if os.path.isdir("/run/systemd/system/cron.target.wants"):  # systemd-cron: timers, and no daemon
         return True
+    from onbox.local.processes import running_names  # noqa: PLC0415 - 20 ms, for who asks about cron
+
     try:
-        done = subprocess.run(PS, capture_output=True, text=True, check=False, timeout=PS_SECONDS, errors="replace")
-    except (OSError, subprocess.TimeoutExpired):
+        return has_daemon(running_names())
+    except OSError:
         return None
-    return read_ps(done.stdout) if done.returncode == 0 else None
 
 
-def read_ps(text: str) -> bool | None:
-    """Lines of pid and name. None where only one's own processes are shown (hidepid): the first one is not there."""
-    rows = [line.split(None, 1) for line in text.splitlines()]
-    names = {int(row[0]): os.path.basename(row[1].strip()) for row in rows if len(row) == 2 and row[0].isdigit()}
+def has_daemon(names: Mapping[int, str]) -> bool | None:
+    """names: of the processes, by pid. None where only one's own are shown (hidepid): the first one is not there."""
     if DAEMONS & set(names.values()):
         return True
     return False if 1 in names else None

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from onbox.logs.loops import repeated_index
-from onbox.logs.numbers import COUNT, Count, parse_count
+from onbox.logs.numbers import COUNT, Count, parse_clock, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
 from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
@@ -394,8 +394,6 @@ def _bar_unit(match: re.Match[str], label: str) -> str:
 
 
 def _clock(text: str | None) -> float | None:
-    from onbox.logs.numbers import parse_clock  # noqa: PLC0415 - beside its only use
-
     return parse_clock(text) if text else None
 
 

@@ -63,13 +63,43 @@ class Count(NamedTuple):
     remote: str
 
 
+class Price(NamedTuple):
+    """What a box costs: so much of a currency in so many seconds."""
+
+    amount: float
+    currency: str
+    seconds: float
+
+    def of(self, seconds: float) -> float:
+        """What so long a time costs."""
+        return self.amount * seconds / self.seconds
+
+    def __str__(self) -> str:
+        return f"{self.amount:g} {self.currency}/{'h' if self.seconds == HOUR_SECONDS else 'd'}"
+
+
+HOUR_SECONDS, DAY_SECONDS = 3600.0, 86_400.0
+
+
+class Billing(NamedTuple):
+    """How a rented box is paid for. started_at: since when it is rented; None: not said. budget, idle_budget: amounts
+    of which people are told when they are reached, in all, and while nothing runs there; None: they are not.
+    """
+
+    price: Price
+    started_at: float | None = None
+    budget: float | None = None
+    idle_budget: float | None = None
+
+
 class BoxSettings(NamedTuple):
     """One box. project: the project's directory there; None: not given (then only `watch` entries with absolute paths
     can be looked at). state_dir: where its runs live, below the project unless absolute; None: as `[run] state_dir`.
     owner: who answers for its runs, in words. clocks: what ends or costs by itself there, in words, such as a release
     at a fixed time. stop_at: of all its runs that name none of their own; None: nowhere. results: patterns of small
     files there that a report shows as they are, once a run is done. address, token: of a cluster, where they
-    differ from those in its engine's table; token is a reference.
+    differ from those in its engine's table; token is a reference. billing: None: no price is known. provider: the
+    profile of who rents it out, or a path of one's own; None: the general one.
     """
 
     name: str
@@ -87,6 +117,8 @@ class BoxSettings(NamedTuple):
     results: tuple[str, ...] = ()
     address: str | None = None
     token: str | None = None
+    billing: Billing | None = None
+    provider: str | None = None
 
     @property
     def is_cluster(self) -> bool:

@@ -71,7 +71,8 @@ def _lines(notice: Notice) -> Iterator[str]:
 
 
 def _facts(notice: Notice) -> str:
-    parts = [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
+    parts = ["the chain ends here"] if notice.event == "stage_failed" else []
+    parts += [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
     if notice.duration_seconds is not None:
         parts.append(f"took {format_duration(notice.duration_seconds)}")
     if notice.progress:
@@ -85,7 +86,7 @@ def _facts(notice: Notice) -> str:
 
 def _peaks(notice: Notice) -> Iterator[str]:
     peaks = notice.resources or {}
-    memory = peaks.get("peak_working_set_bytes") or peaks.get("peak_tree_rss_bytes")
+    memory = peaks.get("peak_tree_rss_bytes") or peaks.get("peak_working_set_bytes")  # the group's may hold others
     if isinstance(memory, int | float):
         yield f"peak memory {format_size(int(memory))}"
     gpus = peaks.get("peak_gpu_memory_bytes")

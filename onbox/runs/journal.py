@@ -6,10 +6,10 @@ and go on from there. What only the runner needs of each stage is folded beside 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
-from onbox.contract.json_text import as_whole
+from onbox.contract.json_text import as_number, as_whole
 from onbox.model.tracker import identity_from_record
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
@@ -22,11 +22,32 @@ if TYPE_CHECKING:
 
 KEPT_TRACKER_RUNS = 20
 NAME_LIMIT = 80
+STAGES_KEPT = 8
+
+
+class StageResult(NamedTuple):
+    """How a stage was done: how far its counter came, its last loss, and how long its last attempt took."""
+
+    stage: str
+    seconds: float | None = None
+    current: float | None = None
+    maximum: int | None = None
+    loss: float | str | None = None
+
+
+def result_words(result: StageResult) -> str:
+    """`5155/5155 loss 0.41`; "" where its log told neither. A counter that stopped short of its end says so itself."""
+    counter = ""
+    if result.current is not None:
+        counter = f"{result.current:.12g}" + (f"/{result.maximum}" if result.maximum else "")
+    loss = result.loss if isinstance(result.loss, str | None) else f"{result.loss:.4g}"
+    return " ".join(filter(None, (counter, f"loss {loss}" if loss else "")))
 
 
 class JournalFacts:
     """is_open: the chain was started and has not ended by its own word. launches: how many starts were seen; launch:
     the newest one's number, as its record or its end tells. end: the record of the newest end; None while it is open.
+    began_at: of the first launch since the chain was last done. results: of the stages that are done, in that order.
 
     stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
     newest_event, newest_at: of the newest record. jobs: of engines. tracker_runs: newest records, oldest first.
@@ -36,6 +57,8 @@ class JournalFacts:
         self.is_open = False
         self.launches = 0
         self.launch: int | None = None
+        self.began_at: str | None = None
+        self.results: dict[str, StageResult] = {}
         self.end: Record | None = None
         self.stage: str | None = None
         self.attempt: int | None = None
@@ -69,6 +92,9 @@ class JournalFacts:
 
 
 def _chain_started(facts: JournalFacts, record: Record) -> None:
+    if facts.began_at is None or (facts.end is not None and facts.end["event"] == Event.CHAIN_DONE):
+        at = record.get("at")
+        facts.began_at = at if isinstance(at, str) else None
     facts.is_open, facts.end = True, None
     facts.launches += 1
     facts.launch = as_whole(record.get("launch"))
@@ -95,8 +121,32 @@ def _retrying(facts: JournalFacts, _: Record) -> None:
     facts.retries += 1
 
 
-def _stage_done(facts: JournalFacts, _: Record) -> None:
+def _stage_done(facts: JournalFacts, record: Record) -> None:
     facts.retries = 0
+    stage = record.get("stage")
+    if isinstance(stage, str):
+        facts.results.pop(stage, None)
+        facts.results[stage] = result_of(record)
+        if len(facts.results) > STAGES_KEPT:
+            del facts.results[next(iter(facts.results))]
+
+
+def result_of(record: Mapping[str, Any]) -> StageResult:
+    """Of a `stage_done` record, or of a DONE marker."""
+    told = record.get("progress")
+    progress = told if isinstance(told, dict) else {}
+    loss = progress.get("loss")
+    return StageResult(
+        str(record.get("stage"))[:NAME_LIMIT],
+        as_number(record.get("duration_seconds")),
+        as_number(progress.get("current")),
+        as_whole(progress.get("exact_max")),
+        safe_line(loss, 20) if isinstance(loss, str) else as_number(loss),
+    )
+
+
+def _redone(facts: JournalFacts, record: Record) -> None:
+    facts.results.pop(str(record.get("stage")), None)
 
 
 def _tracker_run(facts: JournalFacts, record: Record) -> None:
@@ -109,6 +159,7 @@ _STEPS: dict[str, Callable[[JournalFacts, Record], None]] = {
     Event.ATTEMPT_STARTED: _attempt_started,
     Event.STAGE_RETRYING: _retrying,
     Event.STAGE_DONE: _stage_done,
+    Event.STAGE_REDO: _redone,
     Event.TRACKER_RUN: _tracker_run,
 }
 
@@ -124,8 +175,7 @@ def fold(records: Iterable[Record | Unreadable]) -> JournalFacts:
 
 # -- kept between two looks
 
-SCHEMA = 2  # 1 was the patrol's own fold
-STAGES_KEPT = 8
+SCHEMA = 3  # 2 told no results
 DRIFTS_KEPT = 5
 TEXT_LIMIT = 500
 _END_KEPT = ("event", "at", "ended_at", "reason", "stopped_at", "attempt")
@@ -133,6 +183,7 @@ _PLAIN = (
     "is_open",
     "launches",
     "launch",
+    "began_at",
     "stage",
     "attempt",
     "attempt_began_at",
@@ -148,6 +199,7 @@ def to_plain(facts: JournalFacts) -> dict[str, Any]:
         "schema": SCHEMA,
         **{name: _safe(getattr(facts, name)) for name in _PLAIN},
         "end": None if facts.end is None else _kept(facts.end, _END_KEPT),
+        "results": [list(one) for one in facts.results.values()],
         "jobs": [_job_to_plain(job) for job in facts.jobs.of.values()],
         "submissions": facts.jobs.submissions,
         "tracker_runs": list(trackers_by_stage(facts).values()),
@@ -163,6 +215,7 @@ def from_plain(data: Mapping[str, Any]) -> JournalFacts:
     for name in _PLAIN:
         setattr(facts, name, data[name])
     facts.end = None if data["end"] is None else dict(data["end"])
+    facts.results = {one[0]: StageResult(*one) for one in data["results"]}
     facts.jobs.of = {job["stage"]: KnownJob(**job) for job in data["jobs"]}
     facts.jobs.submissions = int(data["submissions"])
     facts.tracker_runs = [dict(one) for one in data["tracker_runs"]]

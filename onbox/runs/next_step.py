@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 RUN = "RUN"  # stands for the run's name
+BOX, BOX_RUN = "BOX", "BOX/RUN"  # and for what the machine that looks at the box calls it; the box itself does not know
 
 
 class Act(Enum):
-    """What may be typed next: words of `onbox`, RUN being the run's name. None of them needs a person's word."""
+    """What may be typed next: words of `onbox`, or of `patrol` where the results come home. None of them needs a
+    person's word.
+    """
 
     STATUS = ("status", RUN)
     LOGS = ("logs", "--run", RUN)
@@ -29,14 +32,25 @@ class Act(Enum):
     DRY_RUN = ("resume", "--dry-run", RUN)
     NOTICES = ("notify", "list", RUN)
     ROOM = ("df",)  # bytes and inodes of the project's disk: not commands of onbox
+    PULL = ("patrol", "pull", BOX_RUN)  # from here on words of `patrol`, on the machine that looks at the box
+    VERIFY = ("patrol", "verify", BOX_RUN)
+    TEARDOWN = ("patrol", "teardown-check", BOX)
     LOOK = ("look",)  # what the watcher that saw it says to look at: a check of the box, a log, a history
 
-    def commands(self, run: str, onbox: Sequence[str] = ("onbox",)) -> tuple[tuple[str, ...], ...]:
-        """What is typed in the project's directory on the box, one after the other. Not for LOOK, which is the
-        watcher's. onbox: how it is called there.
+    @property
+    def is_local(self) -> bool:
+        """Whether it is typed on the machine that looks at the box."""
+        return "patrol" in self.value
+
+    def commands(self, run: str, onbox: Sequence[str] = ("onbox",), *, box: str = BOX) -> tuple[tuple[str, ...], ...]:
+        """What is typed in the project's directory, on the box or here (`is_local`), one after the other. Not for LOOK,
+        which is the watcher's. onbox: how it is called there. box: its name here.
         """
         if self is Act.ROOM:
             return (("df", "-h", "."), ("df", "-i", "."))
+        if self.is_local:
+            names = {BOX: box, BOX_RUN: f"{box}/{run}"}
+            return (tuple(names.get(word, word) for word in self.value),)
         return ((*onbox, *_with_run(self.value, run)),)
 
     def line(self, run: str) -> str:
@@ -73,6 +87,8 @@ class Sign(Enum):
     NO_RUN = "no run was seen, only the box"
     FOREIGN = "onbox did not start it"
     RESULTS_MISSING = "files that a DONE marker vouches for are gone"
+    PULLED = "all its files are home"
+    VERIFIED = "all its files are home, and each was loaded once"
     SEALED = "its record is sealed"
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
@@ -166,7 +182,13 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.NO_RUN), "only the box was seen",
     ),
     StepRow(
-        Step("not-onboxs-own-done", Act.LOOK, "pull the results and load each of them once",
+        Step("results-pulled", Act.VERIFY, "load each of its files once: bytes that came are not yet results",
+             "stop, release or delete anything before the results were loaded once and a person agreed",
+             (WithWord.ACKNOWLEDGE,)),
+        _done(Sign.PULLED), "a truncated checkpoint has the right checksum, too",
+    ),
+    StepRow(
+        Step("not-onboxs-own-done", Act.LOOK, "pull the results and load each once: `patrol pull`, `patrol verify`",
              "start it a second time; delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(Sign.FOREIGN), "its log or its marker proves the success; nothing else is to be done",
@@ -177,17 +199,23 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.FOREIGN), "only a run with a lock of its own can be resumed without a second launch",
     ),
     StepRow(
+        Step("results-verified", Act.TEARDOWN,
+             "its results are home and were loaded once: see what giving the box back means",
+             "stop, release or delete anything there without a word for that very act", (WithWord.ACKNOWLEDGE,)),
+        _done(Sign.VERIFIED), "what is here, whole and loaded, needs the box no more",
+    ),
+    StepRow(
         Step("results-missing", Act.DRY_RUN, "find the files, or make them again",
              "pull, acknowledge or tear down as if it were done", (WithWord.REDO,)),
         _done(Sign.RESULTS_MISSING), "a marker vouches for files that were there; they are not there now",
     ),
     StepRow(
-        Step("sealed", Act.STATUS, "its record is sealed: pull what is not pulled yet",
+        Step("sealed", Act.PULL, "its record is sealed, its results are not home: pull them, load each of them once",
              "change or delete anything of it; no teardown without a word for that very act", (WithWord.ACKNOWLEDGE,)),
         _done(Sign.SEALED), "its end was checked and entered into its record",
     ),
     StepRow(
-        Step("done", Act.STATUS, "pull the results, load each of them once, then `handbook seal`",
+        Step("done", Act.PULL, "pull the results, load each of them once (`patrol verify`), then `handbook seal`",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(), "done is the marker of this very run and no process",

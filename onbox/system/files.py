@@ -164,6 +164,16 @@ def replace_file(path: str, data: bytes, *, durable: bool = True, mode: int = PR
         raise StateNotWritten(path, error) from error
 
 
+def append_line(path: str, line: str) -> None:
+    """One more line of a log for people. Where it cannot be written nothing is lost but the line."""
+    with suppress(OSError):
+        fd = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            write_all(fd, line.encode("utf-8", "replace") + b"\n")
+        finally:
+            os.close(fd)
+
+
 def open_plain(path: str) -> BinaryIO:
     """A file to be read. Raises OSError, also of a FIFO, which would hang who opens it, and of a device: a link to
     /dev/zero has no end.

@@ -27,6 +27,11 @@ class Journal:
         except OSError as error:
             raise StateNotWritten(path, error) from error
 
+    @property
+    def size(self) -> int:
+        """Bytes of whole lines."""
+        return self._size
+
     def _cut_torn_end(self) -> int:
         size = os.fstat(self._fd).st_size
         while size:

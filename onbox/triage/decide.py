@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.claims import outlives_success
-from onbox.triage.last_words import last_words
+from onbox.triage.last_words import last_words, reason_before
 from onbox.triage.layers import explained_by
 from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
 from onbox.triage.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
@@ -22,6 +22,8 @@ SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other rank
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
+SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
+NEARLY_ASKED = 5
 SCALE_FLOOR = 1e-4
 LAST_LINES = {"error-line": 3, "said-error": 12}  # rows so vague that they count in so many last lines only
 _VICTIM = lazy(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
@@ -76,7 +78,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
-    below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN)
+    below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
@@ -120,6 +122,8 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
         return after >= limit
     if fault.severity > WEAK and not fault.handled and _INTERRUPT.search(fault.text):
         return after >= SURVIVED_PROVEN  # who is asked to end finishes its step, or draws its bar once more
+    if fault.severity > WEAK and fault.progress_before and abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
+        return after >= SURVIVED_ASKED
     return after >= (SURVIVED_PROVEN if dead else 1)
 
 

@@ -15,6 +15,7 @@ from onbox.triage import signs
 from onbox.triage.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, UNDECIDED, meaning_of
 from onbox.triage.record import LOGGED, Fault
+from onbox.triage.rows import DEATH
 
 if TYPE_CHECKING:
     from onbox.logs.model.lines import Message
@@ -35,7 +36,9 @@ _NOTHING_WRONG = lazy(
     re.IGNORECASE,
 )
 _SAYS_ERROR = lazy(r"^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)", re.IGNORECASE)
-_OWN_NAME = lazy(r"^((?:[A-Z][a-z]{1,30}){2,6}): (\S.*)$")  # an exception of the program's own, without "Error"
+_OWN_NAME = lazy(
+    r"^((?:[a-z_]\w{0,40}\.){0,6}(?:[A-Z][a-z]{1,30}){2,6}): (\S.*)$"
+)  # an exception of the program's own, without "Error"
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"\b(?:exit(?:ed|ing)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b.{0,20}?"
@@ -54,6 +57,8 @@ _OF_CODE = {
 
 def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
+    began = attempt.started.number if attempt.started else 0
+    tail = tuple(line for line in tail if line.number > began)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail)
     vague: Fault | None = None
@@ -70,10 +75,26 @@ def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
         row = _row_of(said, line.text, stops=stops, is_last=line is tail[-1])
         if row is not None:
             return _fault(row, line, attempt)
+        if line is tail[-1] and _OWN_NAME.match(said.text) and not _is_harmless(said, line.text):
+            vague = _fault(BY_ID["exception"], line, attempt)
         vague = vague or _by_code(line, attempt)
         if vague is None and _complains(said, line.text) and not attempt.reached_end:
             vague = _fault(BY_ID["error-line"], line, attempt)
     return vague
+
+
+def reason_before(death: Fault, attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
+    """The reason in the lines right before a bare death, which says only that the process is gone."""
+    if death.row.explains > DEATH or death.trace is not None:
+        return None
+    for line in [line for line in reversed(tail) if line.number < death.number][:LOOKED_AT]:
+        said = message(line.text)
+        if progress_of(line.text, said):
+            return None
+        found = None if _is_harmless(said, line.text) or said.level in ("INFO", "DEBUG") else meaning_of(said.text)
+        if found is not None and found.score >= CLEAR and not found.rivals:
+            return _fault(ROWS[found.failure_class], line, attempt)
+    return None
 
 
 def _ended_by_somebody(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:

@@ -80,7 +80,7 @@ _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
 _BROKEN = lazy(
     r"corrupt|truncat|mismatch|expected .{0,60}(?:but|got|received|found)|unexpected end|magic|bad header|checksum|crc"
     r"|errno 22\b|invalid argument|could not parse|failed to parse|not valid for (?:value|size)|malformed|short read"
-    r"|out_of_range|data_loss",
+    r"|out_of_range|data_loss|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
     re.IGNORECASE,
 )
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")

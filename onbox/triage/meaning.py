@@ -139,7 +139,7 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "data_error",
         r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
-        r"|manifest|features?|corpus|files?|topology|geometry|mesh|coordinates|genome|line \d+"
+        r"|manifest|features?|corpus|files?|objects?|entries|topology|geometry|mesh|coordinates|genome|line \d+"
         r"|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb|xml)",
@@ -173,7 +173,7 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "gpu_hardware",
         rf"{_CARDS}|ecc|nvlink|pcie|hbm|cards?|gpu bus|fabric manager",
-        r"fallen off|is lost|uncorrectable|double bit|hung|overheat\w*|thermal|(?:needs|requires) (?:a )?reset"
+        r"fallen off|is lost|uncorrectable|double bit|hung|hang|overheat\w*|thermal|(?:needs|requires) (?:a )?reset"
         r"|xid|hardware (?:error|fault|failure)|power brake|row remap\w*",
         3,
     ),
@@ -206,7 +206,7 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "divergence",
-        r"loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights|activations?|solution"
+        r"simulation|loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights|activations?|solution"
         r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
         r"|router|entropy|logits|likelihood",
         r"nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"

@@ -163,8 +163,9 @@ ENVIRONMENT: tuple[Row, ...] = (
         "cuda-vague",
         "cuda_assert",
         DEATH,
-        "cuda error|cudnn|cublas|cuda failure|cudnn_status|cublas_status|hip error",
-        r"(?:cuda|hip) error:|CUDNN_STATUS_\w{1,40}|CUBLAS_STATUS_\w{1,40}|cuda failure",
+        "cuda error|cudnn|cublas|cuda failure|cudnn_status|cublas_status|hip error|cuda_error_|cudaerror|hiperror",
+        r"(?:cuda|hip) error:|\bCUDA_ERROR_[A-Z]\w{1,40}|\b(?:cuda|hip)Error[A-Z]\w{1,40}"
+        r"|CUDNN_STATUS_\w{1,40}|CUBLAS_STATUS_\w{1,40}|cuda failure",
         "CUDA libraries without a reason",
         "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
     ),

@@ -105,10 +105,12 @@ SETTINGS: tuple[Row, ...] = (
         "|unrecognized option|required argument",
         r"^\S{1,120}(?: \w{1,40})?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
-        r"|invalid) (?:option|argument|value for)|unknown (?:command line )?flag|flags parsing error"
+        r"|invalid) (?:option|argument(?!\W{0,3}$|: ['\"/])|value for)"
+        r"|unknown (?:command line )?flag|flags parsing error"
         r"|got unexpected extra argument"
         r"|no value for the required argument|the following arguments are required|could not consume arg"
-        r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|expected (?:one"
+        r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument(?!\W{0,3}$|: ['\"/]))"
+        r"|expected (?:one"
         r"|at least one|\d{1,20}) arguments?$|must be specified as a flag",
         "argparse, click, absl, fire, getopt",
         "train.py: error: unrecognized arguments: --foo",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import Message, blocks, hosted, message, pieces, readable, stamp_seconds
-from onbox.logs.model.segments import Beginning, begins_run, is_explicit
+from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit
 from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.match import (
@@ -241,8 +241,8 @@ class Scanner:
             if self.attempt.faults and self.attempt.faults[-1].trace is not None:
                 self._mark_handled(number)
             return
-        self._note_signs(number, text, said)
-        self._note_fault(number, text, said, look)
+        if not self._note_signs(number, text, said):
+            self._note_fault(number, text, said, look)
 
     # -- tracebacks
 
@@ -298,11 +298,12 @@ class Scanner:
 
     # -- what is no fault
 
-    def _note_signs(self, number: int, text: str, said: Message) -> None:
+    def _note_signs(self, number: int, text: str, said: Message) -> bool:
+        """Whether the line is a banner of a new attempt: what it tells of deaths is of the one before."""
         attempt = self.attempt
         if begins_run(said.text):
             self._begin(Seen(number, text), explicit=is_explicit(said.text))
-            return
+            return is_banner(said.text)
         self._note_inodes(number, text, said)
         if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
             attempt.tpu = True
@@ -311,6 +312,7 @@ class Scanner:
         if said.level not in BAD_LEVELS and signs.is_success(said.text):
             attempt.success = Seen(number, text)
             attempt.progress_at_success = attempt.progress
+        return False
 
     def _note_inodes(self, number: int, text: str, said: Message) -> None:
         if signs.INODE_HEADER.search(text):

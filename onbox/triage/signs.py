@@ -70,6 +70,7 @@ SUCCESS = lazy(
 # The one line that a test suite which provoked every error on its way ends with.
 TESTS_OK = lazy(
     r"^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
+    r"|^Tests?(?: Suites)?:\s{1,10}\d+ passed\b|^\s{0,8}\d+ passing\b"
     r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")

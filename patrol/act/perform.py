@@ -12,6 +12,7 @@ from patrol.collect import look_at_all, target_of
 from patrol.defects import note_defect
 from patrol.judge import Frame, Judged, judge, undelivered
 from patrol.memory.rows import Act, MemoryTrouble
+from patrol.memory.transfers import Register
 from patrol.report.lines import LINE_LIMIT
 from patrol.ssh.client import NoAnswer, ask
 from patrol.tell import relay
@@ -67,7 +68,12 @@ def _with_words(judged: BoxJudged, words: str) -> BoxJudged:
 
 def _look_again(settings: Settings, judged: BoxJudged, past: Past, policy: Policy) -> BoxJudged | None:
     for seen in look_at_all(settings, (judged.box,), past):
-        return judge(judged.box, seen.snapshot, None, Frame(past, policy, settings.ssh_command, wall()))
+        return judge(
+            judged.box,
+            seen.snapshot,
+            None,
+            Frame(past, policy, settings.ssh_command, wall(), Register(settings.state).homes()),
+        )
     return None
 
 

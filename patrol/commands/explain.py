@@ -20,6 +20,7 @@ from patrol.decide.remote_command import way_to
 from patrol.judge import Frame, judge
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.report.lines import details
 from patrol.snapshot import BoxLook
 from patrol.tick import policy_of
@@ -46,7 +47,7 @@ def run(args: Options) -> int:
     box_name, run_name = split_run(args.run_name)
     boxes = choose_boxes(settings, [box_name])
     past = Memory(settings.state).recall()
-    frame = Frame(past, policy_of(settings), settings.ssh_command, wall())
+    frame = Frame(past, policy_of(settings), settings.ssh_command, wall(), Register(settings.state).homes())
     (seen,) = look_at_all(settings, boxes, past)
     judged = judge(seen.box, seen.snapshot, None, frame)
     chosen = [one for one in judged.runs if run_name in (None, one.verdict.run)]

@@ -21,9 +21,9 @@ from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.decide.remote_command import Untypeable, here
+from patrol.memory.transfers import Register
 from patrol.transfer.pull import Job, find
 from patrol.transfer.session import Interrupted, Wishes, pull
-from patrol.transfer.state import Register
 from patrol.transfer.talk import LinkLost
 from patrol.verdict import Severity
 

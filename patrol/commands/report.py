@@ -12,6 +12,7 @@ import click
 
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
+from onbox.contract.readings import observed
 from onbox.errors import Trouble
 from onbox.model.units import counted, parse_duration
 from onbox.redact import redact
@@ -19,8 +20,10 @@ from onbox.system.clock import wall
 from onbox.system.files import replace_file
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings
+from patrol.memory.codec import look_from_text
 from patrol.memory.store import Memory
 from patrol.report.page import RunHistory, render_page
+from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
@@ -47,8 +50,14 @@ def run(args: Options) -> int:
     except ValueError as error:
         raise Trouble(Exit.USAGE, f"--since {args.since!r}: {error}") from error
     memory = Memory(settings.state)
+    cells = _cells_of_sweeps(memory)
     runs = [
-        RunHistory(word, memory.points(word.box, word.run, since), memory.flips(FLIPS, word.box, word.run))
+        RunHistory(
+            word,
+            memory.points(word.box, word.run, since),
+            memory.flips(FLIPS, word.box, word.run),
+            cells.get((word.box, word.run), ()),
+        )
         for word in memory.last_words()
         if word.at >= since
     ]
@@ -67,6 +76,17 @@ def run(args: Options) -> int:
     return Exit.DONE
 
 
+def _cells_of_sweeps(memory: Memory) -> dict[tuple[str, str], tuple[tuple[str, ...], ...]]:
+    """What the newest look at each box told of single cells, by box and run."""
+    found = {}
+    for box in {word.box for word in memory.last_words()}:
+        look = look_from_text(memory.last_look(box))
+        for run in (observed(look.runs) or ()) if isinstance(look, BoxLook) else ():
+            if told := observed(run.cells):
+                found[box, run.run] = told.rows
+    return found
+
+
 def _data(run: RunHistory) -> dict[str, Any]:
     points = [{"at": at, "rule": rule, "severity": number, **one._asdict()} for at, rule, number, one in run.points]
     return {
@@ -75,4 +95,5 @@ def _data(run: RunHistory) -> dict[str, Any]:
         "line": run.word.line,
         "points": points,
         "flips": [flip._asdict() for flip in run.flips],
+        **({"cells": [list(row) for row in run.cells]} if run.cells else {}),
     }

@@ -10,14 +10,19 @@ from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
 from onbox.cron.schedule import parse_schedule
+from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
-from patrol.commands.options import common_options
+from patrol.commands.onbox_there import call_onbox
+from patrol.commands.options import common_options, run_name_argument
+from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.crontab_entry import installed_lines
+from patrol.decide.remote_command import here
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register, transfer_line
 from patrol.tick import policy_of
 from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   patrol status                 when the last tick was, when the next is due, and the last line of every run
+  patrol status gpu1/digits     one run, as `onbox status` tells of it on the box now
   patrol status --json | jq .patrol.stale
 """
 
@@ -38,8 +44,11 @@ FUTURE_SECONDS = 60.0
 
 
 @command(EXAMPLES)
+@run_name_argument("BOX/RUN", "this run, as onbox tells of it on the box now", required=False)
 @common_options
 def run(args: Options) -> int:
+    if args.run_name:
+        return _of_run(args)
     settings = load_settings(args, os.environ)
     policy_of(settings)
     now = wall()
@@ -58,9 +67,25 @@ def run(args: Options) -> int:
         print(line)
     for word in words:
         print(_word_line(word, standing, now))
+    register = Register(settings.state)
+    for one in register.all():
+        if one.done_at is None or not one.is_complete:
+            print(transfer_line(one, now, runs=register.runs(one)))
     if not words:
         print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
     return Exit.DONE
+
+
+def _of_run(args: Options) -> int:
+    """What `onbox status` says of it, there."""
+    settings = load_settings(args, os.environ, looks=True)
+    box, run = one_run(settings, args.run_name)
+    if any(watch.name == run for watch in box.watches):
+        name = f"{box.name}/{run}"
+        raise Trouble(
+            Exit.USAGE, f"onbox did not start {name}, so it has no status there: {here('patrol', 'explain', name)}"
+        )
+    return call_onbox(settings, box, run, ["status", *(["--json"] if args.json else []), "--", run])
 
 
 def _data(word: LastWord) -> dict[str, Any]:

@@ -6,25 +6,22 @@ import json
 import os
 import sys
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
-from onbox.backends.cadence import FIRST_LOOK_SECONDS, next_look_seconds
 from onbox.cli.command import command
-from onbox.contract.readings import observed
-from onbox.contract.states import RunState
 from onbox.system.clock import pause, wall
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
+from patrol.handbook_hook import renew_handbook
+from patrol.report.lines import details
+from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.tick import Busy, Wishes, tick, warn
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
     from patrol.verdict import Finding
 
 HANDBOOK = "HANDBOOK.md"
-ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.INTERRUPTED)
 EXAMPLES = """\
 examples:
   patrol tick                   every box, one line per run; ends with the worst of them as exit code
@@ -48,6 +44,7 @@ examples:
 @click.option("--nagios", is_flag=True, help="a status line with performance data")
 @click.option("--quiet", is_flag=True, help="no lines below the one line per run")
 @click.option("--look-only", is_flag=True, help="no resume, no relay, no message, no ping, whatever is configured")
+@click.option("--after", type=click.FloatRange(0, 600), hidden=True, help="wait so many seconds; resume nothing")
 @click.option("--unattended", is_flag=True, hidden=True, help="by a timer: output goes into a bounded log")
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
@@ -58,6 +55,13 @@ def run(args: Options) -> int:
         bound_log(settings.state)
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
     wishes = Wishes(boxes, args.unattended, act=not args.look_only)
+    if args.after is not None:
+        from patrol.act.look_again import is_first_to_wait  # noqa: PLC0415 - only then
+
+        if not is_first_to_wait(settings):
+            return Severity.OK
+        pause(args.after)
+        wishes = Wishes(boxes, resume=False)
 
     def show(judged: BoxJudged) -> None:
         for line in _lines(judged, quiet=args.quiet) if plain else ():
@@ -69,40 +73,23 @@ def run(args: Options) -> int:
         warn(f"another tick of this patrol is at work ({settings.state}); this one leaves")
         return Severity.UNKNOWN
     _finish(args, settings, ticked, output)
-    if args.unattended and not args.boxes:
-        _look_at_young_jobs(settings, ticked, show)
+    if wishes.act and wishes.resume:
+        _look_again(settings, ticked, submitted=args.unattended)
     if os.path.exists(os.path.join(settings.folder, HANDBOOK)):
-        from patrol.handbook_hook import renew_handbook  # noqa: PLC0415 - only where there is one
-
         renew_handbook(settings)
     return int(ticked.severity)
 
 
-def _look_at_young_jobs(settings: Settings, ticked: Ticked, show: Callable[[BoxJudged], None]) -> None:
-    """A job that dies, dies early: one that an engine has just taken is looked at again when it is two minutes old."""
-    ages = {box.box: min(found) for box in ticked.judged if (found := _ages_of_young_jobs(box, ticked.now))}
-    if not ages:
-        return
-    pause(max(next_look_seconds(age, FIRST_LOOK_SECONDS) for age in ages.values()))
-    with suppress(Busy):  # then another tick looks just now
-        tick(settings, Wishes(tuple(ages), act=False), os.environ, show)
+def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
+    from patrol.act.look_again import look_again_in, start_look_again  # noqa: PLC0415 - loaded by now
 
-
-def _ages_of_young_jobs(box: BoxJudged, now: float) -> list[float]:
-    """Seconds since their submission, of jobs that are not over, and of what this patrol has just submitted anew."""
-    ages = [
-        observed(run.look.submitted_age_seconds)
-        for run in box.runs
-        if run.look is not None and run.verdict.state not in ENDED
-    ]
-    jobs = [run.job for run in box.memories.runs.values()] if box.memories is not None else []
-    ages += [now - job.submitted_at for job in jobs if job is not None and job.submitted_at is not None]
-    return [age for age in ages if age is not None and 0 <= age < FIRST_LOOK_SECONDS]
+    due = look_again_in(ticked.judged, ticked.now, submitted=submitted)
+    trouble = start_look_again(settings, due, os.environ) if due else ""
+    if trouble:
+        warn(trouble)
 
 
 def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
-    from patrol.report.lines import details  # noqa: PLC0415 - loaded while the boxes answered
-
     lines: list[str] = []
     told: set[Finding] = set()
     for one in judged.runs:
@@ -116,8 +103,6 @@ def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -
     if args.json:
         output.print(json.dumps(tick_data(ticked), indent=2, default=str))
     elif args.nagios:
-        from patrol.report.machine_formats import nagios  # noqa: PLC0415 - loaded by now
-
         entries = [entry for box in ticked.judged for entry in box.entries()]
         for line in nagios(entries, ticked.now, ticked.severity):
             output.print(line)

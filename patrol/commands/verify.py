@@ -18,11 +18,11 @@ from onbox.model.units import counted, format_size
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.commands.options import common_options
-from patrol.config.configured import load_settings
+from patrol.config.configured import load_settings, split_run
 from patrol.handbook_hook import log_in_handbook
+from patrol.memory.transfers import Register
 from patrol.transfer.manifest import NotOne
 from patrol.transfer.names import MANIFEST
-from patrol.transfer.state import Register
 from patrol.verdict import Severity
 from patrol.verify.check import check_all, read_manifest
 
@@ -41,12 +41,13 @@ SHOWN = 50
 
 
 @command(EXAMPLES)
-@argument("dir", metavar="DIR", help="the folder that `patrol pull` wrote")
+@argument("dir", metavar="DIR", help="the folder that `patrol pull` wrote, or BOX/RUN")
 @click.option("-v", "--verbose", is_flag=True, help="a line for each file")
 @common_options
 def run(args: Options) -> int:
-    folder = os.path.abspath(args.dir)
+    shown = os.path.abspath(args.dir)
     settings = load_settings(args, os.environ, looks=True)
+    folder = _folder(settings, args.dir, shown)
     manifest = _read(folder, args.dir)
     results = []
     for result in check_all(folder, manifest, settings.config.verify):
@@ -62,6 +63,17 @@ def run(args: Options) -> int:
     for line in _lines(results, head, verbose=args.verbose):
         print(line)
     return Exit.DONE if passed else Severity.WARNING
+
+
+def _folder(settings: Settings, word: str, path: str) -> str:
+    """A folder, or `BOX/RUN`: then where that was pulled to."""
+    box, run = split_run(word)
+    if os.path.isdir(path) or not run:
+        return path
+    if name_problem(box) is not None or name_problem(run) is not None:
+        return path
+    known = Register(settings.state).read("pull", box, run)
+    return known.destination if known is not None else path
 
 
 def _read(folder: str, shown: str) -> Manifest:
@@ -92,8 +104,12 @@ def _lines(results: list[Result], head: Head, *, verbose: bool) -> list[str]:
     plain = sum(not (one.problem or one.loaded) for one in results)
     loaded = sum(bool(one.loaded) for one in results)
     lines.append(f"{head.box}/{head.run}: {format_size(head.bytes_total)}, {loaded} loaded, {plain} by checksum alone")
-    if errors or not head.is_complete:
+    if any(not one.came for one in errors) or not head.is_complete:
         lines.append(f"next: pull again what is wrong: {shlex.join(('patrol', 'pull', f'{head.box}/{head.run}'))}")
+    elif errors:
+        lines.append("next: what cannot be loaded lies so on the box, too: it came as it is. Make it again there")
+    else:
+        lines.append(f"next: {shlex.join(('patrol', 'teardown-check', head.box))}")
     return [*lines, _summary(results, head)]
 
 

@@ -24,6 +24,7 @@ from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
 from patrol.judge import Frame, judge
 from patrol.memory.store import Memory
+from patrol.memory.transfers import Register
 from patrol.report.lines import details
 from patrol.report.machine_formats import document
 from patrol.report.output import Output
@@ -79,7 +80,12 @@ def _look(settings: Settings, boxes: Any) -> list[BoxJudged]:
     past: Past = Memory(settings.state).recall()
     policy = policy_of(settings)
     found = {
-        seen.box.name: judge(seen.box, seen.snapshot, None, Frame(past, policy, settings.ssh_command, wall()))
+        seen.box.name: judge(
+            seen.box,
+            seen.snapshot,
+            None,
+            Frame(past, policy, settings.ssh_command, wall(), Register(settings.state).homes()),
+        )
         for seen in look_at_all(settings, boxes, past)
     }
     return [found[box.name] for box in boxes]

@@ -10,23 +10,14 @@ from typing import TYPE_CHECKING
 from onbox.config.trust_keys import FOR_PATROL, SSH
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.project import Project, add_config_option, load_project
+from onbox.project import Project, load_project
 from patrol.config.settings import SSH_VARIABLE, Settings, state_folder
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
     from onbox.cli.command import Options
     from onbox.model.boxes import BoxSettings
-
-
-def add_common_options(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
-    """What every command of the patrol has."""
-    add_config_option(parser)
-    parser.add_argument("--folder", metavar="DIR", help="look for onbox.toml here (default: the working directory)")
-    if json:
-        parser.add_argument("--json", action="store_true", help="JSON for programs")
 
 
 def load_settings(args: Options, environ: Mapping[str, str], *, looks: bool = False) -> Settings:

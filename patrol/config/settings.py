@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
+from onbox.trust import not_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,8 +43,6 @@ class Settings(NamedTuple):
         """Why this box cannot be looked at as the file says; "": nothing that it needs is withheld."""
         if not self.withheld:
             return ""
-        from onbox.trust import not_accepted  # noqa: PLC0415 - only then
-
         own = (f"boxes.{box.name}.address", f"boxes.{box.name}.token")
         ways = tuple(f"{box.backend}.{key}" for key in ("address", "controller", "token"))
         needed = (*own, *ways) if box.is_cluster else () if box.backend == "local" else ("ssh.command",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
@@ -12,6 +12,7 @@ from patrol.decide.policy import Policy
 from patrol.decide.remote_command import Untypeable, Way
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.rule_context import BoxScene, LinkScene, RunScene
+from patrol.decide.since import first_seen, since_of_link, since_of_run
 from patrol.decide.standing import Reported, Typist, standing_of
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.update_history import acknowledgement
@@ -67,13 +68,15 @@ def explain_run(
     run_flags, run_tried = _flags(policy.run_flags, scene)
     box_flags, box_tried = _flags(policy.box_flags, scene)
     finding = _finding(rule, scene)
+    since = since_of_run(scene, rule.state, rule.name)
     verdict = Verdict(
         box=box.box,
         run=look.run,
         state=rule.state or RunState.UNKNOWN,
         finding=finding,
         further=_worst_first(finding, (*run_flags, *box_flags)),
-        since=_since(scene.before, rule.name, now),
+        since=since.at,
+        happened=since.happened,
         changed=before.rule != rule.name,
         soft=rule.soft(scene),
         acknowledged=_acknowledged(scene.before, observed(look.run_id), rule.name),
@@ -97,7 +100,7 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
         look=worst.command or verdict.finding.command,
     )
     if scene is not None:
-        told = told._replace(repeated=scene.repeated.times >= scene.limits.repeat_count)
+        told = told._replace(repeated=scene.repeated.times >= scene.limits.repeat_count, home=scene.look.home)
         if isinstance(scene.look.failure, Unseen):
             return told._replace(failure_class=UNKNOWN_CLASS)
     failure = scene.failure if scene is not None else None
@@ -164,7 +167,7 @@ def decide_box(
         rule.state or RunState.UNKNOWN,
         finding,
         _worst_first(finding, flags),
-        since=_since(box_before, rule.name, now),
+        since=first_seen(box_before, rule.name, now).at,
         changed=box_before.rule != rule.name,
     )
     return _with_step(verdict, _reported(verdict, None), scene.way)
@@ -190,7 +193,7 @@ def _link_verdict(
         run,
         RunState.UNKNOWN,
         _finding(rule, scene),
-        since=_since(memory, rule.name, now),
+        since=since_of_link(scene, rule.name).at,
         changed=memory.rule != rule.name,
         soft=rule.soft(scene),
         acknowledged=bool(run) and _acknowledged(before, before.run_id, rule.name),
@@ -231,11 +234,6 @@ def _worst_first(first: Finding, others: Sequence[Finding]) -> tuple[Finding, ..
     """Without the rule that names the verdict; the order of the table between equals."""
     rest = [finding for finding in others if finding.rule != first.rule]
     return tuple(sorted(rest, key=lambda finding: -finding.severity.rank))
-
-
-def _since(before: Any, rule: str, now: float) -> float:
-    """When the rule began to hold. A time of the future is of a clock that was wrong."""
-    return min(before.since, now) if before.rule == rule and before.since is not None else now
 
 
 def _acknowledged(before: Before, run_id: str | None, rule: str) -> bool:

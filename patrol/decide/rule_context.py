@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Unseen, observed
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
+from patrol.cost import Cost, cost_of
 from patrol.decide.remote_command import Way
 from patrol.decide.thresholds import DEFAULTS, Thresholds
 from patrol.decide.tracker_view import fresh_age
@@ -37,6 +38,11 @@ class BoxScene:
         way: Way = NO_WAY,
     ) -> None:
         self.box, self.box_before, self.now, self.limits, self.way = box, box_before, now, limits, way
+
+    @cached_property
+    def cost(self) -> Cost | None:
+        """None: no price is known."""
+        return cost_of(self.box, self.now)
 
     @cached_property
     def boot_id(self) -> str | None:

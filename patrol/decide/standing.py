@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from patrol.decide.remote_command import Way
+    from patrol.memory.transfers import Home
 
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.
 _OF_RULE: Mapping[str, Sign] = {
@@ -29,6 +30,7 @@ _OF_FLAG: Mapping[str, Sign] = {
     "loss-lost": Sign.LOSS_LOST,
     "runner-gone": Sign.RUNNER_GONE,
     "notifications-stuck": Sign.NOTICES_STUCK,
+    "results-missing": Sign.RESULTS_MISSING,
 }
 
 
@@ -37,7 +39,7 @@ class Reported(NamedTuple):
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
     failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
-    repeated: whether an earlier attempt ended in the same way.
+    repeated: whether an earlier attempt ended in the same way. home: what a pull brought here of it.
     """
 
     run: str
@@ -50,6 +52,7 @@ class Reported(NamedTuple):
     failure_class: str = ""
     retry_allowed: bool | None = None
     repeated: bool = False
+    home: Home | None = None
 
 
 def standing_of(told: Reported) -> Standing:
@@ -64,6 +67,8 @@ def standing_of(told: Reported) -> Standing:
     signs |= signs_of_failure(told.failure_class, told.retry_allowed)
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
+    if told.home is not None and told.state is RunState.DONE:
+        signs.add(Sign.VERIFIED if told.home.verified else Sign.PULLED)
     if told.look and told.severity is not Severity.OK:
         signs.add(Sign.ILL)
     return Standing(told.state, frozenset(signs))
@@ -83,7 +88,11 @@ class Typist(NamedTuple):
 
     def line(self, act: Act, look: str) -> str:
         """The command for an act; "" where nothing is to be typed. look: the watcher's own."""
-        return look if act is Act.LOOK else self.way.there(*act.commands(self.run, self.onbox))
+        if act is Act.LOOK:
+            return look
+        if act.is_local:
+            return " && ".join(here(*words) for words in act.commands(self.run, box=self.box))
+        return self.way.there(*act.commands(self.run, self.onbox))
 
     def asked(self, step: Step) -> tuple[tuple[str, str], ...]:
         """What is done only with a person's word: what, and the command that does it."""

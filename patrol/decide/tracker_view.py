@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.trackers.compare import Intent, Look, compare
 from patrol.snapshot import NOT_ASKED
 
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ def opinion(scene: RunScene) -> Opinion | None:
     clock = clock_of(scene, of_server=of_server)
     if seen == NOT_ASKED or clock is None:
         return None
-    from onbox.trackers.compare import Intent, Look, compare  # noqa: PLC0415 - only where a tracker is known
-
     log = observed(scene.look.log)
     run = observed(seen)
     if run is not None and not all(math.isfinite(one) for one in (run.step or 0.0, run.last_at_seconds or 0.0)):

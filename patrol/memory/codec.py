@@ -7,12 +7,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_object
+from onbox.contract.progress import Progress
 from onbox.contract.readings import plain
+from onbox.contract.states import RunState
+from onbox.logs.cursor import Cursor
+from onbox.model.boxes import StopAt
+from onbox.model.tracker import TrackerIdentity
+from onbox.trackers.reading import TrackerRun
+from onbox.trackers.trackio_db import Alert
+from onbox.triage.repeats import AttemptEnd
+from patrol import snapshot, verdict
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.typed import Amiss, from_plain
 
 if TYPE_CHECKING:
-    from onbox.contract.progress import Progress
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Finding, Verdict
 
@@ -108,16 +116,6 @@ def verdict_from_text(text: str) -> Verdict | None:
 @lru_cache(maxsize=1)
 def _kinds() -> dict[str, type[Any]]:
     """Every class that a look or a verdict holds, by name."""
-    from onbox.contract.progress import Progress  # noqa: PLC0415
-    from onbox.contract.states import RunState  # noqa: PLC0415
-    from onbox.logs.cursor import Cursor  # noqa: PLC0415
-    from onbox.model.boxes import StopAt  # noqa: PLC0415 - a tick itself reads none of it back
-    from onbox.model.tracker import TrackerIdentity  # noqa: PLC0415
-    from onbox.trackers.reading import TrackerRun  # noqa: PLC0415
-    from onbox.trackers.trackio_db import Alert  # noqa: PLC0415
-    from onbox.triage.repeats import AttemptEnd  # noqa: PLC0415
-    from patrol import snapshot, verdict  # noqa: PLC0415
-
     found = (StopAt, Progress, RunState, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
     ours = (one for module in (snapshot, verdict) for one in vars(module).values() if isinstance(one, type))
     return {one.__name__: one for one in (*found, *ours)}

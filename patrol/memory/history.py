@@ -11,7 +11,8 @@ from typing import NamedTuple
 class Before(NamedTuple):
     """One run's past. Times are local, seconds since the epoch; None: never.
 
-    known_rule, known_state: of the last verdict that rests on a look at the run itself, and what it was then.
+    known_rule, known_state, known_since: of the last verdict that rests on a look at the run itself, what it was then,
+    and since when.
     attempt: id of the attempt that steps and rates are of. uptime_seconds: of the box at the newest step, in its boot:
     a clock that nobody sets. gpu_percents: of the busiest GPU at the newest looks, at most 16. artifact_at: when the
     newest artifact of the attempt was made (or the attempt began). artifact_gaps: seconds between those that were the
@@ -49,6 +50,7 @@ class Before(NamedTuple):
     durations: tuple[tuple[str, float], ...] = ()
     known_rule: str | None = None
     known_state: str | None = None
+    known_since: float | None = None
     attempt: str | None = None
     uptime_seconds: float | None = None
     gpu_percents: tuple[int, ...] = ()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onbox.logs.cursor import Cursor
 from onbox.outside import safe_text
 from onbox.redact import MASK, redact
+from onbox.trackers.reading import run_from_list
 from patrol.memory import run_journal as journal
 from patrol.memory import run_manifest as manifest
 from patrol.memory.run_memory import (
@@ -128,6 +129,7 @@ def _run_plain(memory: RunMemory) -> dict[str, Any]:
         "pids": list(memory.pids) or None,
         "trackers": {stage: one._asdict() for stage, one in memory.trackers.items()} or None,
         "marks": memory.marks or None,
+        "results_of": memory.results_of or None,
     }
     return {name: part for name, part in data.items() if part is not None}
 
@@ -144,6 +146,7 @@ def _run(data: Any) -> RunMemory:
         pids=_part(data.get("pids"), lambda pids: tuple(map(int, pids))) or (),
         trackers=_part(data.get("trackers"), _trackers) or {},
         marks=str(data.get("marks") or ""),
+        results_of=str(data.get("results_of") or ""),
     )
 
 
@@ -238,8 +241,6 @@ def _tracker(data: Any) -> TrackerMemory:
 def _tracker_run(data: Any) -> TrackerRun | None:
     if data is None:
         return None
-    from onbox.trackers.reading import run_from_list  # noqa: PLC0415 - only where a tracker is known
-
     return run_from_list(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.json_text import as_number, as_object, parse_object
+from onbox.contract.json_text import as_number, as_object, as_whole, parse_object
 from onbox.contract.names import name_problem
 from onbox.contract.notify_targets import NOTIFY_EVENTS
 from onbox.contract.runfile import is_apart
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TARGETS_LIMIT = 32
 STAGES_LIMIT = 200
+PROMISES_LIMIT = 50  # artifacts of one stage
 EVERY_SECONDS = 30.0
 NOT_READ = "0"  # the id of a file that was not read, or by another version: it is asked for whole
 _ENGINE_KEYS = ("address", "controller", "token")
@@ -28,12 +29,20 @@ class StageFacts(NamedTuple):
     has_artifacts: bool = False
 
 
+class Promise(NamedTuple):
+    """An artifact that a stage declares: as in run.json."""
+
+    pattern: str
+    is_glob: bool
+    min_count: int
+
+
 class Manifest(NamedTuple):
     """id: INODE.SIZE.MTIME of the file. run_id: "" where the file was not understood; why: then the reason. python: of
     the run, an absolute path, or "". engine: that the run was handed to, or "". engine_settings: where it answers and
     what its token is called, as the run's own records say; believed by nobody yet. is_apart: its jobs write to another
     disk. targets: whom the run tells: what is relayed goes nowhere else. news: what it tells
-    each of them. is_whole: every stage was read.
+    each of them. promises: the artifacts of each stage. is_whole: every stage was read.
     """
 
     id: str = NOT_READ
@@ -47,6 +56,7 @@ class Manifest(NamedTuple):
     every_seconds: float = EVERY_SECONDS
     stage_count: int = 0
     stages: Mapping[str, StageFacts] = {}
+    promises: Mapping[str, tuple[Promise, ...]] = {}
     is_whole: bool = False
     why: str = "no run.json"
 
@@ -76,6 +86,7 @@ def parse(text: bytes, identity: str) -> Manifest:
         every_seconds=as_number(as_object(head.get("settings")).get("sample_every_seconds")) or EVERY_SECONDS,
         stage_count=stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         stages=stages,
+        promises=_promises(rest),
         is_whole=is_whole,
         why="",
     )
@@ -92,6 +103,21 @@ def _stages(lines: bytes) -> dict[str, StageFacts]:
                 bool(stage.get("artifacts")),
             )
     return stages
+
+
+def _promises(lines: bytes) -> dict[str, tuple[Promise, ...]]:
+    found: dict[str, tuple[Promise, ...]] = {}
+    for line in lines.split(b"\n"):
+        stage = parse_object(line.strip().removesuffix(b",")) or {}
+        listed = stage.get("artifacts")
+        if isinstance(stage.get("name"), str) and isinstance(listed, list) and len(found) < STAGES_LIMIT:
+            items = [as_object(one) for one in listed[:PROMISES_LIMIT]]
+            found[stage["name"][:80]] = tuple(
+                Promise(one["pattern"][:1000], one.get("is_glob") is True, as_whole(one.get("min_count")) or 1)
+                for one in items
+                if isinstance(one.get("pattern"), str)
+            )
+    return found
 
 
 def _settings(backend: dict[str, Any]) -> dict[str, str]:
@@ -120,7 +146,9 @@ def _program(path: object) -> str:
 
 
 def to_plain(manifest: Manifest) -> dict[str, Any]:
-    return {**manifest._asdict(), "stages": {name: list(one) for name, one in manifest.stages.items()}}
+    promises = {name: [list(one) for one in listed] for name, listed in manifest.promises.items()}
+    stages = {name: list(one) for name, one in manifest.stages.items()}
+    return {**manifest._asdict(), "stages": stages, "promises": promises}
 
 
 def from_plain(data: dict[str, Any]) -> Manifest:
@@ -129,4 +157,6 @@ def from_plain(data: dict[str, Any]) -> Manifest:
         raise KeyError("the manifest of another version")
     stages = {name: StageFacts(*one) for name, one in data["stages"].items()}
     news = {name: tuple(words) for name, words in data["news"].items()}
+    promises = {name: tuple(Promise(*one) for one in listed) for name, listed in data["promises"].items()}
+    data = {**data, "promises": promises}
     return Manifest(**{**data, "targets": tuple(data["targets"]), "news": news, "stages": stages})

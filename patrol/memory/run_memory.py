@@ -109,7 +109,7 @@ _NO_TRACKERS: Mapping[str, TrackerMemory] = MappingProxyType({})
 class RunMemory(NamedTuple):
     """One run. manifest, journal, handed: of a run that onbox started. watched: of one that it did not start. job: of
     a job on a cluster. pids: of processes whose control groups are looked at. trackers: by stage. marks: how
-    the box tells whether the run's records have changed.
+    the box tells whether the run's records have changed. results_of: id of the run whose small results came already.
     """
 
     log: LogPlace | None = None
@@ -121,6 +121,7 @@ class RunMemory(NamedTuple):
     pids: tuple[int, ...] = ()
     trackers: Mapping[str, TrackerMemory] = _NO_TRACKERS
     marks: str = ""
+    results_of: str = ""
 
     @property
     def engine(self) -> str:

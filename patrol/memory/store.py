@@ -19,6 +19,7 @@ from onbox.system.files import open_own
 from onbox.system.ownership import make_own_folder
 from patrol.memory import codec
 from patrol.memory.rows import Act, Flip, LastWord, MemoryTrouble, Past, PastTick, Point
+from patrol.memory.run_codec import texts_of
 from patrol.memory.schema import (
     AGE_COLUMN,
     APPLICATION_ID,
@@ -77,6 +78,10 @@ class Memory:
         return self._with_file(lambda db: _in_transaction(db, lambda: _change_run(db, (box, run), change, act)))
 
     # -- for reading commands
+
+    def forget(self, box: str, run: str | None = None) -> int:
+        """Everything of a run, or of a box with all its runs, but what was done to it; how many runs it was of."""
+        return self._with_file(lambda db: _in_transaction(db, lambda: _forget(db, box, run)))
 
     def last_words(self) -> list[LastWord]:
         query = "SELECT box, run, at, line, verdict FROM runs ORDER BY box, run"
@@ -266,8 +271,6 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     records = [(note.box, run, note.at, zlib.compress(text.encode())) for run, text in note.records]
     db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", records)
     if note.memories is not None:
-        from patrol.memory.run_codec import texts_of  # noqa: PLC0415 - loaded by now
-
         kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
         rows = [(note.box, run, text) for run, text in texts_of(note.memories, kept)]
         db.execute("DELETE FROM places WHERE box = ?", (note.box,))
@@ -329,6 +332,18 @@ def _change_run(db: sqlite3.Connection, key: tuple[str, str], change: Callable[[
     db.execute("UPDATE runs SET before = ? WHERE box = ? AND run = ?", (before, *key))
     _insert_act(db, act)
     return True
+
+
+def _forget(db: sqlite3.Connection, box: str, run: str | None) -> int:
+    mine = "box = ?" if run is None else "box = ? AND run = ?"
+    key = (box,) if run is None else (box, run)
+    db.execute(f"DELETE FROM points WHERE run IN (SELECT key FROM runs WHERE {mine})", key)  # noqa: S608 - words of ours
+    count = db.execute(f"DELETE FROM runs WHERE {mine}", key).rowcount  # noqa: S608 - as above
+    for table in ("places", "records", "flips"):
+        db.execute(f"DELETE FROM {table} WHERE {mine}", key)  # noqa: S608 - as above
+    for table in ("boxes", "looks") if run is None else ():
+        db.execute(f"DELETE FROM {table} WHERE box = ?", (box,))  # noqa: S608 - as above
+    return count
 
 
 def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:

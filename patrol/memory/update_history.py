@@ -105,6 +105,7 @@ def fold(before: Before, look: RunLook | None, verdict: Verdict, now: float, box
         gone_ticks=_gone_ticks(mine, look),
         known_rule=verdict.finding.rule if verdict.state is not RunState.UNKNOWN else mine.known_rule,
         known_state=verdict.state.value if verdict.state is not RunState.UNKNOWN else mine.known_state,
+        known_since=verdict.since if verdict.state is not RunState.UNKNOWN else mine.known_since,
         signatures=_signatures(mine, look),
         durations=_durations(mine, look),
         was_flapping=any(finding.rule == "flapping" for finding in (verdict.finding, *verdict.further)),

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.json_text import as_number, parse_object
+from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.names import stage_name_problem
+from onbox.contract.paths import SWEEP
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line, safe_words
@@ -22,7 +23,7 @@ from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.snapshot import NOT_ASKED, Failure, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Cells, Failure, LogLook, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Identity
 
 TEXT_LIMIT = 300
+CELLS_LIMIT, CELL_LIMIT = 50, 120
 FRESH_HEARTBEATS = 3
 
 
@@ -55,7 +57,14 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     log, place = _log(raw, known.log, box)
     pids = (raw.runner.pid,) if raw.runner else ()
     kept = RunMemory(
-        place, manifest, told, known.handed, pids=pids, trackers=known.trackers, marks=raw.marks or known.marks
+        place,
+        manifest,
+        told,
+        known.handed,
+        pids=pids,
+        trackers=known.trackers,
+        marks=raw.marks or known.marks,
+        results_of=known.results_of,
     )
     status = _json(raw.files, "status.json")
     clock = box.identity.clock_seconds
@@ -63,6 +72,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     if fields.get("run_id") != manifest.run_id and manifest.run_id:
         fields = {}  # of the run before
     stage = fields.get("stage") or facts.stage or raw.stage or None
+    cells = _cells(fields.get("sweep"))
     stage_facts = manifest.stages.get(stage) if isinstance(stage, str) else None
     declared = stage_facts or StageFacts()
     is_known = stage_facts is not None or manifest.is_whole
@@ -75,8 +85,8 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         run_id=manifest.run_id or Unseen(manifest.why),
         stage=_stage(stage),
         attempt=_first_int(raw.attempt, fields.get("attempt"), facts.attempt),
-        stages_done=raw.done_count,
-        stages_total=manifest.stage_count,
+        stages_done=cells.done if cells else raw.done_count,
+        stages_total=cells.total if cells else manifest.stage_count,
         claimed_state=_text(fields.get("state"), "no state") if fields else _why(status),
         runner_alive=_runner_alive(raw, box.identity),
         stage_alive=_stage_alive(raw, fields, box.identity),
@@ -98,6 +108,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         undelivered=raw.waiting_count,
         given_up=raw.dead_count,
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
+        cells=cells or Absent("it is not a sweep"),
     )
     return look._replace(progress=_progress(look, fields, status, place)), kept
 
@@ -194,6 +205,20 @@ def _stage_alive(raw: RawRun, status: dict[str, Any], identity: Identity) -> May
     return Unseen("its stage is on another host") if host not in (None, identity.hostname) else False
 
 
+# -- of a sweep
+
+
+def _cells(data: object) -> Cells | None:
+    """How the cells stand, as its runner's status tells; None: it is not a sweep."""
+    if not isinstance(data, dict) or not isinstance(data.get("text"), str):
+        return None
+    rows = data.get("rows")
+    told = [row for row in rows[:CELLS_LIMIT] if isinstance(row, list)] if isinstance(rows, list) else []
+    counts = [as_whole(data.get(key)) or 0 for key in ("done", "total")]
+    words = tuple(tuple(safe_line(one, CELL_LIMIT) for one in row[:3] if isinstance(one, str)) for row in told)
+    return Cells(safe_line(data["text"], TEXT_LIMIT), max(0, counts[0]), max(0, counts[1]), words)
+
+
 # -- how it ended
 
 
@@ -239,7 +264,7 @@ def _failure(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe[F
     return Failure(
         failure_class=failure_class,
         remedy=said("remedy"),
-        retry_allowed=may_repeat(failure_class),
+        retry_allowed=marker.stage != SWEEP and may_repeat(failure_class),  # a sweep runs no failed cell by itself
         signature=said("signature"),
         proof=said("proof") or said("reason"),
         where=said("where"),

@@ -53,6 +53,11 @@ def plan(box: BoxSettings, state_dir: str, known: Memories) -> Ask:
     calls.append(Call("kernel", (str(int(known.box.kernel_seconds or 0)),)))
     calls.append(Call("gpus"))
     calls += trackers.calls(runs)
+    if box.project is not None:
+        told = [
+            name for name, run in runs.items() if run.manifest is not None and run.results_of == run.manifest.run_id
+        ]
+        calls.append(Call("left", (box.project, state_dir, *told)))
     if box.results:
         calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
     calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line
 from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
-from patrol.probe import trackers
+from patrol.probe import managed, scheduled, trackers, watched
 from patrol.probe.box import gpus as box_gpus
 from patrol.probe.box import identity as box_identity
 from patrol.probe.box import jobs as box_jobs
 from patrol.probe.box import kernel as box_kernel
+from patrol.probe.box import left as box_left
 from patrol.probe.box import resources as box_resources
 from patrol.probe.box import results as box_results
 from patrol.probe.box import runs as box_runs
 from patrol.probe.box import watch as box_watch
 from patrol.probe.frames import CUT, LATE, end_mark, split
+from patrol.probe.left_behind import lost_of
 from patrol.probe.local_files import count_files
 from patrol.probe.plan import plan
 from patrol.probe.script import build
@@ -69,10 +71,15 @@ def take(
         part = frames.part("results") if box.results else CUT
         results = () if isinstance(part, Unseen) else box_results.parse(part)
         runs = tuple(
-            run._replace(counts=counts, stop_at=stops.get(run.run, box.stop_at), results=results) for run in runs
+            run._replace(
+                counts=counts,
+                stop_at=stops.get(run.run, box.stop_at),
+                results=tuple(dict.fromkeys((*run.results, *results))),
+            )
+            for run in runs
         )
         look = look._replace(runs=runs)
-    return look._replace(at=now, taken_seconds=answer.seconds), fresh
+    return look._replace(at=now, taken_seconds=answer.seconds, billing=box.billing), fresh
 
 
 def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: float) -> tuple[BoxLook, Memories]:
@@ -107,6 +114,8 @@ def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: 
             _with_engine(run, jobs, asked.engine, fresh) if run.managed else _with_queue(run, queue, asked.engine)
             for run in runs
         )
+        if _was_asked(asked, frames, "left"):
+            runs = _with_left(runs, seen("left", box_left.parse), fresh)
         runs = _with_trackers(runs, trackers.wanted(known.runs), frames, fresh)
     resources = _memory(frames)
     if isinstance(resources, Unseen):
@@ -172,8 +181,6 @@ def _runs(
 
     Where the project could not be looked at, the watched ones are there all the same.
     """
-    from patrol.probe import managed, watched  # noqa: PLC0415 - 0.1 s, loaded while the box answers
-
     looks: list[RunLook] = []
     why: Unseen | None = None
     left_out = 0
@@ -217,8 +224,6 @@ def _note(unseen: dict[str, str], label: str, value: object) -> None:
 
 
 def _with_engine(run: RunLook, jobs: Maybe[box_jobs.RawJobs], engine: str, fresh: dict[str, RunMemory]) -> RunLook:
-    from patrol.probe import scheduled  # noqa: PLC0415 - loaded while the box answers
-
     kept = fresh.get(run.run, _NOTHING)
     end = kept.journal.facts.end if kept.journal is not None else None
     return scheduled.with_engine(run, jobs, engine, kept.engine, str((end or {}).get("at", "")))
@@ -237,10 +242,26 @@ def _with_trackers(
     return tuple(found)
 
 
+def _with_left(
+    runs: tuple[RunLook, ...], left: Maybe[dict[str, box_left.Left]], fresh: dict[str, RunMemory]
+) -> tuple[RunLook, ...]:
+    """Finished runs with what they left; their small results come once."""
+    found = []
+    for run in runs:
+        kept = fresh.get(run.run)
+        if run.managed and kept is not None and kept.manifest is not None and isinstance(run.done, str):
+            own = left.get(run.run, Unseen("the box did not tell of its files")) if isinstance(left, dict) else left
+            if isinstance(own, Absent | Unseen):
+                run = run._replace(lost=own)  # noqa: PLW2901 - the same run, with more of it
+            else:
+                run = run._replace(lost=lost_of(own, kept.manifest.promises), results=own.results)  # noqa: PLW2901
+                fresh[run.run] = kept._replace(results_of=kept.manifest.run_id)
+        found.append(run)
+    return tuple(found)
+
+
 def _with_queue(run: RunLook, queue: Maybe[dict[str, Job]], engine: str) -> RunLook:
     if isinstance(queue, dict):
-        from patrol.probe import scheduled  # noqa: PLC0415 - only for boxes of an engine
-
         job = queue.get(run.run)
         word = Absent("no job of that name in the queue") if job is None else scheduled.by_name(engine, job)
         return run._replace(scheduler=word)

@@ -12,6 +12,9 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.model.tracker import Intent, TrackerIdentity, identity_from_record
 from onbox.outside import safe_line
 from onbox.runs.journal import trackers_by_stage
+from onbox.trackers import trackio_db
+from onbox.trackers.identity import Case, find_drift, identity_of
+from onbox.trackers.wandb_file import block_before, fold_wandb
 from patrol.memory.run_memory import RunMemory, TrackerMemory
 from patrol.probe.box import tracker as box_tracker
 from patrol.probe.script import Call
@@ -83,8 +86,6 @@ def known(run: RunMemory) -> list[tuple[str, TrackerIdentity]]:
     links = run.log.progress.get("links") if run.log is not None and run.log.progress is not None else None
     if not isinstance(links, dict) or not links.get("tracker"):
         return []
-    from onbox.trackers.identity import identity_of  # noqa: PLC0415 - only where a log tells of a tracker
-
     found = identity_of(links)
     return [] if found is None else [("", found)]
 
@@ -152,8 +153,6 @@ def with_server(run: RunMemory, stage: str, told: TrackerRun) -> RunMemory:
 def _take_in(
     answer: Maybe[RawWandb | str], identity: TrackerIdentity, kept: TrackerMemory
 ) -> tuple[Maybe[TrackerRun], tuple[Any, ...], TrackerMemory]:
-    from onbox.trackers import trackio_db  # noqa: PLC0415 - only where a tracker is known
-
     if isinstance(answer, Absent | Unseen):
         return answer, (), kept
     alerts: tuple[trackio_db.Alert, ...] = ()
@@ -161,8 +160,6 @@ def _take_in(
         told = trackio_db.parse_answer(answer, identity.project)
         run, alerts = told.run, tuple(map(_safe_alert, told.alerts))
     else:
-        from onbox.trackers.wandb_file import block_before  # noqa: PLC0415 - as above
-
         run = _grown(answer, kept.run)
         if not isinstance(run, Unseen):
             kept = kept._replace(file=answer.identity, start=block_before(answer.size), synced=answer.synced)
@@ -173,8 +170,6 @@ def _take_in(
 
 
 def _grown(raw: RawWandb, before: TrackerRun | None) -> Maybe[TrackerRun]:
-    from onbox.trackers.wandb_file import fold_wandb  # noqa: PLC0415 - as above
-
     run: Maybe[TrackerRun] = before if before is not None else Absent("nothing of it was written to the disk yet")
     if raw.start is not None:
         known_run = before if raw.start > 0 else None
@@ -202,8 +197,6 @@ def with_intent(look: BoxLook, intent: Intent) -> BoxLook:
 def _run_with_intent(run: RunLook, intent: Intent) -> RunLook:
     if not run.trackers:
         return run
-    from onbox.trackers.identity import Case, find_drift  # noqa: PLC0415 - as above
-
     looks = []
     for look in run.trackers:
         found = look.identity._replace(stage=look.stage or None)

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from onbox.system.files import create_beside, read_tail
+from patrol.report.machine_formats import document
 
 if TYPE_CHECKING:
     from patrol.tick import Ticked
@@ -70,8 +71,6 @@ def bound_log(state: str) -> None:
 
 def tick_data(ticked: Ticked) -> dict[str, Any]:
     """A tick as JSON-ready data: what is told of each run, the line included, and of the tick itself."""
-    from patrol.report.machine_formats import document  # noqa: PLC0415 - loaded by now
-
     entries = [entry for box in ticked.judged for entry in box.entries()]
     data = document(entries, ticked.now, ticked.severity)
     for told, run in zip(data["runs"], (run for box in ticked.judged for run in box.runs), strict=True):

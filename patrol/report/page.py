@@ -41,11 +41,14 @@ h2{border-color:#444}figcaption{color:#aaa}}
 
 
 class RunHistory(NamedTuple):
-    """One run's last word, its numbers as `(at, rule, severity, point)`, and its changes, newest first."""
+    """One run's last word, its numbers as `(at, rule, severity, point)`, and its changes, newest first. cells: of a
+    sweep, some of them: name, state, metric or failure class.
+    """
 
     word: LastWord
     points: Sequence[tuple[int, str, int, Point]]
     flips: Sequence[Flip]
+    cells: Sequence[Sequence[str]] = ()
 
 
 def escape(text: str) -> str:
@@ -73,6 +76,9 @@ def _run(run: RunHistory) -> list[str]:
     plots = [plot for field, title, top in PLOTS if (plot := _plot(run.points, field, title, top))]
     if run.points:
         parts.append(f'<div class="plots">{_band(run.points)}{"".join(plots)}</div>')
+    if run.cells:
+        rows = "".join("<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in run.cells)
+        parts.append(f"<table>{rows}</table>")
     if run.flips:
         rows = "".join(
             f"<tr><td>{_clock(flip.at)}</td><td>{escape(flip.state)}</td><td>{escape(flip.rule)}</td>"

@@ -67,15 +67,13 @@ def ask(
     deadline_seconds: float,
     limit_bytes: int = 8 << 20,
     connect_seconds: int = CONNECT_SECONDS,
-    early: Connection | None = None,
 ) -> Answer | NoAnswer:
     """One question and its whole answer. Returns at the latest `deadline_seconds` (plus a fraction) after the call,
     whatever link, login, shell or box do; the answer ends at the line that begins with `end_mark`, and what is still
-    open then is closed. connect_seconds: for the connection and sshd's first words. early: a connection to the target
-    that was started without stdin; the deadline is counted from its start.
+    open then is closed. connect_seconds: for the connection and sshd's first words.
     """
-    began = early.began if early is not None else monotonic()
-    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes, connect_seconds, early)
+    began = monotonic()
+    question = _Question(target, stdin, end_mark, began + deadline_seconds, limit_bytes, connect_seconds)
     may_have_master = target.host is not None and target.control_path != NO_MASTER
     found = question.put(target, suspect_at=began + deadline_seconds * MASTER_SHARE if may_have_master else None)
     if found is None:
@@ -95,17 +93,12 @@ class _Question(NamedTuple):
     deadline: float
     limit_bytes: int
     connect_seconds: int
-    early: Connection | None = None
 
     def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
         """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
         began = monotonic()
         try:
-            if self.early is not None and target == self.target:
-                connection = self.early
-                connection.hand(self.stdin)
-            else:
-                connection = Connection(target, self.stdin, connect_seconds=self.connect_seconds)
+            connection = Connection(target, self.stdin, connect_seconds=self.connect_seconds)
         except OSError as error:
             words = f"cannot start {ssh_argv(target)[0]!r}: {error.strerror}"
             return NoAnswer("client", words, b"", monotonic() - began)

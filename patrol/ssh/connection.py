@@ -48,20 +48,20 @@ def kill_all() -> None:
 class Connection:
     """A remote `sh -s` that is being talked to. Started in its own process group; `close` ends all of it at once.
 
-    fd: readable when output came or the connection ended, so that many can be watched with one selector. stdin: None:
-    `hand` says it later, while the login goes on. line: stdin stays open for `say`, and its end tells the remote side
-    that we have gone. Raises OSError when the client cannot be started.
+    fd: readable when output came or the connection ended, so that many can be watched with one selector. line: stdin
+    stays open for `say`, and its end tells the remote side that we have gone. Raises OSError when the client cannot be
+    started.
     """
 
     fd: int
 
     def __init__(
-        self, target: Target, stdin: bytes | None, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
+        self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
     ) -> None:
         self.target = target
         self.began = monotonic()
         self._line = line
-        self._unsent = memoryview(stdin or b"")
+        self._unsent = memoryview(stdin)
         self._stderr_head, self._stderr_tail = b"", b""
         self._came = False
         self._ended = False
@@ -82,15 +82,9 @@ class Connection:
             self._selector.close()
             raise
         self._watch()
-        if stdin is not None:
-            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        self._selector.register(self._stdin, selectors.EVENT_WRITE)
         with _open_lock:
             _open.add(self)
-
-    def hand(self, stdin: bytes) -> None:
-        """What goes over stdin, where it was not known at the start; once, and before the first `read`."""
-        self._unsent = memoryview(stdin)
-        self._selector.register(self._stdin, selectors.EVENT_WRITE)
 
     def _watch(self) -> None:
         client = self._client

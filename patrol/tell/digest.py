@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from patrol.judge import Judged
+    from patrol.verdict import Verdict
 
 LINES_LIMIT = 12
 SAY_LIMIT = 160
@@ -80,17 +81,22 @@ def _word(run: Judged) -> str:
     return word.upper() if verdict.severity is not Severity.OK and not _is_dealt_with(run) else word
 
 
+def how_long(verdict: Verdict, now: float) -> str:
+    """`for 7h12m`, or, where only the looks tell it, `since the look 7h12m ago`."""
+    age = format_duration(max(0.0, round(now - verdict.since)))
+    return f"for {age}" if verdict.happened else f"since the look {age} ago"
+
+
 def _line(run: Judged, now: float) -> str:
     verdict = run.verdict
     worst = max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
-    age = format_duration(max(0.0, now - verdict.since))
     head = f"{name_of(verdict)} {_word(run)}"
     if _is_dealt_with(run):
         return f"{head} ({'acknowledged' if verdict.acknowledged else 'silenced'})"
     if worst.severity is not Severity.OK:
-        return f"{head} for {age}: {clean(worst.say, SAY_LIMIT)}"
+        return f"{head} {how_long(verdict, now)}: {clean(worst.say, SAY_LIMIT)}"
     if verdict.state is RunState.DONE:
-        return f"{head} for {age}"
+        return f"{head} {how_long(verdict, now)}"
     say = clean(verdict.finding.say, SAY_LIMIT)
     stage = observed(run.look.stage) if run.look is not None else None
     return " ".join(filter(None, (head, clean(stage, 40) if stage else "", say)))

@@ -11,7 +11,7 @@ from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
 from patrol.report.lines import name_of
-from patrol.tell.digest import digest_counts, digest_lines
+from patrol.tell.digest import digest_counts, digest_lines, how_long
 from patrol.tell.news import worst_told
 from patrol.verdict import Severity
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RUNS_NAMED = 6
 TEXT_LIMIT = 300
+YOUNG_SECONDS = 60.0
 
 
 def notice_of(news: News, id_: str, *, folder: str, host: str, now: float) -> Notice:
@@ -43,7 +44,9 @@ def notice_of(news: News, id_: str, *, folder: str, host: str, now: float) -> No
         reason=_text(_reason(news, first) + _last_of_today(news, now)),
         proof=_text(_proof(first)) if alone else None,
         remedy=_text(worst.remedy) if news.kind == PATROL_TROUBLE else None,
-        progress=_text(_progress(first) if alone else _names(news)),
+        progress=_text(
+            " · ".join(filter(None, (_progress(first), _when(news, first, now)))) if alone else _names(news)
+        ),
         next_command=_command(news, first),
     )
 
@@ -127,6 +130,14 @@ def _names(news: News) -> str:
 def _proof(run: Judged) -> str:
     failure = observed(run.look.failure) if run.look is not None else None
     return failure.proof or "" if failure is not None else ""
+
+
+def _when(news: News, run: Judged, now: float) -> str:
+    """Since when it is so, where that is not only this look."""
+    verdict = run.verdict
+    if news.kind != PATROL_TROUBLE or now - verdict.since < YOUNG_SECONDS:
+        return ""
+    return f"{_state(run, news.cause)} {how_long(verdict, now)}"
 
 
 def _progress(run: Judged) -> str:

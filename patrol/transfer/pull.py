@@ -14,11 +14,11 @@ from onbox.model.units import counted, format_size
 from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.system.clock import utc_text, wall
+from patrol.memory.transfers import Transfer
 from patrol.transfer.fetch import Source, fetch, settle_doubt
 from patrol.transfer.listing import list_files, look_again
 from patrol.transfer.manifest import Entry, Head, render
 from patrol.transfer.names import MANIFEST, link_stays_inside
-from patrol.transfer.state import Transfer
 from patrol.transfer.survey import survey
 from patrol.transfer.wanted import PATH, Want, promised_files, roots_of, wants_of
 
@@ -282,4 +282,5 @@ def begun(job: Job, found: Found, destination: str, command: str, now: float) ->
         bytes_total=sum(file.size for file in found.files.values()),
         files_total=len(found.files),
         run_id=found.survey.run_id,
+        ended_at=found.survey.ended_at,
     )

@@ -13,11 +13,11 @@ from onbox.errors import Trouble
 from onbox.model.units import format_duration, format_size
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import NO_ROOM
+from patrol.memory.transfers import Register, Transfer
 from patrol.transfer.meter import Meter
 from patrol.transfer.names import Refused
 from patrol.transfer.pull import Found, Job, Pulled, begun, bring, find
 from patrol.transfer.staging import InUse, Staging
-from patrol.transfer.state import Register, Transfer
 from patrol.transfer.talk import LinkLost
 from patrol.transfer.tar_stream import Odd
 
@@ -93,6 +93,7 @@ class _Session:
         self.came_bytes = self.done_bytes = self.total_bytes = 0
         self.meter: Meter | None = None
         self.transfer: Transfer | None = None
+        self.known: Transfer | None = None
         self.began = monotonic()
 
     def attempt(self) -> Pulled:
@@ -108,9 +109,19 @@ class _Session:
         now = wall()
         head = pulled.head
         is_complete = head.is_complete and head.files > 0
-        self.transfer = self.transfer._replace(done_at=now, bytes_done=head.bytes_total, is_complete=is_complete)
-        self.register.write(self.transfer, durable=True)
+        self.transfer = self.transfer._replace(
+            done_at=now, bytes_done=head.bytes_total, is_complete=is_complete, of_done_run=head.done
+        )
+        self.register.write(self._unless_nothing_new(self.transfer, pulled), durable=True)
         return pulled
+
+    def _unless_nothing_new(self, new: Transfer, pulled: Pulled) -> Transfer:
+        """The record of an earlier pull where this one brought nothing: what was verified is still verified."""
+        known = self.known
+        if known is None or pulled.came_bytes or not (known.is_complete and new.is_complete):
+            return new
+        same = (known.destination, known.run_id, known.ended_at) == (new.destination, new.run_id, new.ended_at)
+        return known if same and known.files_total == new.files_total else new
 
     def end_try(self) -> None:
         self.staging.flush()
@@ -128,7 +139,7 @@ class _Session:
         )
 
     def _begin(self, found: Found) -> None:
-        known = self.register.read("pull", self.job.box.name, self.job.run)
+        known = self.known = self.register.read("pull", self.job.box.name, self.job.run)
         destination = self.wishes.destination
         new = begun(self.job, found, destination, self.wishes.command, wall())
         if (

@@ -12,6 +12,7 @@ from onbox.contract.names import name_problem
 from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
 from onbox.errors import Trouble
 from onbox.outside import safe_line
+from onbox.system.clock import parse_utc
 from patrol.transfer.scripts import SURVEY
 from patrol.transfer.talk import Talk
 
@@ -26,7 +27,8 @@ _NO_PROJECT = 20
 class Survey(NamedTuple):
     """project, home, run_folder: absolute, as the box tells them; run_folder "": onbox has no run of that name there.
     head: None: likewise, or damaged; damage: then why. promised: files that DONE markers vouch for, by their path as
-    the stage knows it, with their bytes. done: whether the run's own CHAIN_DONE lies there.
+    the stage knows it, with their bytes. done: whether the run's own CHAIN_DONE lies there. ended_at: when it ended, by
+    the box's clock; None: it has not.
     """
 
     project: str
@@ -39,6 +41,7 @@ class Survey(NamedTuple):
     damage: str = ""
     promised: tuple[tuple[Stage, str, int | None], ...] = ()
     done: bool = False
+    ended_at: float | None = None
 
     @property
     def run_id(self) -> str:
@@ -91,7 +94,10 @@ def parse_survey(data: bytes) -> Survey:
         if name.endswith(b"_DONE") and marker.stage in by_name
         for path, size in _artifacts(marker)
     )
-    return found._replace(head=head, stages=stages, promised=promised, done=b"markers/CHAIN_DONE" in own)
+    ends = [own[name] for name in (b"markers/CHAIN_DONE", b"markers/CHAIN_FAILED") if name in own]
+    ended_at = parse_utc(str(ends[0].data.get("ended_at") or "")) if ends else None
+    done = b"markers/CHAIN_DONE" in own
+    return found._replace(head=head, stages=stages, promised=promised, done=done, ended_at=ended_at)
 
 
 def _own(text: bytes, head: RunHead) -> Marker | None:

@@ -33,13 +33,14 @@ SAID_LIMIT = 300
 
 class Result(NamedTuple):
     """One file. problem: why it does not count; "": it does. loaded: what was seen of it; "": its checksum alone is
-    known, and why says why.
+    known, and why says why. came: it has the bytes with which it came.
     """
 
     path: str
     problem: str = ""
     loaded: str = ""
     why: str = ""
+    came: bool = True
 
 
 def check_all(folder: str, manifest: Manifest, commands: Commands) -> Iterator[Result]:
@@ -54,11 +55,12 @@ def check(folder: str, entry: Entry, commands: Commands) -> Result:
         name = checked(entry.path)
         problem = _compare(folder, name, entry)
     except Refused as refused:
-        return Result(entry.path, str(refused))
+        return Result(entry.path, str(refused), came=False)
     except OSError as error:
-        return Result(entry.path, "it is not there" if error.errno == errno.ENOENT else error.strerror or str(error))
+        why = "it is not there" if error.errno == errno.ENOENT else error.strerror or str(error)
+        return Result(entry.path, why, came=False)
     if problem:
-        return Result(entry.path, problem)
+        return Result(entry.path, problem, came=False)
     command = next((words for pattern, words in commands if _fits(name, pattern)), None)
     path = os.path.join(folder, name)
     return _load_by(command, path, entry) if command is not None else _load(path, entry)

@@ -20,6 +20,15 @@ How it decides, in this order:
 2. What the log says. Each line gets the first row of the table below that matches it. A fault after which the run went
    on, or finished, does not count. Of the rest, the one that *explains* most is the cause; between equals, the first.
    Launchers' summaries and other ranks' broken connections explain little, so they never hide what provoked them.
+   - *It went on* means that a counter rose beyond where it stood, shown by the writer that had the fault: a bar drawn
+     once more, a stack's frames or a colleague rank's last step are no life sign. Several runs may share the file; the
+     last one counts.
+   - *It finished* is a claim. Who was stopped, could not write its results, or gave up waiting for a rank has not.
+   - A program's own exceptions and its last words are understood by what they name ("BrokerUnavailable: giving up"): a
+     thing and its trouble. A warning of a lower layer (memory, driver, disk) explains the error that follows from it.
+   - Metrics that stay at 0, a gradient norm far above its median and a lost loss are found in the numbers.
+   - Confidence is *high* only where no other reading is possible; a sentence that names two things alike is `unknown`,
+     with both beside it.
 3. How the process ended, where the log says nothing.
 4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace).
 

@@ -17,6 +17,7 @@ from onbox.model.boxes import USUAL_DONE_REGEX
 from onbox.model.units import format_duration
 from onbox.project import load_project
 from onbox.system.clock import wall
+from onbox.trust import require
 from patrol.config.configured import settings_of, uses_of_patrol
 from patrol.timer.heartbeat import read_heartbeat, stand
 from sentinels.judge.conditions import Arming, RunCondition, make_conditions, with_processes
@@ -124,8 +125,6 @@ def _wait(args: Options) -> int:
     if alone and any(target.box for target in targets):
         print(f"sentinel: {alone}", file=sys.stderr)
     if args.notify:
-        from onbox.trust import require  # noqa: PLC0415 - only where somebody is to be told
-
         require(project.config_path, project.withheld, {TELL})
     if args.notify and not project.config.notify.targets:
         print("sentinel: --notify: [notify] of onbox.toml names no target, so no message will be sent", file=sys.stderr)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox.contract.events import Event, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
+from onbox.contract.paths import SWEEP
 from onbox.contract.runfile import Damaged, parse_head
 from onbox.contract.states import RunState
 from onbox.model.engines import ON_BOX
@@ -184,12 +185,16 @@ def why_failed(data: Mapping[str, Any]) -> str:
     return safe_line(text + remedy)
 
 
+def _named(stage: str) -> str:
+    return "the sweep" if stage == SWEEP else f"stage {stage}"
+
+
 def _failed(facts: RunFacts) -> Judged:
     end: Mapping[str, Any] = facts.ended.data if facts.ended is not None else facts.last or {}
     stage = str(end.get("stopped_at") or facts.failed.get("stage") or "?")
     own = facts.failed if facts.failed.get("stage") == stage else {}
     refused = end.get("outcome") == Event.GATE_REFUSED or end.get("event") == Event.GATE_REFUSED
-    what = f"a gate refused stage {stage}" if refused else f"stage {stage} failed"
+    what = f"a gate refused {_named(stage)}" if refused else f"{_named(stage)} failed"
     why = why_failed({**end, **own})
     return Judged(Outcome.FAILED, f"{what}{': ' if why else ''}{why}", _since(end, "ended_at") or _since(end))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,6 +125,25 @@ def test_a_stage_that_fills_the_disk_fails_and_can_go_on(small_box: Box, disk: S
     (small_box.project / "ckpt.bin").unlink()
     assert small_box.onbox("chain", f"train={line}", "eval=echo eval >>$TOLD").returncode == 0
     assert told(small_box) == ["saved", "eval"]
+
+
+@pytest.mark.parametrize("kind", ["inodes", "bytes"])
+def test_a_sweep_waits_for_room_and_loses_no_cell(small_box: Box, disk: SmallDisk, kind: str) -> None:
+    """The disk fills while two cells run: no third one starts, and with room again all of them end well."""
+    sweep = Box(small_box.project, "sweep")
+    sweep.env = small_box.env
+    line = "echo {n} >>$TOLD; until test -e $GO; do sleep 0.02; done"
+    assert sweep.onbox("sweep", "-d", "-j", "2", "n=1..4", "--", line).returncode == 0
+    wait_until(lambda: sorted(told(sweep)) == ["1", "2"], "two cells to begin")
+    getattr(disk, f"take_{kind}")()
+    Path(sweep.env["GO"]).touch()
+    wait_until(lambda: len(sweep.processes()) == 1, "the cells to end, and the sweep to wait")
+    assert sorted(told(sweep)) == ["1", "2"]
+    assert "SWEEP_DONE" not in sweep.markers
+    getattr(disk, f"give_{kind}")()
+    os.kill(sweep.runner_pid(), signal.SIGUSR1)  # or within half a minute
+    wait_until(lambda: "CHAIN_DONE" in sweep.markers, "the end of the sweep")
+    assert sorted(told(sweep)) == ["1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize("inodes_left", range(1, 24))

@@ -153,6 +153,7 @@ def read_handoff(text: str, found: dict[str, dict[str, Door]]) -> None:
 
 def plain(command: str) -> str:
     """A command without the way to the box, and without how onbox is called there."""
+    command = re.sub(r"^patrol pull \S+/", "patrol pull BOX/", command)  # the box does not know what it is called here
     inner = re.sub(r"^ssh .*?'(.*)'$", r"\1", command.replace("'\"'\"'", "'"))
     inner = re.sub(r"^cd \S+ && ", "", inner)
     return re.sub(r"^(?:\S*/)?(?:python\S* -m )?onbox ", "onbox ", inner)

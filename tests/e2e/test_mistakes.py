@@ -89,9 +89,9 @@ def test_a_stall_says_what_is_quiet_and_since_when(box: Box) -> None:
     )
     assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
     wait_until(lambda: box.status()["state"] == "stalled", "the stall to be seen")
-    said = box.onbox("status").stdout
+    said = " ".join(box.onbox("status").stdout.split())
     assert "all quiet for longer than stall_after (1.0s); it wrote last " in said
-    assert re.search(r"^  stalled +train", said, re.MULTILINE)
+    assert " stalled train · for " in said
     box.onbox("stop", "--now")
 
 

@@ -506,8 +506,13 @@ def test_a_dead_run_is_resumed_where_it_is_allowed(place: Patrolled) -> None:
         one.end_everything()
     lines = [place.patrol("tick", "--quiet").stdout for _ in range(3)]
     assert sum("resumed by this patrol" in text for text in lines) == 1, "\n".join(lines)
+    wait_until(lambda: len(place.looks_to_come()) == 1, "one look to come, two minutes later")
     wait_until(lambda: place.tick()["gpu1/digits"]["state"] == "running", "the run to run again")
     assert place.tick()["gpu2/digits"]["state"] == "interrupted"
+    place.end_looks_to_come()
+    again = place.patrol("tick", "--unattended", "--after", "0", "gpu1").stdout
+    assert "gpu1/digits RUNNING" in again
+    assert place.looks_to_come() == []
     acts = place.patrol("history", "--acts").stdout
     assert "resume trying" in acts
     assert "resume-outcome resumed" in acts

@@ -208,6 +208,6 @@ def test_what_the_box_could_not_tell_for_good_is_told_here(place: Patrolled, ser
     (box.project / "url").write_text(server.url("404"))
     assert box.onbox("chain", "-d", "--launch-check", "0.2", "train=exit 7").returncode in (0, 1)
     box.wait_for_marker("CHAIN_FAILED")
-    wait_until(lambda: len(list((box.state / "dead").glob("*.json"))) == 2, "the box to have given up")
+    wait_until(lambda: len(list((box.state / "dead").glob("*.json"))) == 1, "the box to have given up")
     look(place)
     assert told(server) == [("patrol_trouble", "gpu1/digits")]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from onbox.system.clock import parse_utc
 from tests.box import python, wait_until
 
 if TYPE_CHECKING:
@@ -28,6 +30,36 @@ def test_status_and_marker_tell_how_far_it_is(box: Box) -> None:
     (box.project / "go").touch()
     assert chain.wait(30) == 0
     assert box.marker("train_DONE")["progress"]["current"] == 40
+
+
+def test_status_reads_the_log_at_this_moment(box: Box) -> None:
+    """Its heartbeat, which comes every half minute, has seen nothing yet."""
+    configure(box, STEPS.format(40, HOLD))
+    (box.project / "onbox.toml").write_text(f"[stages.train]\ncmd = {python('import train')!r}\ntimeout = '1h'\n")
+    chain = box.start("chain")
+    log = box.state / "logs" / "train.1.log"
+    wait_until(lambda: log.exists() and b"step 40/" in log.read_bytes(), "step 40 in the log")
+    text = box.onbox("status").stdout
+    assert "train · ~40/5155 (0%)" in text
+    assert re.search("timeout in (?:1h00m|59m)", text)
+    assert max(map(len, text.splitlines())) <= 80
+    (box.project / "go").touch()
+    assert chain.wait(30) == 0
+    assert "train · 40/5155 loss 0.025 · in " in box.onbox("status").stdout
+
+
+def test_a_chain_took_all_the_time_since_it_was_launched(box: Box) -> None:
+    """Also where its runner was killed, and another one saw only the end."""
+    configure(box, f"import os, time\n{HOLD}", f"[stages.next]\ncmd = {python('print(1)')!r}\n")
+    box.start("chain")
+    box.wait_for_event("attempt_started")
+    box.kill_runner()
+    began = box.events("chain_started")[0]["at"]
+    (box.project / "go").touch()
+    box.wait_for_event("chain_done")
+    end = box.events("chain_done")[0]
+    since = (parse_utc(end["ended_at"]) or 0.0) - (parse_utc(began) or 0.0)
+    assert 0 < since - 0.01 <= end["duration_seconds"]
 
 
 def test_a_failed_stage_tells_how_far_it_came(box: Box) -> None:

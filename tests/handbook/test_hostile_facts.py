@@ -102,7 +102,9 @@ def test_a_path_that_cannot_be_shown_offers_no_command(letter: str) -> None:
 def test_commands_quote_every_name(name: str) -> None:
     run = run_facts(4, run=name, box="gpu")
     advice = advise(run)
-    assert name in shlex.split(shlex.split(advice.first)[-1])
+    assert shlex.split(advice.first) == ["patrol", "pull", f"gpu/{name}"]
+    there = advise(run._replace(state="unknown"))
+    assert name in shlex.split(shlex.split(there.first)[-1])
     assert [shlex.split(command) for _, command in advice.asked] == [["patrol", "ack", f"gpu/{name}"]]
 
 

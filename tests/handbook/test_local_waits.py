@@ -7,22 +7,23 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from handbook.local_waits import find_waiters, parse_ps
+from handbook.local_waits import find_waiters, transfers_among
 from onbox.contract.readings import Unseen
+from onbox.local.processes import Running
 from onbox.system.clock import wall
 from tests.box import REPOSITORY, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TABLE = """\
-    1 /sbin/init
-   73 rsync -as --partial ckpt/ gpu1:ckpt/
-   74 sh -c rsync -a x y
-   75 vim rsync.py
-   76 /usr/bin/scp --token=abcdef0123456789 a b
-garbage
-"""
+TABLE = (
+    Running(1, "init", ("/sbin/init",)),
+    Running(2, "kthreadd"),
+    Running(73, "rsync", ("rsync", "-as", "--partial", "ckpt/", "gpu1:ckpt/")),
+    Running(74, "sh", ("sh", "-c", "rsync -a x y")),
+    Running(75, "vim", ("vim", "rsync.py")),
+    Running(76, "scp", ("/usr/bin/scp", "--token=abcdef0123456789", "a", "b")),
+)
 
 
 def waiters(environ: dict[str, str]) -> tuple[str, ...]:
@@ -32,7 +33,7 @@ def waiters(environ: dict[str, str]) -> tuple[str, ...]:
 
 
 def test_transfers_are_found_by_their_program() -> None:
-    found = parse_ps(TABLE)
+    found = transfers_among(TABLE)
     assert [one.pid for one in found] == [73, 76]
     assert "abcdef0123456789" not in found[-1].words
 

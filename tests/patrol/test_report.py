@@ -16,7 +16,7 @@ from patrol.memory.history import Before
 from patrol.report.lines import details, explanation, line
 from patrol.report.machine_formats import Entry, document, nagios
 from patrol.report.textfile import run_samples
-from patrol.snapshot import NOT_ASKED, ResultFile
+from patrol.snapshot import NOT_ASKED, Cells, ResultFile
 from patrol.verdict import Finding, Severity, Verdict, worst_severity
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
@@ -308,3 +308,10 @@ def test_a_dry_run_says_why_no_other_rule_fired() -> None:
     )
     assert any(re.match(r"  healthy +names the verdict", text) for text in told)
     assert any(re.match(r"  disk-pressure +not so", text) for text in told)
+
+
+def test_a_sweep_is_one_line_of_its_cells() -> None:
+    text = "17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2 · eta 3h00m"
+    told = shown(run()._replace(stage="SWEEP", cells=Cells(text, 17, 20)))
+    assert f"gpu1/digits RUNNING {text} · loss 0.41 · mem 71%" in told
+    assert len(told) < 200

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
-from onbox.model.boxes import StopAt
+from onbox.model.boxes import Billing, Price, StopAt
 from patrol.memory.history import Before, BoxBefore
+from patrol.memory.transfers import Home
 from patrol.snapshot import FileCount, Gpu, Identity, KernelFault, Memory, Pressure, RunLook
 from patrol.verdict import Severity
 from tests.patrol.case import Case
@@ -51,6 +52,7 @@ GROUP_KILL = KernelFault(
     "oom", "Memory cgroup out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid")
 )
 BOX_KILL = KernelFault("oom", "Out of memory: Killed process 27576 (python3)", UPTIME - 60, Absent("no Xid"))
+PAID = Billing(Price(2.0, "USD", HOUR), NOW - HOUR, budget=100.0, idle_budget=2.0)
 HUNG = Unseen("late: it took too long on the box")
 BLIP = failure("network_blip", "Connection reset by peer")
 NO_EVIDENCE = "what was not seen is not evidence against the run"
@@ -128,6 +130,11 @@ END_CASES: tuple[Case, ...] = (
     Case("finished after 49% of the expected time", "done", OK, RunState.DONE, "a flag, not a verdict", done(stage_began_age_seconds=4900.0 + 600, expected_seconds=10_000.0), flags=("fast-finish",)),
     Case("finished after 51% of the expected time", "done", OK, RunState.DONE, "the boundary is 50%", done(stage_began_age_seconds=5100.0 + 600, expected_seconds=10_000.0)),
     Case("finished ten times faster than the runs before it", "done", OK, RunState.DONE, "its own history is the expectation", done(), before=before(durations=(("train@r0", 400_000.0),)), flags=("fast-finish",)),
+    Case("finished, and a checkpoint was deleted since", "done", OK, RunState.DONE, "done it is; its results are not there", done(lost=("best.pt of stage train is not there any more",)), flags=("results-missing",)),
+    Case("finished, deleted there, whole and loaded here", "done", OK, RunState.DONE, "what is home needs the box no more", done(lost=("best.pt of stage train is not there any more",), home=Home("r1", "/home/ada/pulled", verified=True))),
+    Case("finished, its files are on a mount that hangs", "done", OK, RunState.DONE, "not seen is not gone", done(lost=HUNG), flags=("results-unseen",)),
+    Case("finished an hour ago on a box with a price", "done", OK, RunState.DONE, "it bills while nobody looks", done(ended_age_seconds=3600.0), box(billing=PAID, runs=(done(ended_age_seconds=3600.0),)), flags=("idle-cost",)),
+    Case("its box has cost its budget, and it runs", "healthy", OK, RunState.RUNNING, "who set a budget wants to know", run(), box(billing=PAID._replace(started_at=NOW - 360_000.0), runs=(run(),)), flags=("budget-spent",)),
     Case("its marker is there, its processes could not be looked for", "could-not-look", UNKNOWN, RunState.UNKNOWN, "success needs two pieces of evidence", done(runner_alive=HUNG, stage_alive=HUNG)),
     Case("ended behind its stopping point", "stopped-at-point", OK, RunState.STOPPED, "who set it did not want more: no alarm, no resume", dead(stop_at=StopAt(step=4000))),
     Case("killed between two ticks: first look", "gone", WARNING, RunState.UNKNOWN, "one look can fall between end and marker", dead()),

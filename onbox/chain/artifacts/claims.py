@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.paths import RunPaths
+from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.model.manifest import folder_of
 from onbox.system.clock import monotonic, pause
@@ -85,8 +85,22 @@ def _live_beside(paths: RunPaths) -> Iterator[RunPaths]:
     state_dir, own = os.path.split(paths.root)
     for entry in sorted(os.scandir(state_dir), key=lambda one: one.name):
         other = RunPaths(entry.path)
-        if entry.name != own and os.path.exists(other.manifest) and is_locked(other.lock):
-            yield other
+        if entry.name != own and os.path.exists(other.manifest):
+            if is_locked(other.lock):
+                yield other
+            yield from _live_cells(other)
+
+
+def _live_cells(sweep: RunPaths) -> Iterator[RunPaths]:
+    """The live chains below a sweep: each of its cells is one."""
+    try:
+        entries = list(os.scandir(f"{sweep.root}/{CELLS_FOLDER}"))
+    except OSError:
+        return  # it is not a sweep
+    for entry in entries:
+        cell = RunPaths(entry.path)
+        if os.path.exists(cell.manifest) and is_locked(cell.lock):
+            yield cell
 
 
 def _claims_at(paths: RunPaths) -> Iterator[Claim]:

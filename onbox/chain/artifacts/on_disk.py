@@ -7,12 +7,14 @@ with this machine's clock: on a network file system the two differ.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.checkpoints.select import HALF, is_half_written, step_of
+from onbox.checkpoints.wholeness import examine
 from onbox.system.process import never
 from onbox.system.time_limit import CalledOff, TooLong, time_limit
 
@@ -104,8 +106,6 @@ def _paths(artifact: Artifact, folder: str) -> Iterator[str]:
     if not artifact.is_glob:
         yield artifact.pattern
         return
-    import glob  # noqa: PLC0415 - 3 ms that only stages with globs need
-
     found = list(islice(glob.iglob(artifact.pattern, root_dir=folder, recursive=True), MATCHES_LIMIT + 1))
     if len(found) > MATCHES_LIMIT:
         raise OSError(errno.E2BIG, f"more than {MATCHES_LIMIT} files and folders match", artifact.pattern)
@@ -203,8 +203,6 @@ def _incomplete(artifact: Artifact, found: list[Found], folder: str, kind: str) 
     """What is known not to be whole, by path, and what shows it."""
     if not found:
         return {}
-    from onbox.checkpoints.wholeness import examine  # noqa: PLC0415 - only where there is something to look at
-
     whys = {one.path: HALF for one in found if artifact.is_glob and is_half_written(one.path)}
     rest = [one.path for one in found if one.path not in whys and one.size_bytes]  # empty: the artifact's own choice
     proofs = {path: examine(os.path.join(folder, path), kind) for path in rest}

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
 from onbox.chain.jobs.job_view import ask
+from onbox.chain.state.folders import keep_out_of_git
 from onbox.contract.events import Event, render_event
 from onbox.contract.readings import Absent, Unseen
 from onbox.runs.jobs import WHOLE, Jobs, KnownJob, record_of_end
 from onbox.system.clock import utc_text, wall
+from onbox.system.files import make_folders, replace_file
 from onbox.system.journal import Journal
 
 if TYPE_CHECKING:
@@ -171,9 +173,6 @@ def job_name(run: str, stage: str, run_id: str, number: int) -> str:
 
 def make_job_folder(paths: RunPaths, files: Mapping[str, str]) -> None:
     """The folder for what belongs to jobs, with what the engine needs in it: text by name."""
-    from onbox.chain.state.folders import keep_out_of_git  # noqa: PLC0415 - only where jobs are submitted
-    from onbox.system.files import make_folders, replace_file  # noqa: PLC0415
-
     make_folders(paths.jobs)
     keep_out_of_git(os.path.dirname(paths.root))
     for name, text in files.items():

@@ -11,13 +11,15 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.collectors.disk import read_disks
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.system.child_query import Asker, Silence
 from onbox.system.files import open_plain
 from onbox.system.self_exec import bare_child_words
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import REMEDIES
-from onbox.triage.evidence import End, classify_end
+from onbox.triage.evidence import End, Evidence, classify_end
+from onbox.triage.rows import UserRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,8 +112,6 @@ def serve() -> None:
 def answer(request: Mapping[str, Any]) -> Cause:
     """What triage says. Raises only for a request that is none."""
     from onbox.triage.classify import classify  # noqa: PLC0415 - in the child only
-    from onbox.triage.evidence import Evidence  # noqa: PLC0415
-    from onbox.triage.rows import UserRow  # noqa: PLC0415
 
     fields = {**request["evidence"], **_room(request["folder"])}
     fields["gates"] = tuple(fields["gates"])
@@ -142,8 +142,6 @@ def answer(request: Mapping[str, Any]) -> Cause:
 
 def _room(folder: str) -> dict[str, int | None]:
     """Free bytes and inodes where the stage works; nothing is claimed of what could not be looked at."""
-    from onbox.collectors.disk import read_disks  # noqa: PLC0415 - in the child only
-
     disks = read_disks([folder], look_remote=lambda _: Unseen("not asked"))
     room = disks if isinstance(disks, Absent | Unseen) else disks[0].room
     if isinstance(room, Absent | Unseen):

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.progress import NOTHING, render_progress
+from onbox.logs.cursor import look_on
+from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor
     from onbox.logs.progress import ProgressReader, ProgressSettings
+    from onbox.model.pace import Reading
 
 LOOK_SECONDS = 5.0
 TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
@@ -27,10 +32,21 @@ class ProgressWatch:
         self._cursor: Cursor | None = None
         self._reader: ProgressReader | None = None
         self._gave_up = False
+        self._began: float | None = None
+        self._readings: tuple[Reading, ...] = ()
+        self._pace_told: float | None = None
 
-    def begin(self, path: str) -> None:
-        """The log of the attempt that runs from now on."""
+    def begin(self, path: str, *, age_seconds: float | None = None) -> None:
+        """The log of the attempt that runs, or ran. age_seconds: since it began; None: not known."""
         self._path, self._cursor, self._reader, self._gave_up = path, None, None, False
+        self._began = None if age_seconds is None else monotonic() - age_seconds
+        self._readings, self._pace_told = (), None
+
+    def recall(self, at: float, current: float, pace: float | None) -> None:
+        """What somebody else read of this log, at a time of `monotonic`; their pace is taken over."""
+        from onbox.model.pace import Reading  # noqa: PLC0415 - as in `_told`
+
+        self._readings, self._pace_told = (Reading(at, current),), pace
 
     @property
     def has_looked(self) -> bool:
@@ -41,22 +57,23 @@ class ProgressWatch:
         """What the log has told of a run at a tracker, as of the last look."""
         return {} if self._reader is None else self._reader.links()
 
-    def look(self) -> dict[str, Any] | None:
-        """How far it is now, for status and marker; None where the log shows nothing of it or cannot be read."""
+    def look(self, *, moves: bool = True) -> dict[str, Any] | None:
+        """How far it is now, for status and marker; None where the log shows nothing of it or cannot be read.
+
+        moves: False once it has ended: then no time is left.
+        """
         if self._gave_up:
             return dict(TOO_LONG)
         try:
             with time_limit(LOOK_SECONDS):
-                return self._look()
+                return self._look(moves=moves)
         except TooLong:
             if not self._settings.get("regex"):
                 return dict(TOO_MUCH)  # the next look goes on behind it
             self._gave_up = True
             return dict(TOO_LONG)
 
-    def _look(self) -> dict[str, Any] | None:
-        from onbox.contract.progress import NOTHING, render_progress  # noqa: PLC0415 - loaded with the first look
-        from onbox.logs.cursor import look_on  # noqa: PLC0415
+    def _look(self, *, moves: bool) -> dict[str, Any] | None:
         from onbox.logs.progress import ProgressReader  # noqa: PLC0415
 
         try:
@@ -73,12 +90,24 @@ class ProgressWatch:
             if torn:
                 self._reader.leap()
             self._reader.feed(piece[piece.find(b"\n") + 1 :] if torn else piece)
-        progress = self._reader.result()
+        return self._told(self._reader.result(), moves=moves)
+
+    def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:
+        from onbox.model.pace import Reading, pace_of, with_eta, with_reading  # noqa: PLC0415
+
+        now = monotonic()
+        if progress.current is not None:
+            self._readings = with_reading(self._readings, Reading(now, progress.current))
+            self._pace_told = self._pace_told if len(self._readings) > 1 else None  # of another counter
+        pace = self._pace_told or pace_of(self._readings)
+        age = None if self._began is None else now - self._began
+        progress = with_eta(progress, pace, moves=moves, attempt_seconds=age)
         text = render_progress(progress)
-        known = {key: value for key, value in progress._asdict().items() if value not in (None, False)}
+        known = {key: value for key, value in progress._asdict().items() if value is not None and value is not False}
         if text == NOTHING and not known.keys() - {"rule"}:
             return None
-        return {"text": text, **known}
+        told = {"text": text, "at": utc_text(wall()), **known}
+        return told if pace is None else {**told, "steps_per_second": round(pace, 6)}
 
     def _reading_settings(self) -> ProgressSettings:
         from onbox.logs.progress import ProgressSettings  # noqa: PLC0415 - loaded with the first look

@@ -9,6 +9,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.observe.sample_file import SampleFile, read_samples
+from onbox.collectors.oom import KillWatch, count_kills
+from onbox.collectors.sample import sample_of
+from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.contract.readings import Absent, Unseen, observed, plain
 from onbox.contract.samples import Peaks, peaks_of
 
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
     from onbox.collectors.disk import Room
     from onbox.collectors.gpu import GpuReading
     from onbox.collectors.gpu_watch import GpuWatch
-    from onbox.collectors.oom import KillWatch
     from onbox.collectors.remote_disk import RemoteDisks
     from onbox.collectors.snapshot import Groups, Snapshot
     from onbox.contract.paths import RunPaths
@@ -47,22 +49,16 @@ class Sampler:
 
     def baseline(self) -> dict[str, int] | None:
         """The OOM counters now, for the start record of an attempt. None: they cannot be read here."""
-        from onbox.collectors.oom import count_kills  # noqa: PLC0415 - loaded with the first stage
-
         memory = self._own_groups().memory
         return None if isinstance(memory, Absent | Unseen) else count_kills(memory)
 
     def _own_groups(self) -> Groups:
-        from onbox.collectors.snapshot import find_groups  # noqa: PLC0415 - loaded with the first stage
-
         if self._groups is None:
             self._groups = find_groups()
         return self._groups
 
     def begin(self, stage: Stage, folder: str, attempt: int, baseline: Mapping[str, int] | None) -> None:
         """An attempt runs from now on. baseline: of its start record."""
-        from onbox.collectors.oom import KillWatch  # noqa: PLC0415 - loaded with the first stage
-
         self._about = {"stage": stage.name, "attempt": attempt}
         self._stage, self._folder, self._touched = stage, folder, None
         self._peaks = Peaks()
@@ -96,9 +92,6 @@ class Sampler:
 
     def take(self, leader: Identity | None) -> Sample:
         """A sample of now, kept in samples.jsonl. leader: the stage's keeper; None: it is not known."""
-        from onbox.collectors.sample import sample_of  # noqa: PLC0415 - loaded with the first sample
-        from onbox.collectors.snapshot import take_snapshot  # noqa: PLC0415
-
         if self._touched is None:
             self._touched = () if self._stage is None else touched_paths(self.paths.root, self._stage, self._folder)
         snapshot = take_snapshot(self._own_groups(), self._touched, leader, look_remote=self._look_at_remote)

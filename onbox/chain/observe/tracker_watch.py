@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.collectors.mounts import locate, read_mounts
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
+from onbox.model.tracker import identity_from_record, intent_from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +88,6 @@ class TrackerWatch:
             self._record(found, log_id)
 
     def _record(self, found: TrackerIdentity, log_id: str | None) -> None:
-        from onbox.model.tracker import identity_from_record, intent_from_dict  # noqa: PLC0415 - as above
         from onbox.trackers.identity import Case, find_drift, known_before  # noqa: PLC0415
 
         earlier = [one for record in self._recorded if (one := identity_from_record(record)) is not None]
@@ -119,8 +120,6 @@ def _seen(attempt: Attempt, links: Mapping[str, Any], folder: str | None) -> tup
 
 def _places(attempt: Attempt) -> tuple[str, ...]:
     """Where W&B may keep its runs, as far as the runner can look there: a network mount could hang it."""
-    from onbox.collectors.mounts import locate, read_mounts  # noqa: PLC0415 - not for a stage that is over in no time
-
     mounts = observed(read_mounts()) or []
     base = os.path.normpath(os.path.join(attempt.folder, attempt.wandb_dir or ""))
     ways = (os.path.join(base, name) for name in ("wandb", ".wandb"))

@@ -11,6 +11,7 @@ from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.success_gate import Ended, signal_of
 from onbox.chain.observe.liveness import is_active, read_signs
 from onbox.chain.state.slots import read_slot
+from onbox.chain.state.stop_request import read_request
 from onbox.contract.events import Event
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
@@ -268,7 +269,5 @@ class _Watch:
 
 def requested_grace(ctx: Context, default_seconds: float) -> float:
     """The grace that whoever asked to stop wants (`onbox stop --now` writes 0)."""
-    from onbox.chain.state.stop_request import read_request  # noqa: PLC0415 - only when somebody asked
-
     request = read_request(ctx.paths.stop_request)
     return default_seconds if request is None else request.grace_seconds

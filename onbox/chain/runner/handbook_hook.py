@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGE = "HANDBOOK.md"
 SPACING_SECONDS = 10.0
-_CALL = "import os; os.nice(10); from handbook.cli import main; sys.exit(main(sys.argv[1:]))"
+_CALL = "import os; os.nice(10); from handbook.renewal import main; sys.exit(main(sys.argv[1:]))"
 
 
 class Renewal:
@@ -43,7 +43,7 @@ class Renewal:
         self._reap()
         if not self._due or (monotonic() < self._next_at and not at_once) or not self._exists():
             return
-        words = child_words(_CALL, "build", "--here", "--folder", self._project)
+        words = child_words(_CALL, "here", "", self._project)
         with suppress(OSError):
             self._pid = start_detached(words, dict(self._environ), Files(output=os.devnull))
             self._due, self._next_at = False, monotonic() + SPACING_SECONDS

@@ -33,7 +33,7 @@ from onbox.contract.notify_targets import notify_from_dict
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
-from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.process import Identity, boot_id, look_up
@@ -99,7 +99,7 @@ class Runner:
         self.me = entry.identity if entry else Identity(os.getpid(), 0)
         environ = dict(os.environ)
         job = environ.pop(JOB_VARIABLE, None)
-        self.courier = _courier(paths, head, environ)
+        self.courier = courier_of(paths, head, environ)
         recorder = Recorder(
             paths,
             Journal(paths.journal),
@@ -205,6 +205,7 @@ class Runner:
             remove_file(path)
         os.close(reserve_slot(paths, head.run_id, CHAIN, launch))
         record = {
+            "at": utc_text(wall()),
             "event": Event.CHAIN_STARTED,
             "launch": launch,
             "run_id": head.run_id,
@@ -245,7 +246,7 @@ class Runner:
             "fingerprint": head.chain_fingerprint,
             "stages": head.stage_count,
             "ended_at": utc_text(wall()),
-            "duration_seconds": round(duration_seconds, 3),
+            "duration_seconds": round(self._seconds_since_launch(duration_seconds), 3),
             "exit_code": int(end.exit),
         }
         if end.event != Event.CHAIN_DONE:
@@ -263,6 +264,11 @@ class Runner:
         self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
         remove_file(paths.stop_request)
 
+    def _seconds_since_launch(self, own_seconds: float) -> float:
+        """Since the chain was first launched: a runner that took over has seen only the rest of it."""
+        began = parse_utc(self.history.facts.began_at or "")
+        return own_seconds if began is None else max(own_seconds, wall() - began)
+
 
 def _changes(head: RunHead, launch: int) -> dict[str, Any]:
     """What this launch changed; nothing where a keeper starts the same launch's runner anew."""
@@ -271,7 +277,7 @@ def _changes(head: RunHead, launch: int) -> dict[str, Any]:
     return {"changed": changed.get("differences")} if isinstance(changed, dict) and of_this else {}
 
 
-def _courier(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
+def courier_of(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:
     """Who tells people; None when nobody is to be told."""
     if not notify_from_dict(head.data.get("notify")).targets:
         return None

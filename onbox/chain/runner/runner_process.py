@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import runner_environment
 from onbox.chain.state.lock_owner import write_holder
+from onbox.chain.state.replay import replay
+from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
+from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten, remove_file
+from onbox.system.journal import read_lines
 from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, close_others, high, start_orphan
 from onbox.system.self_exec import bare_child_words
@@ -69,11 +73,6 @@ def serve() -> int:
 
 def take_over() -> int:
     """A keeper found its runner dead: start a new one, if nobody else did and the chain has not been ended."""
-    from onbox.chain.state.replay import replay  # noqa: PLC0415
-    from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
-    from onbox.contract.events import parse_events  # noqa: PLC0415
-    from onbox.system.journal import read_lines  # noqa: PLC0415
-
     paths = RunPaths(sys.argv[2])
     if not os.path.exists(paths.journal):
         return Exit.STOPPED  # the run's state was removed: nothing is made anew in its place
@@ -107,17 +106,19 @@ def run_chain(
     bell_fd: int | None = None,
     listen: Callable[[Record], None] | None = None,
     only: str | None = None,
+    words: tuple[str, ...] | None = None,
 ) -> int:
     """Run the chain in this process and turn what goes wrong into a line in runner.log and an exit code.
 
-    only: bring this one stage to its end, as a job of its own; None: all.
+    only: bring this one stage to its end, as a job of its own; None: all. words: with which a keeper has the chain
+    continued after its runner died; None: the usual ones.
     """
     from onbox.chain.runner.runner import (  # noqa: PLC0415 - after the process has its name: it is most of the start
         Runner,
     )
 
     try:
-        words = resume_words(paths.root, only)
+        words = words or resume_words(paths.root, only)
         runner = Runner(paths, words, listen=listen, bell_fd=bell_fd, only=only)
         remove_file(paths.stop_request)  # an old one; whoever reads the holder from here on may leave a new one
         write_holder(lock_fd, runner.holder())

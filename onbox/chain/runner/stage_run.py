@@ -32,6 +32,7 @@ from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.process import end_tree
 from onbox.system.time_limit import TooLong
+from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from onbox.chain.observe.post_mortem import Cause
@@ -208,7 +209,9 @@ class StageRun:
     def _begin_sampling(self) -> None:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
-        self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
+        began = parse_utc(str((self.known.started or {}).get("at", "")))
+        age = None if began is None else max(0.0, wall() - began)
+        self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
         self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
@@ -283,8 +286,6 @@ class StageRun:
 
     def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
         """Retry if class and budget allow, else FAILED."""
-        from onbox.triage.classes import may_repeat  # noqa: PLC0415 - only after a failure
-
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
         cause = blame_changed_script(cause, findings)
         self.failure_class = cause.failure_class

@@ -9,6 +9,7 @@ from onbox.chain.artifacts.presence import find_results, lost_results
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_evidence import look_at_stage
+from onbox.chain.state.stage_records import about_files
 from onbox.contract.events import Event, render_event
 from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
@@ -215,6 +216,4 @@ def _what_is_there(place: Place, stage: Stage) -> dict[str, Any]:
     """The results as they are now: that is what was accepted."""
     if place.project is None or not stage.artifacts:
         return {}
-    from onbox.chain.state.stage_records import about_files  # noqa: PLC0415 - only then
-
     return about_files(find_results(stage, folder_of(place.project, stage)))

@@ -61,14 +61,15 @@ class Recorder:
         self._journal.append(b"".join(map(render_event, stamped)), sync=sync)
         self._untold += stamped
         if sync:
-            self._announce()
+            self.announce()
 
     def settle(self) -> None:
         """Make what `note(sync=False)` wrote durable and announce it. Raises StateNotWritten."""
         self._journal.sync()
-        self._announce()
+        self.announce()
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
+        """Tell what was noted and not told yet. Before it is durable only where the journal is not the only proof."""
         told, self._untold = self._untold, []
         if self._courier is not None:
             self._courier.enqueue(told)

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.command.command_files import scripts_of
+from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import commit_text
 from onbox.contract.events import Event
 from onbox.contract.markers import Marker
@@ -100,8 +101,6 @@ def find_code_changes(
     place: Place, stages: Sequence[FrozenStage], history: History, git_now: Mapping[str, Any], redo: Collection[str]
 ) -> Iterator[CodeChange]:
     """Of every stage that would be skipped or resumed with other code than it ran with. redo: stages that run anew."""
-    from onbox.chain.state.slots import read_marker  # noqa: PLC0415 - not for the runner
-
     if place.project is None:
         return
     before = frozen_git(place.paths.manifest)

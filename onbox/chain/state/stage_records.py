@@ -59,7 +59,7 @@ class StageLedger:
         """
         number = self.known.attempts
         if ended is None:
-            progress = self.ctx.progress.look() or {}
+            progress = self.ctx.progress.look(moves=False) or {}
             self.note(self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason, progress=progress))
             return
         self.note(self._ended(number, ended), self.about(Event.STAGE_INTERRUPTED, attempt=number, reason=reason))
@@ -87,7 +87,7 @@ class StageLedger:
         number = self.known.attempts
         data = self._marker(number, ended)
         if self.ctx.progress.has_looked:
-            data["progress"] = self.ctx.progress.look()
+            data["progress"] = progress_of_success(self.ctx.progress.look(moves=False))
         data |= about_success(verdict)
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
@@ -106,7 +106,7 @@ class StageLedger:
         }
         if ended.cause != "not_started":  # else a log there may be is of an earlier attempt
             data |= {
-                "progress": self.ctx.progress.look(),
+                "progress": self.ctx.progress.look(moves=False),
                 "log": self.ctx.paths.log(self.stage.name, number),
                 "last_line": self._last_line(number),
             }
@@ -168,6 +168,15 @@ class StageLedger:
             "resources": {} if ended.cause == "not_started" else self.ctx.sampler.finish(ended),
             **({"tracker": self.ctx.tracker.link} if self.ctx.tracker.link else {}),
         }
+
+
+def progress_of_success(progress: dict[str, Any] | None) -> dict[str, Any] | None:
+    """How far a stage came that is done. An attempt that was resumed with nothing left to do shows its counter at the
+    beginning: that is not how far the stage is.
+    """
+    if progress is None or progress.get("current") != 0 or not progress.get("exact_max"):
+        return progress
+    return {key: value for key, value in progress.items() if key not in ("text", "current", "exact_max")}
 
 
 def shown_command(cmd: str | Sequence[str]) -> str | list[str]:

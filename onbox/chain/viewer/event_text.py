@@ -148,8 +148,9 @@ def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
     if status.get("elapsed"):
         parts.append(str(status["elapsed"]))
     parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
-    if isinstance(status.get("progress"), dict):
-        parts.append(str(status["progress"].get("text")))
+    progress = status.get("progress")
+    if isinstance(progress, dict) and progress.get("text"):
+        parts.append(str(progress["text"]))
     if status.get("last_line"):
         parts.append(str(status["last_line"]))
     text = safe_line(" · ".join(parts))

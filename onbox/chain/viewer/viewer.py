@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.replay import replay
 from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
@@ -33,6 +34,7 @@ from onbox.system.process import Identity, has_open, is_alive, open_pidfd
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from onbox.chain.observe.progress_now import ProgressNow
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
 
@@ -92,6 +94,7 @@ class Viewer:
         self.end: Record | None = None
         self.last_words = b""
         self.asked_to_stop = 0
+        self._progress: ProgressNow | None = None
 
     def watch(self, begin: Callable[[], None] = _nothing) -> int:
         """To the runner's end, or until the person at the terminal has seen enough: the exit code. begin: called once
@@ -195,8 +198,17 @@ class Viewer:
         log = look_at_log(str(status["log"])) if status.get("log") else None
         if log is not None:
             status["last_line"] = log.last_line
+            status["progress"] = self._progress_now().look(str(status["log"]), status, moves=True)
         width = _terminal_width()
         self._print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width))
+
+    def _progress_now(self) -> ProgressNow:
+        if self._progress is None:
+            from onbox.chain.observe.progress_now import ProgressNow  # noqa: PLC0415 - only where a person watches
+
+            head = read_head(self.paths)
+            self._progress = ProgressNow((head.data.get("progress") if head is not None else None) or {})
+        return self._progress
 
     def _print(self, text: str) -> None:
         """Tell it. When nobody can hear it (`| head`, a full disk) go on silently: the result still counts."""
@@ -311,7 +323,5 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
 
 def configured_grace(paths: RunPaths) -> float:
     """The grace of the frozen definition."""
-    from onbox.chain.state.frozen_run import read_head  # noqa: PLC0415 - launch imports nothing of this module
-
     head = read_head(paths)
     return head.settings.grace_seconds if head is not None else 30.0

@@ -6,9 +6,12 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.launch import differences_from_frozen
+from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.launch_check import LaunchCheck, will_appear
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.notify.targets import NotSet, frozen_targets, resolve_target
 from onbox.system.process import Identity, look_up
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ def say(args: Options, data: dict[str, Any], text: str) -> None:
 
 def teller(args: Options) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
-    from onbox.chain.viewer.event_text import narrate  # noqa: PLC0415 - loaded while the first stage starts
+    from onbox.sweep.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
 
     return json.dumps if args.json else narrate
 
@@ -99,8 +102,6 @@ def _not_to_be_told(definition: Definition) -> list[str]:
     """Targets whose URL or secret is not to be found in this shell, which is the runner's, too: better known now."""
     if not definition.head.get("notify"):
         return []
-    from onbox.notify.targets import NotSet, frozen_targets, resolve_target  # noqa: PLC0415 - only where somebody is told
-
     found = []
     for name, target in frozen_targets(definition.head).items():
         try:
@@ -146,9 +147,6 @@ def _attached(holder: Holder) -> tuple[dict[str, Any], str]:
 
 def _what_differs(definition: Definition) -> str:
     """From what runs there, as lines; "" where that cannot be compared."""
-    from onbox.chain.launch import differences_from_frozen  # noqa: PLC0415 - only then
-    from onbox.commands.launch.conflicts import difference_lines  # noqa: PLC0415 - only then
-
     lines = difference_lines(differences_from_frozen(definition))
     lines = [*lines[:SHOWN_DIFFERENCES], "  …"] if len(lines) > SHOWN_DIFFERENCES else lines
     return "".join(f"\n{line}" for line in lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from onbox.backends.table import stages_of
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.runner.runner import TIME_IS_OVER
 from onbox.chain.runner.runner_process import run_chain
@@ -18,6 +19,7 @@ from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.engines import PER_STAGE
 from onbox.system.clock import monotonic, pause
+from onbox.system.command import Finished, run_command
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
@@ -73,9 +75,6 @@ def _requeue(paths: RunPaths, only: str) -> None:
     """Back into the queue, where the time limit alone ended the stage and the user wants it so: the same job goes on,
     and what depends on it goes on waiting.
     """
-    from onbox.backends.table import stages_of  # noqa: PLC0415 - only after an interruption
-    from onbox.system.command import Finished, run_command  # noqa: PLC0415
-
     end = replay(parse_events(read_lines(paths.journal))).last_end or {}
     engine, _, job_id = os.environ.get(JOB_VARIABLE, "").partition(":")
     stage = next(frozen.stage for frozen in read_stages(paths) if frozen.stage.name == only)

@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import Claimed
+from onbox.chain.command.code_identity import freeze_git
+from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
 from onbox.chain.runner.runner_process import run_chain
@@ -15,6 +17,7 @@ from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
+from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
 from onbox.commands.launch.follow import attach, follow_launch, say, size_of, teller
 from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import removed_under_it
@@ -96,8 +99,6 @@ def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conf
             f"run {other.run} is alive and its stage {other.stage} writes {other.path}, too: stage {own.stage} would "
             f"earn its DONE by that file\n  let it end, or: onbox stop {other.run}; or give the stage its own path",
         )
-    from onbox.commands.launch.conflicts import describe_conflicts  # noqa: PLC0415 - only then
-
     live = any(conflict.action.name == "REFUSE_LIVE" for conflict in refusal.found)
     return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal))
 
@@ -143,8 +144,6 @@ def _announcer(args: Options) -> Any:
     """Tells what differs from the launch before, ahead of the start."""
 
     def announce(differences: tuple[Difference, ...]) -> None:
-        from onbox.commands.launch.conflicts import difference_lines  # noqa: PLC0415 - only then
-
         text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
         say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
 
@@ -153,10 +152,6 @@ def _announcer(args: Options) -> Any:
 
 def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
     """A typing error in the last stage's command is better known before the first one has run for hours."""
-    from onbox.chain.command.command_files import (  # noqa: PLC0415 - after the lock: others wait for it no longer
-        what_is_missing,
-    )
-
     done = set(os.listdir(definition.paths.markers))
     later = [stage for stage, _ in definition.stages[1:] if f"{stage.name}_DONE" not in done][:LOOKED_AHEAD]
     project = str(definition.head["project"])
@@ -167,8 +162,6 @@ def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
 
 
 def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
-    from onbox.chain.command.code_identity import freeze_git  # noqa: PLC0415 - only inline is it before the start
-
     prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
     return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)))

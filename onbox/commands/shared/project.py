@@ -13,7 +13,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
-from onbox.project import Project, add_config_option, find_config, load_project, read_toml
+from onbox.project import Project, find_config, load_project, read_toml
 from onbox.system.process import find_tree
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Project",
-    "add_config_option",
     "existing_run",
     "find_config",
     "load_project",

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.presence import lost_results
+from onbox.chain.observe.progress_now import ProgressNow
 from onbox.chain.run_status import RunView, StageView, log_look
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
@@ -18,9 +19,11 @@ from onbox.contract.states import RunState, StageState
 from onbox.model.manifest import folder_of
 from onbox.model.tracker import identity_from_record
 from onbox.model.units import format_duration
+from onbox.notify.queue.queue_status import summary, survey
 from onbox.outside import safe_line
+from onbox.runs.journal import result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
-from onbox.system.clock import parse_utc, wall
+from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
@@ -39,8 +42,12 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     head = view.head
     reason = (view.end or {}).get("reason") or None
     missing = _missing_results(paths, view)
+    log = log_look(paths, view)
+    now = ProgressNow(head.data.get("progress") or {})
+    progress = _progress_now(now, view, log)
     data = {
         "schema": 1,
+        "at": utc_text(wall()),
         "run": head.run,
         "run_id": head.run_id,
         "state": view.state.value,
@@ -53,14 +60,15 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "waiting_for": view.status.get("waiting_for") if view.runner_alive else None,
         "heartbeat_age_seconds": view.heartbeat_age_seconds,
         "heartbeat_late": is_late(view),
-        "stages": [_stage_data(stage, view) for stage in view.stages],
+        **_times(view),
+        "stages": _stages_data(paths, view),
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
-        "log": log_look(paths, view),
+        "log": log,
         "failure": _failure(paths, view),
         "warnings": [*_warnings(view), *missing],
         "repeated": _repeated(view),
-        "progress": view.status.get("progress") if view.runner_alive else None,
-        "tracker_runs": [_tracker_data(record) for record in view.tracker_runs],
+        "progress": progress,
+        "tracker_runs": [_tracker_data(record, view) for record in view.tracker_runs],
         "resources": view.status.get("resources") if view.runner_alive else None,
         "markers": paths.markers,
         "state_dir": paths.root,
@@ -72,6 +80,25 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         **({} if found is None else _engine_data(paths, view, found)),
     }
     return {**data, **_step_data(_step(view, data["failure"], found, missing), head.run)}
+
+
+def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """As the log of the stage at work tells it at this moment; of a run that is done its stages tell it."""
+    if log is None or view.current is None or view.state is RunState.PENDING:
+        return None
+    of_this = view.status if view.status.get("stage") == view.current else {}
+    return now.look(str(log["path"]), of_this, moves=view.stage_alive is not None)
+
+
+def _times(view: RunView) -> dict[str, Any]:
+    """Since when it runs, or how long it ran, all launches together."""
+    began, ended = parse_utc(view.began_at or ""), parse_utc(str((view.end or {}).get("ended_at") or ""))
+    until = ended if ended is not None else wall()
+    return {
+        "began_at": view.began_at,
+        "elapsed_seconds": None if began is None else round(max(0.0, until - began), 1),
+        "launches": view.launches,
+    }
 
 
 def _engine_data(paths: RunPaths, view: RunView, found: JobView) -> dict[str, Any]:
@@ -89,8 +116,6 @@ def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
     """Counts, per target and in all; {} when nobody is told of this run."""
     if not view.head.data.get("notify") and not os.path.isdir(paths.outbox):
         return {}
-    from onbox.notify.queue.queue_status import summary, survey  # noqa: PLC0415 - only where there is somebody to tell
-
     seen = survey(paths)
     trouble = view.status.get("notify_trouble") if view.runner_alive else None
     told = " · ".join(filter(None, (trouble, summary(seen))))
@@ -99,6 +124,7 @@ def _notifications(paths: RunPaths, view: RunView) -> dict[str, Any]:
 
 FAILURE_KEYS = (
     "failure_class",
+    "rule",
     "confidence",
     "proof",
     "proof_line_number",
@@ -134,12 +160,16 @@ def _repeated(view: RunView) -> dict[str, Any] | None:
     return {"times": view.repeated.times, "step": view.repeated.step, "says": str(view.repeated)}
 
 
-def _tracker_data(record: Mapping[str, Any]) -> dict[str, Any]:
-    """One run at a tracker: its identity and how it differs from the one that is meant. Texts of the journal."""
+def _tracker_data(record: Mapping[str, Any], view: RunView) -> dict[str, Any]:
+    """One run at a tracker: its identity, how it differs from the one that is meant, and whether the stage's newest
+    attempt announced it. Texts of the journal.
+    """
     identity = identity_from_record(record)
     fields = {} if identity is None else identity._asdict()
     drift = record.get("drift")
     safe = {key: safe_line(value) if isinstance(value, str) else value for key, value in fields.items()}
+    newest = next((stage.attempts for stage in view.stages if stage.name == fields.get("stage")), None)
+    safe["of_newest_attempt"] = None in (newest, fields.get("attempt")) or newest == fields.get("attempt")
     return {**safe, "drift": [safe_line(text) for text in drift] if isinstance(drift, list) else []}
 
 
@@ -166,14 +196,27 @@ def state_word(stage: StageView, view: RunView) -> str:
     return (StageState.STALLED if stalls else stage.state).value
 
 
-def _stage_data(stage: StageView, view: RunView) -> dict[str, Any]:
+def _stages_data(paths: RunPaths, view: RunView) -> list[dict[str, Any]]:
+    limits: dict[str, float | None] = {}
+    with suppress(OSError, ValueError):
+        limits = {one.stage.name: one.stage.timeout_seconds for one in read_stages(paths)}
+    return [_stage_data(stage, view, limits.get(stage.name)) for stage in view.stages]
+
+
+def _stage_data(stage: StageView, view: RunView, timeout_seconds: float | None) -> dict[str, Any]:
     marker = stage.marker or {}
+    began = parse_utc(stage.began_at or "") if stage.state is StageState.RUNNING else None
+    elapsed = None if began is None else round(max(0.0, wall() - began), 1)
+    left = None if elapsed is None or timeout_seconds is None else max(0.0, timeout_seconds - elapsed)
     return {
         "name": stage.name,
         "state": state_word(stage, view),
         "attempts": stage.attempts,
         "duration_seconds": marker.get("duration_seconds"),
         "ended_at": marker.get("ended_at"),
+        "elapsed_seconds": elapsed,
+        "timeout_left_seconds": left,
+        "result": None if stage.marker is None else result_of(marker)._asdict(),
         "artifact_count": marker.get("artifact_count"),
         "note": stage.note or None,
     }

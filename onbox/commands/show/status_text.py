@@ -1,112 +1,176 @@
-"""What `onbox status` tells of a run, as lines for people. Pure but for the clock."""
+"""What `onbox status` tells of a run, as lines for people. Pure but for the clock.
+
+By default what matters, in 80 columns; `wide`: all of it, each on one line of whatever length.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.show.status_data import is_late, state_word
-from onbox.contract.states import StageState
+from onbox.commands.show.status_data import is_late
+from onbox.contract.states import RunState, StageState
+from onbox.model.screen import WIDTH, clip, joined, labelled, whole
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
+from onbox.runs.journal import StageResult, result_words
 from onbox.system.clock import parse_utc, wall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.chain.run_status import RunView, StageView
+    from onbox.chain.run_status import RunView
 
 SHOWN_STAGES = 30
 SHOWN_TRACKERS = 3
+TRACEBACK_LINES = 5
 LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
+# Rules that rest on how it ended: the log's last line stands beside them and proves nothing.
+NO_PROOF = frozenset(
+    ("unproven", "killed", "exit-0-but-refused", "loss-not-finite", "timed-out", "stalled", "usage", "temporary")
+)
 
 
-def _failure_lines(failure: Mapping[str, Any]) -> list[str]:
-    """Class, proof and remedy, each as far as they are known."""
-    place = "".join(f" · {failure[key]}" for key in ("where",) if key in failure)
-    lines = [f"  class    {failure.get('failure_class')} (confidence {failure.get('confidence', '?')}){place}"]
+def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) -> str:
+    """The status as a person reads it. data: of `status_data.as_data`, for this view."""
+    lines = [_head(data, wide=wide)]
+    for label, text, most in _said(data):
+        lines += labelled(label, text, width=None if wide else WIDTH, lines=most)
+    lines += _traceback((data["failure"] or {}).get("traceback"), wide=wide)
+    stages = _shown(data["stages"])
+    lines += [_fit(_stage_line(stage, data), wide=wide) for stage in stages]
+    for label, text in _around(view, data, wide=wide):
+        lines += labelled(label, text, width=None if wide else WIDTH, lines=2)
+    lines += _log_lines(data, wide=wide)
+    return "\n".join([*lines, *_next_lines(data, wide=wide)])
+
+
+def _fit(line: str, *, wide: bool) -> str:
+    return line if wide else clip(line, WIDTH)
+
+
+def _head(data: Mapping[str, Any], *, wide: bool) -> str:
+    done, total = data["stages_done"], len(data["stages"])
+    took = data.get("elapsed_seconds")
+    over = data["state"] not in (RunState.RUNNING.value, RunState.STALLED.value, RunState.DEGRADED.value)
+    parts = [
+        f"run {data['run']} ({data['run_id']}): {data['state'].upper()}",
+        f"{done}/{total} stages done",
+        "" if took is None else f"{'in' if over else 'for'} {format_duration(took)}",
+        f"launch {data['launches']}" if (data.get("launches") or 0) > 1 else "",
+    ]
+    if not wide and len(joined(parts, 1 << 16)) > WIDTH:
+        parts[0] = f"run {data['run']}: {data['state'].upper()}"
+    return " · ".join(filter(None, parts)) if wide else joined(parts)
+
+
+def _said(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """What is wrong: label, text and how many lines it may take, the most important first."""
+    failure, said = data["failure"] or {}, []
+    if data["reason"]:
+        said.append(("reason", str(data["reason"]), 3))
+    if failure:
+        place = f" at {failure['where']}" if "where" in failure else ""
+        sure = failure.get("confidence", "?")
+        said.append(("class", f"{failure.get('failure_class')} (confidence {sure}){place}", 2))
     if "proof" in failure:
         number = failure.get("proof_line_number")
-        lines.append(f"  proof    {'' if number is None else f'line {number}: '}{failure['proof']}")
-    trace = failure.get("traceback")
-    lines += [f"           {line}" for line in trace] if isinstance(trace, list) else []
-    if isinstance(failure.get("progress"), dict):
-        lines.append(f"  progress {failure['progress'].get('text')}")
-    lines.append(f"  remedy   {failure.get('remedy')}")
+        proves = failure.get("rule") not in NO_PROOF
+        where = "" if number is None else f"line {number}: "
+        said.append(("proof" if proves else "last", f"{where}{failure['proof']}", 2))
+    if failure.get("remedy"):
+        said.append(("remedy", str(failure["remedy"]), 3))
     if "triage_trouble" in failure:
-        lines.append(f"  triage   {failure['triage_trouble']}")
-    return [safe_line(line) for line in lines]
+        said.append(("triage", str(failure["triage_trouble"]), 2))
+    said += [("WARNING", str(text), 2) for text in data["warnings"][:SHOWN_STAGES]]
+    if data["repeated"]:
+        said.append(("again", f"{data['repeated']['says']}: change something before you resume it", 2))
+    return [(label, safe_line(text), most) for label, text, most in said]
 
 
-def _tracker_lines(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The newest run at a tracker of each stage, and its drift."""
+def _traceback(lines: object, *, wide: bool) -> list[str]:
+    """Its innermost frames: they are nearest to the cause. The class has named file and line already."""
+    told = [safe_line(line) for line in lines] if isinstance(lines, list) else []
+    shown = told if wide else told[-TRACEBACK_LINES:]
+    return [_fit(f"           {line}", wide=wide) for line in shown]
+
+
+def _around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[str, str]]:
+    """What stands beside the stages: only what is not as it should be, and what moves."""
+    said: list[tuple[str, str]] = [("job", str(line)) for line in data.get("job_lines", ())]
+    usual = view.runner_alive and not is_late(view) and not wide
+    if not usual and (view.runner_alive or not data.get("jobs")) and (wide or not view.end):
+        said.append(("runner", _runner_text(view)))
+    if data["waiting_for"]:
+        said.append(("waiting", str(data["waiting_for"])))
+    said += _tracker_lines(data["tracker_runs"])
+    if data["resources"]:
+        said.append(("box", resource_text(data["resources"], every=wide)))
+    if wide:
+        said.append(("markers", str(data["markers"])))
+    if data["notifications"].get("summary"):
+        said.append(("notify", str(data["notifications"]["summary"])))
+    if view.unreadable_lines:
+        said.append(("journal", f"{view.unreadable_lines} damaged lines were passed over"))
+    return said
+
+
+def _log_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
+    log = data["log"]
+    if not log:
+        return []
+    about = f"{format_size(log['bytes'])} · {format_duration(log['age_seconds'])} ago"
+    lines = whole("log", f"{log['path'] if wide else _near(log['path'])} · {about}")
+    if log["last_line"]:
+        lines += labelled("last", log["last_line"], width=None if wide else WIDTH, lines=1)
+    return lines
+
+
+def _near(path: str) -> str:
+    """A path as it is typed in this directory."""
+    here = os.path.join(os.getcwd(), "")
+    return path[len(here) :] if path.startswith(here) else path
+
+
+def _next_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
+    """What to type, what follows, and what only a person decides. This very status is not offered as the next step."""
+    follow = f"; follow it: onbox logs -f --run {data['run']}" if data["step"] == "well" else ""
+    width = None if wide else WIDTH
+    if data["next_command"] == f"onbox status {data['run']}":
+        lines = labelled("next", f"{data['then']}{follow}", width=width)
+    else:
+        lines = [*whole("next", data["next_command"]), *labelled("then", data["then"], width=width)]
+    for one in data["with_a_persons_word"]:
+        lines += whole("ask", f"{one['what']}: {one['command']}")
+    return lines
+
+
+def _tracker_lines(runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """The newest run at a tracker of each stage, and its drift. One of an attempt before says so."""
     newest = {run.get("stage"): run for run in runs if run.get("tracker")}
     lines = []
     for stage, run in list(newest.items())[-SHOWN_TRACKERS:]:
         identity = identity_from_record(run)
         told = describe_identity(identity) if identity is not None else "?"
-        lines.append(f"  tracker  {stage}: {told}")
-        lines += [f"           DRIFT: {text}" for text in run["drift"]]
+        earlier = "" if run.get("of_newest_attempt", True) else f" (of attempt {run.get('attempt')}, not of this one)"
+        lines.append(("tracker", f"{stage}: {told}{earlier}"))
+        lines += [("", f"DRIFT: {text}") for text in run["drift"]]
     return lines
 
 
-def render_status(view: RunView, data: dict[str, Any]) -> str:
-    """The status as a person reads it. data: of `status_data.as_data`, for this view."""
-    total = len(view.stages)
-    lines = [
-        f"run {data['run']} ({data['run_id']}): {data['state'].upper()} · {data['stages_done']}/{total} stages done"
-    ]
-    if data["reason"]:
-        lines.append(f"  reason   {data['reason']}")
-    lines += _failure_lines(data["failure"]) if data["failure"] else []
-    lines += [f"  WARNING  {text}" for text in data["warnings"][:SHOWN_STAGES]]
-    if data["repeated"]:
-        lines.append(f"  again    {data['repeated']['says']}: change something before you resume it")
-    lines += [_stage_line(stage, view) for stage in _shown(view.stages)]
-    lines += [f"  job      {line}" for line in data.get("job_lines", ())]
-    if view.runner_alive or not data.get("jobs"):
-        lines.append(f"  runner   {_runner_text(view)}")
-    if data["waiting_for"]:
-        lines.append(f"  waiting  {data['waiting_for']}")
-    if data["progress"]:
-        lines.append(f"  progress {safe_line(data['progress'].get('text'))}")
-    lines += _tracker_lines(data["tracker_runs"])
-    if data["log"]:
-        log = data["log"]
-        lines.append(
-            f"  log      {log['path']} · {format_size(log['bytes'])} · {format_duration(log['age_seconds'])} ago"
-        )
-        if log["last_line"]:
-            lines.append(f"  last     {log['last_line']}")
-    if data["resources"]:
-        lines.append(f"  box      {resource_text(data['resources'])}")
-    lines.append(f"  markers  {data['markers']}")
-    if data["notifications"].get("summary"):
-        lines.append(f"  notify   {data['notifications']['summary']}")
-    if view.unreadable_lines:
-        lines.append(f"  journal  {view.unreadable_lines} damaged lines were passed over")
-    lines += _next_lines(data)
-    return "\n".join(lines)
-
-
-def _next_lines(data: Mapping[str, Any]) -> list[str]:
-    """What to type, what follows, and what only a person decides. This very status is not offered as the next step."""
-    follow = f"; follow it: onbox logs -f --run {data['run']}" if data["step"] == "well" else ""
-    here = data["next_command"] == f"onbox status {data['run']}"
-    lines = [f"  next     {data['then']}{follow}"] if here else [f"  next     {data['next_command']}"]
-    lines += [] if here else [f"  then     {data['then']}"]
-    return [*lines, *(f"  ask      {one['what']}: {one['command']}" for one in data["with_a_persons_word"])]
-
-
-def resource_text(sample: Mapping[str, Any]) -> str:
-    """A sample in one line: memory, disks, GPUs; only what was seen. `onbox stats` tells more."""
+def resource_text(sample: Mapping[str, Any], *, every: bool = True) -> str:
+    """A sample in one line: memory, disks, GPUs; only what was seen. `onbox stats` tells more. every: each file system;
+    else the one with the least room.
+    """
     parts = []
     used, limit = sample.get("memory_working_set_bytes"), sample.get("memory_limit_bytes")
     if used is not None:
         parts.append(
             f"memory {100 * used / limit:.0f}% of {format_size(limit)}" if limit else f"memory {format_size(used)}"
         )
-    for mount, (free, _, inodes_free, inodes_total) in (sample.get("disks") or {}).items():
+    disks = list((sample.get("disks") or {}).items())
+    for mount, (free, _, inodes_free, inodes_total) in disks if every else _fullest(disks):
         inodes = f", inodes {100 - 100 * inodes_free / inodes_total:.0f}% used" if inodes_total else ""
         parts.append(f"{mount} {format_size(free)} free{inodes}")
     parts += [
@@ -118,28 +182,40 @@ def resource_text(sample: Mapping[str, Any]) -> str:
     return safe_line(" · ".join(parts))
 
 
-def _shown(stages: tuple[StageView, ...]) -> tuple[StageView, ...]:
+def _fullest(disks: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    return sorted(disks, key=lambda one: one[1][0] / one[1][1] if one[1][1] else 1.0)[:1]
+
+
+def _shown(stages: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
     """All stages of a short chain; of a long one those around the one at work."""
     if len(stages) <= SHOWN_STAGES:
         return stages
-    at = next((index for index, stage in enumerate(stages) if stage.state is not StageState.DONE), len(stages))
+    at = next((n for n, stage in enumerate(stages) if stage["state"] != StageState.DONE.value), len(stages))
     return stages[max(0, at - 5) : at + 6]
 
 
-def _stage_line(stage: StageView, view: RunView) -> str:
-    parts = [f"  {state_word(stage, view):<12} {stage.name}"]
-    marker = stage.marker or {}
-    seconds = marker.get("duration_seconds")
+def _stage_line(stage: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """`  running      train · ~4600/5155 (89%) eta 1h12m loss 0.41 · for 2h05m · attempt 3 · timeout in 9h55m`."""
+    parts = [f"  {stage['state']:<12} {stage['name']}"]
+    seconds, ago = stage["duration_seconds"], _ago(stage["ended_at"])
+    if stage["result"] is not None:
+        parts.append(result_words(StageResult(**stage["result"])))
+    if stage["name"] == data["stage"] and isinstance(data["progress"], dict):
+        parts.append(safe_line(data["progress"].get("text") or ""))
     if isinstance(seconds, int | float) and 0 <= seconds < LONGEST_SECONDS:
-        parts.append(format_duration(float(seconds)))
-    if stage.attempts > 1:
-        parts.append(f"attempt {stage.attempts}")
-    if marker.get("ended_at"):
-        ended = parse_utc(str(marker["ended_at"]))
-        parts.append(f"{format_duration(max(0.0, wall() - ended))} ago" if ended else "")
-    if stage.note:
-        parts.append(stage.note)
-    return " · ".join(parts)
+        parts.append(f"in {format_duration(float(seconds))}")
+    if stage["elapsed_seconds"] is not None:
+        parts.append(f"for {format_duration(stage['elapsed_seconds'])}")
+    if stage["attempts"] > 1:
+        parts.append(f"attempt {stage['attempts']}")
+    if stage["timeout_left_seconds"] is not None:
+        parts.append(f"timeout in {format_duration(stage['timeout_left_seconds'])}")
+    return " · ".join(filter(None, [*parts, ago, stage["note"] or ""]))
+
+
+def _ago(ended_at: object) -> str:
+    ended = parse_utc(str(ended_at)) if ended_at else None
+    return "" if ended is None else f"{format_duration(max(0.0, wall() - ended))} ago"
 
 
 def _runner_text(view: RunView) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from onbox.config import values
 from onbox.config.fields import Table
 from onbox.config.keys import Key, Keys, ListKey, OwnKey
+from onbox.config.tables import billing
 from onbox.config.tables.clusters import read_cluster
 from onbox.contract.names import name_problem
-from onbox.model.boxes import BACKENDS, RECOVERIES, BoxSettings, Count, StopAt, Watch
+from onbox.model.boxes import BACKENDS, RECOVERIES, Billing, BoxSettings, Count, StopAt, Watch
 from onbox.model.engines import CLUSTERS
 
 _WATCH_NEEDS = "at least one of log, process, session, artifacts"
@@ -106,6 +107,29 @@ class BoxKeys(Keys):
         '["results/*.csv"]',
         usual="none",
     )
+    price = Key(
+        billing.price,
+        None,
+        "What it costs, by the hour or day: every tick says what was spent, and what it costs while nothing runs there.",
+        '"2.10 USD/h"',
+        usual="not known",
+    )
+    started = Key(values.local_time, None, "Since when it is rented.", '"2027-01-01 08:00"', usual="not known")
+    budget = Key(billing.amount, None, "You are told once when so much was spent.", '"50 USD"', usual="you are not")
+    idle_budget = Key(
+        billing.amount,
+        None,
+        "You are told once when it cost so much while nothing ran.",
+        '"5 USD"',
+        usual="you are not",
+    )
+    provider = Key(
+        values.text,
+        None,
+        "Whose it is, for `patrol teardown-check`: one of its profiles, or the path of your own.",
+        '"generic"',
+        usual='"generic"',
+    )
     stop_at = OwnKey(
         "Where the watch of all its runs ends, and you are told: at a step, a time (local, unless with an offset), or a "
         "loss. Nothing is stopped by it.",
@@ -150,7 +174,25 @@ def _read_box(name: str, table: Table) -> BoxSettings:
         counts=tuple(_read_count(table, at, item) for at, item in enumerate(items_of(table, "counts", _COUNTS_WANTED))),
         stop_at=_read_stop(table),
         results=table.get_list(BoxKeys.results),
+        billing=_read_billing(table),
+        provider=table.get(BoxKeys.provider),
     )
+
+
+def _read_billing(table: Table) -> Billing | None:
+    price, started = table.get(BoxKeys.price), table.get(BoxKeys.started)
+    limits: dict[str, float | None] = {}
+    for key in (BoxKeys.budget, BoxKeys.idle_budget):
+        found = table.get(key)
+        limits[key.name] = found[0] if found is not None else None
+        if found is not None and price is not None and found[1] != price.currency:
+            table.fail(key.name, table.values[key.name], f"an amount in {price.currency}, as its price")
+    given = [name for name in ("started", "budget", "idle_budget") if name in table]
+    if price is None:
+        if given and "price" not in table:
+            table.missing("price", f"what the box costs, for {given[0]}")
+        return None
+    return Billing(price, started, limits["budget"], limits["idle_budget"])
 
 
 def items_of(table: Table, key: str, wanted: str) -> tuple[object, ...]:

@@ -42,19 +42,29 @@ _NOT_RESTART = lazy(
     r"|error)\b.{0,24}(?:resum|restart|relaunch|restor)|please|how to",
     re.IGNORECASE,
 )
+_NUMBERED = lazy(
+    r"^\W{0,3}[=*#-]{3,80}.{0,40}\b(?:attempt|run|try|restart|launch)\s{0,3}#?\d+\b(?!\W{0,3}(?:has |was |is )?"
+    r"(?:fail|died|crash|exit|end|finish|complete|done|kill))",
+    re.IGNORECASE,
+)
 _EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 
 
 def begins_run(text: str) -> bool:
     """Whether a line says that a new attempt begins, or that an old one is taken up."""
-    if _BANNER.match(text):
+    if is_banner(text):
         return True
     return bool(_RESTART.search(text)) and (not _NOT_RESTART.search(text) or "; will restart" in text)
 
 
+def is_banner(text: str) -> bool:
+    """Whether a line is a headline over a new run: `=== attempt 3 (attempt 2 died) ===`."""
+    return bool(_BANNER.match(text) or _NUMBERED.match(text))
+
+
 def is_explicit(text: str) -> bool:
     """Whether such a line announces the attempt as a whole, and not only that a state was loaded."""
-    return bool(_EXPLICIT.search(text) or _BANNER.match(text))
+    return bool(_EXPLICIT.search(text)) or is_banner(text)
 
 
 class Beginning:

@@ -1,4 +1,5 @@
-"""Healthchecks pings: the end of a chain is a success or a failure, all else is a line in the check's log.
+"""Healthchecks pings: the end of a chain, or of the stage that ends it, is a success or a failure; all else is a line
+in the log of the check.
 
 Source: healthchecks.io/docs/http_api (200 and `OK`; by UUID it answers 200 with `OK (not found)` and
 `OK (rate limited)`, too, which is neither; five a minute; body of 100 kB).
@@ -14,7 +15,7 @@ from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Rate, Ver
 
 LIMIT_BYTES = 9000
 
-_FAILURES = ("chain_failed", "gate_refused", "interrupted", "patrol_trouble")
+_FAILURES = ("stage_failed", "chain_failed", "gate_refused", "interrupted", "patrol_trouble")
 _ENDPOINTS = {"chain_done": "", "patrol_recovered": "", "patrol_done": "", **dict.fromkeys(_FAILURES, "/fail")}
 
 
@@ -49,5 +50,8 @@ FORMAT = Format(
     success="200 and the body `OK`",
     signing="the URL is the secret",
     source="healthchecks.io/docs/http_api",
-    setup="the check's ping URL; good news is a success; chain_failed, gate_refused, interrupted, patrol_trouble fail",
+    setup=(
+        "the check's ping URL; the end of a chain is a success; "
+        "stage_failed, chain_failed, gate_refused, interrupted, patrol_trouble fail"
+    ),
 )

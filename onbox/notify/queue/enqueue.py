@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import parse_events
 from onbox.contract.notices import notice_from, notice_id, word_of
 from onbox.contract.notify_targets import notify_from_dict
+from onbox.contract.paths import SWEEP
 from onbox.notify.mask import without_secrets
 from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
@@ -23,7 +24,7 @@ from onbox.runs.next_step import signs_of_failure, step_after
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
-from onbox.system.process import Files, start_detached
+from onbox.system.process import Files, look_up, start_detached, wait_for_ends
 from onbox.system.self_exec import child_words
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import RunHead
 
 _CALL = "from onbox.notify.send import deliver as m; sys.exit(m.main(sys.argv[1:]))"
+SWEEP_STAGE = b'"stage":"%b"' % SWEEP.encode()
 RUN_VARIABLES = ("ONBOX_RUN_DIR", "ONBOX_ATTEMPT_ID", "ONBOX_SETS")
 
 
@@ -141,10 +143,27 @@ class Courier:
         if notice is None:
             return
         safe = without_secrets(notice._replace(next_command=command_after(notice)))
+        told_of_stage = notice.event == "chain_failed" and self._stage_failed_before(offset)
         for target in self.targets:
+            if told_of_stage and "stage_failed" in target.on:
+                continue  # it says all that the chain's end says, and more: one message for one failure
             if offset > self._floors[target.name] and notice.event in target.on:
                 self.outbox.put(Message(Name(offset, target.name), utc_text(wall()), target, safe))
                 self._floors[target.name] = offset
+
+    def _stage_failed_before(self, offset: int) -> bool:
+        """Whether the launch that ends at `offset` failed in a stage. One that is tried again has not failed yet."""
+        failed, at = False, 0
+        with open_plain(self.paths.journal) as file:
+            for line in lines_of(file):
+                if at >= offset:
+                    break
+                if b'"event":"chain_started"' in line:
+                    failed = False
+                elif b'"event":"stage_failed"' in line and SWEEP_STAGE not in line:
+                    failed = True  # that of a sweep is never told: its end is
+                at += len(line)
+        return failed
 
     # -- the deliverer
 
@@ -175,8 +194,6 @@ class Courier:
 
     def wait(self, seconds: float) -> None:
         """Give a deliverer that was just started so long: for a process with which the whole container ends."""
-        from onbox.system.process import look_up, wait_for_ends  # noqa: PLC0415 - only inline
-
         self._reap()
         entry = look_up(self._pid) if self._pid is not None else None
         if entry is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -203,7 +204,5 @@ def _read_head(paths: RunPaths) -> RunHead | None:
 
 def _where(error: Exception) -> str:
     """The type and place of a defect, without its text."""
-    import traceback  # noqa: PLC0415 - only when something is wrong
-
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} at {os.path.basename(last.filename)}:{last.lineno}"

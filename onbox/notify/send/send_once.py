@@ -15,7 +15,9 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from onbox.notify.send.by_apprise import send_by_apprise
 from onbox.notify.send.http_send import post
+from onbox.notify.send.mail import send_mail
 from onbox.notify.types import Answer, NoAnswer, Unusable
 from onbox.system.http import explain
 
@@ -77,12 +79,8 @@ def sender_of(url: str) -> Callable[[Outgoing, float, Callable[[int, str | None]
     """What carries a message to such a URL."""
     scheme = url.partition(":")[0].lower()
     if scheme in ("smtp", "smtps"):
-        from onbox.notify.send.mail import send_mail  # noqa: PLC0415 - only where there is mail
-
         return send_mail
     if scheme.startswith("apprise+"):
-        from onbox.notify.send.by_apprise import send_by_apprise  # noqa: PLC0415 - an extra, and 0.1 s
-
         return send_by_apprise
     return post
 

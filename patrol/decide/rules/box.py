@@ -6,6 +6,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.units import format_size
 from onbox.runs.next_step import Act
+from patrol.cost import cost_words
 from patrol.decide.phrases import ago, clean
 from patrol.decide.remote_command import here
 from patrol.decide.rule import Condition, Rule
@@ -245,6 +246,22 @@ BOX_FLAGS: tuple[Flag, ...] = (
         lambda s: "the box was rebooted since the last look",
         "every process from before is gone, whatever status files say",
         remedy=lambda s: "Resume what was interrupted; see that volumes are mounted.",
+    ),
+    Flag(
+        "idle-cost", Severity.WARNING, None,
+        (If("all its runs have ended, and since then it cost idle_budget or more", lambda s: s.cost is not None and s.cost.idle_over_budget),),
+        lambda s: f"nothing runs there: {cost_words(s.cost)}" if s.cost else "",
+        "a rented box bills while nobody looks",
+        remedy=lambda s: "Bring the results home and give it back, or start something.",
+        command=lambda s: here("patrol", "teardown-check", s.box.box),
+    ),
+    Flag(
+        "budget-spent", Severity.WARNING, None,
+        (If("it cost budget or more since it was rented", lambda s: s.cost is not None and s.cost.over_budget),),
+        lambda s: f"{cost_words(s.cost)}, and its budget is {s.cost.billing.budget:g} {s.cost.billing.price.currency}" if s.cost else "",
+        "who set a budget wants to be told when it is reached",
+        remedy=lambda s: "Decide whether it is to go on; a higher `budget` says so.",
+        command=lambda s: here("patrol", "teardown-check", s.box.box),
     ),
     Flag(
         "clock-skew", Severity.WARNING, None,

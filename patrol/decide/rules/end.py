@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onbox.contract.events import Event
+from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES, may_repeat
@@ -36,6 +37,10 @@ def _may_resume(scene: RunScene) -> bool:
         return False
     failure = scene.failure
     return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
+
+
+def _named(stage: str | None) -> str:
+    return "the sweep" if stage == SWEEP else f"stage {clean(stage or '?', 40)}"
 
 
 def _proven_dead(scene: RunScene) -> bool:
@@ -253,7 +258,7 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "failed", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.CHAIN_FAILED],),
-        lambda s: f"stage {clean(observed(s.look.stage) or '?', 40)} failed: {failure_words(s)}",
+        lambda s: f"{_named(observed(s.look.stage))} failed: {failure_words(s)}",
         "the chain's own record; class, proof and the one remedy come from triage",
         remedy=failure_remedy, command=log_command,
         resume=lambda s: s.failure is not None and not s.alive and _may_resume(s),

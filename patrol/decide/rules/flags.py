@@ -117,6 +117,19 @@ RUN_FLAGS: tuple[Row, ...] = (
         remedy=lambda s: "Check its results and its log.", command=log_command,
     ),
     Row(
+        "results-missing", Severity.CRITICAL, None,
+        (DONE, If("a stage's conditions do not hold any more for what it left", lambda s: bool(observed(s.look.lost))),
+         If("they are not home, each loaded once", lambda s: s.look.home is None or not s.look.home.verified)),
+        lambda s: "its results are not as its DONE markers say: " + clean("; ".join((observed(s.look.lost) or ())[:5]), 250),
+        "a marker vouches for files; when they are gone the run is done and its results are not there",
+        remedy=lambda s: "Find the files, or make them again.", command=status_command,
+    ),
+    Row(
+        "results-unseen", Severity.OK, None, (DONE, If("its files could not be looked at", lambda s: isinstance(s.look.lost, Unseen))),
+        lambda s: f"whether its results are still there could not be seen: {clean(s.look.lost.why, 80)}" if isinstance(s.look.lost, Unseen) else "",
+        "what was not seen is never taken for health",
+    ),
+    Row(
         "notifications-stuck", Severity.WARNING, None,
         (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),

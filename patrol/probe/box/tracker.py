@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen
+from onbox.trackers.trackio_db import PROGRAM
 from patrol.probe.box.logs import Span
 from patrol.probe.box.runs import count
 from patrol.ssh.box_program import OWNED
@@ -106,6 +107,4 @@ def wandb_values(folder: str, start: int, identity: str) -> tuple[str, ...]:
 
 
 def trackio_values(database: str, run: str, python: str) -> tuple[str, ...]:
-    from onbox.trackers.trackio_db import PROGRAM  # noqa: PLC0415 - only where a run logs to trackio
-
     return ("trackio", database, run, python or "python3", PROGRAM)

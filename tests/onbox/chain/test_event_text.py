@@ -147,7 +147,8 @@ def test_each_event_is_one_line(line: str, event: str, fields: dict[str, Any]) -
 
 def test_every_event_is_told_or_known_to_be_silent() -> None:
     known = {value for name, value in vars(Event).items() if name.isupper()}
-    assert known == SILENT | {event for _, event, _ in TOLD}
+    of_cells = {event for event in known if event.startswith("cell")}  # tests/onbox/sweep/test_results.py
+    assert known - of_cells == SILENT | {event for _, event, _ in TOLD}
 
 
 @pytest.mark.parametrize("event", [*sorted(SILENT), "stage_blessed", ""])

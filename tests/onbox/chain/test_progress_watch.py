@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.observe import progress_watch
 from onbox.chain.observe.progress_watch import ProgressWatch
+from onbox.chain.state.stage_records import progress_of_success
+from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,3 +44,27 @@ def test_of_a_log_that_grew_too_much_the_newest_lines_are_read_whole(tmp_path: P
     seen = watch.look()
     assert seen is not None
     assert (seen["current"], seen["exact_max"]) == (1_000_000 + count - 1, 9_000_000)
+
+
+def test_the_time_left_is_by_our_own_readings(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    bar = "\r 35%|###5      | 350/1000 [00:00<00:00, 5199.75it/s]"
+    log.write_text(bar)
+    watch = ProgressWatch({})
+    watch.begin(str(log), age_seconds=20.0)
+    first = watch.look()
+    assert first is not None
+    assert first["text"] == "~350/1000 (35%)"
+    watch.recall(monotonic() - 60.0, 290.0, None)
+    seen = watch.look()
+    assert seen is not None
+    assert 600 < seen["eta_seconds"] < 660
+    ended = watch.look(moves=False)
+    assert ended is not None
+    assert "eta" not in ended["text"]
+
+
+def test_a_resume_behind_the_last_step_is_not_told_as_no_progress() -> None:
+    assert progress_of_success({"text": "~0/800 (0%)", "current": 0.0, "exact_max": 800, "rule": "x"}) == {"rule": "x"}
+    early = {"text": "~400/800 (50%)", "current": 400.0, "exact_max": 800}
+    assert progress_of_success(early) == early

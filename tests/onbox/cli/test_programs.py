@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from onbox.cli.program import Program
 
+CASES = REPOSITORY / "tests" / "cases"
 PROGRAMS = (onbox.cli.app.PROGRAM, patrol.cli.PROGRAM, sentinels.cli.PROGRAM, handbook.cli.PROGRAM)
 
 
@@ -110,3 +112,40 @@ def test_bash_asks_the_program(tmp_path: Path) -> None:
     path = f"{tmp_path}:{os.environ['PATH']}"
     done = subprocess.run(["bash", "-c", ask], env={**env(), "PATH": path}, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["status", "stats"]
+
+
+def found_command(line: str) -> click.Command:
+    """The command of `patrol boxes add`."""
+    first, *words = line.split()
+    command: click.Command = next(one for one in PROGRAMS if one.name == first)
+    for word in words:
+        assert isinstance(command, click.Group)
+        below = command.get_command(click.Context(command), word)
+        assert below is not None, line
+        command = below
+    return command
+
+
+def kind_of(param: click.Parameter) -> str:
+    if isinstance(param, click.Argument):
+        if param.nargs < 0:
+            return "some" if param.required else "any"
+        return "one" if param.required else "optional"
+    assert isinstance(param, click.Option)
+    return "flag" if param.is_flag else "each" if param.multiple else "two" if param.nargs == 2 else "one"
+
+
+def test_the_first_release_s_command_lines_are_still_taken() -> None:
+    """Each line of the file: a command, and its arguments and options with how many values each takes."""
+    for line in (CASES / "command_lines.txt").read_text().splitlines():
+        words, _, wanted = line.partition(": ")
+        params = found_command(words).params
+        taken = {
+            name: kind_of(one)
+            for one in params
+            for name in ([one.name] if isinstance(one, click.Argument) else one.opts)
+        }
+        for item in wanted.split():
+            names, kind = item.rsplit(":", 1)
+            for name in names.split("|"):
+                assert taken.get(name) in ({kind, "optional"} if kind == "one" else {kind}), f"{words} {name}"

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.collectors.tree import BIGGEST, PAGE_BYTES, Member, Tree, read_tree
+from onbox.commands.show import process_tree
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.process import TICKS_PER_SECOND, Identity, look_up
 from tests.trees import plant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from onbox.contract.readings import Maybe
 
 LEADER = Identity(70, 9070)
 FAMILY = """
@@ -101,6 +104,10 @@ def test_a_leader_that_is_another_one_has_ended(tmp_path: Path, leader: Identity
     assert isinstance(read_tree(leader, plant(tmp_path, stat(70, 1, 70))), Absent)
 
 
+def test_with_psutil_a_leader_that_is_another_one_has_ended(family: Identity) -> None:
+    assert isinstance(process_tree.read_tree(family._replace(start_ticks=1)), Absent)
+
+
 def test_without_proc_nothing_is_known(tmp_path: Path) -> None:
     assert isinstance(read_tree(LEADER, str(tmp_path)), Unseen)
 
@@ -119,8 +126,9 @@ def family() -> Iterator[Identity]:
         leader.communicate()
 
 
-def test_a_real_tree_is_read_whole(family: Identity) -> None:
-    tree = read_tree(family)
+@pytest.mark.parametrize("reader", [read_tree, process_tree.read_tree], ids=["proc", "psutil"])
+def test_a_real_tree_is_read_whole(family: Identity, reader: Callable[[Identity], Maybe[Tree]]) -> None:
+    tree = reader(family)
     assert isinstance(tree, Tree)
     assert (tree.processes, tree.threads, tree.held) == (2, 5, ())
     assert family.pid == tree.biggest[0].pid

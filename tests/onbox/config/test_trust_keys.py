@@ -105,7 +105,7 @@ HARMLESS = {
     "notify.targets.*": {"url", "format", "on", "secret", "attach_log"},  # the whole target is in the table
     "tracker": {"kind", "entity", "project", "run_id", "name", "resume", "stages", "api"},  # api: beside the key
     "boxes.*": {"host", "project", "backend", "state_dir", "owner", "clocks", "deadline", "counts", "stop_at",
-                "results"},
+                "results", "price", "started", "budget", "idle_budget", "provider"},
     "boxes.*.watch": {
         "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count", "stall_after",
         "expected", "stop_at", "job",
@@ -114,6 +114,11 @@ HARMLESS = {
         "schedule", "deadline", "at_once", "per_host", "multiplex", "restarts_per_day", "alerts_per_day", "digest",
         "thresholds", "rules",
     },
+    "sweep": {
+        "name", "stages", "grid", "cells", "jobs", "gpus", "max_failures", "same_failures", "metrics", "sort",
+        "gate_wait",
+    },
+    "sweep.metrics": {"regex"},
     "ssh": set(),
     "logbook": {"remind"},
     "slurm": {"sbatch", "lead"},  # the command is `sbatch`, wherever it stands; stages are the user's own word

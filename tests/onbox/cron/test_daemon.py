@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from onbox.cron import daemon as cron_daemon
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from onbox.cron.daemon import cron_runs, has_daemon
+from onbox.local.processes import running_names
 
 
 @pytest.mark.parametrize(
-    ("ps", "runs"),
+    ("names", "runs"),
     [
-        ("    1 systemd\n  612 cron\n", True),
-        ("    1 systemd\n  612 /usr/sbin/crond\n", True),
-        ("    1 init\n  300 sshd\n  900 crontab\n", False),
-        ("  900 bash\n  901 python3\n", None),  # hidepid: only one's own
-        ("", None),
+        ({1: "systemd", 612: "cron"}, True),
+        ({1: "init", 612: "crond"}, True),
+        ({1: "init", 300: "sshd", 900: "crontab"}, False),
+        ({900: "bash", 901: "python3"}, None),  # hidepid: only one's own
+        ({}, None),
     ],
 )
-def test_seen_in_the_process_table(ps: str, *, runs: bool | None) -> None:
-    assert cron_daemon.read_ps(ps) is runs
+def test_seen_in_the_process_table(names: dict[int, str], *, runs: bool | None) -> None:
+    assert has_daemon(names) is runs
 
 
-def test_without_ps_it_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_without_a_process_table_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError("no table")
+
+    monkeypatch.setattr("onbox.local.processes.running_names", refuse)
+    monkeypatch.setattr("os.path.isdir", lambda _: False)
     monkeypatch.setattr("sys.platform", "linux")
-    assert cron_daemon.cron_runs() in {None, True}
+    assert cron_runs() is None
+
+
+def test_the_real_table_has_this_process() -> None:
+    assert any("py" in name for name in running_names().values())

@@ -69,6 +69,24 @@ def test_each_target_gets_what_it_asked_for(run: Run) -> None:
     assert len(run.started) == 1
 
 
+def test_a_failure_is_one_message_whatever_a_target_asked_for(run: Run) -> None:
+    both = Target("both", "env:A", ("stage_failed", "chain_failed"))
+    stage, chain = both._replace(name="stage", on=both.on[:1]), both._replace(name="chain", on=both.on[1:])
+    courier = run.launch(both, stage, chain)
+    courier.enqueue(run.journal(Event.STAGE_RETRYING, Event.STAGE_FAILED, Event.CHAIN_FAILED))
+    assert run.waiting("both") == run.waiting("stage") == ["stage_failed"]
+    assert run.waiting("chain") == ["chain_failed"]
+
+
+def test_a_runner_that_dies_between_both_ends_makes_no_second_message(run: Run) -> None:
+    both = A._replace(on=("stage_failed", "chain_failed"))
+    run.launch(both).enqueue(run.journal(Event.STAGE_FAILED))
+    run.courier(both).enqueue(run.journal(Event.CHAIN_FAILED))
+    assert run.waiting("a") == ["stage_failed"]
+    run.launch(both).enqueue(run.journal(Event.CHAIN_FAILED))
+    assert run.waiting("a") == ["stage_failed", "chain_failed"], "a launch that fails without a stage is told"
+
+
 def test_what_nobody_asked_for_touches_nothing(run: Run) -> None:
     courier = run.launch(A)
     courier.enqueue(run.journal(Event.STAGE_DONE))

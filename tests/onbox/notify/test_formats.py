@@ -81,7 +81,7 @@ def test_a_chat_message_is_short_and_says_what_to_do() -> None:
         "why: exit_code: 137 (signal 9), wanted 0",
         "log: Killed",
         "do: Use less memory, then resume.",
-        "attempt 2 · took 1h12m · peak memory 8.0 GB · GPU 0 40.0 GB",
+        "the chain ends here · attempt 2 · took 1h12m · peak memory 8.0 GB · GPU 0 40.0 GB",
         "next: cd /root/digits && onbox logs train --run digits",
         "logs: /root/digits/.onbox/digits/logs/train.2.log",
         "2026-11-21T05:10:24.123Z · run 20261121-3aa1641a",
@@ -150,6 +150,7 @@ def test_healthchecks_hears_success_failure_and_the_rest() -> None:
         "chain_done": "/uuid",
         "chain_failed": "/uuid/fail",
         "gate_refused": "/uuid/fail",
+        "stage_failed": "/uuid/fail",
         "stage_done": "/uuid/log",
     }
     for event, path in ends.items():

@@ -62,7 +62,7 @@ def test_only_new_bytes_come_and_progress_goes_on(box: LocalBox, tmp_path: Path)
     assert look(box, log)[1].event == "same"
 
 
-def test_the_cursor_is_the_one_of_the_box_side(box: LocalBox, tmp_path: Path) -> None:
+def test_the_cursor_is_at_the_place_of_the_box_side(box: LocalBox, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_bytes(STEPS)
     _, seen = look(box, log)

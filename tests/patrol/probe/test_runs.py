@@ -14,7 +14,7 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings
 from patrol.probe.box import runs as box_runs
-from patrol.snapshot import Failure, LogLook, RunLook
+from patrol.snapshot import Cells, Failure, LogLook, RunLook
 from tests.box import Box, is_running, wait_until
 
 if TYPE_CHECKING:
@@ -218,3 +218,16 @@ def test_hostile_run_directories_do_no_harm(box: LocalBox, tmp_path: Path, name:
     else:
         assert seen.runs == ()
         assert "1 left out, not a run's name" in dict(seen.sections_unseen)["runs"]
+
+
+def test_a_sweep_is_one_run_that_counts_its_cells(box: LocalBox, project: Box) -> None:
+    command = "echo '{\"acc\": 0.{n}}' >m-{n}.json; test {n} != 2"
+    words = ("--name", "digits", "--metrics", "m-{n}.json", "--sort", "-acc", "n=1..3", "--", command)
+    assert project.onbox("sweep", *words).returncode == 1
+    seen = look(box, project)
+    assert (seen.stages_done, seen.stages_total) == (2, 3)
+    rows = (("n=3", "done", "0.3"), ("n=1", "done", "0.1"), ("n=2", "failed", "unknown"))
+    assert seen.cells == Cells("2/3, 1 failed: unknown · best 0.3 cell n=3", 2, 3, rows)
+    failure = seen.failure
+    assert not isinstance(failure, Absent | Unseen)
+    assert (failure.stage, failure.failure_class, failure.retry_allowed) == ("SWEEP", "unknown", False)

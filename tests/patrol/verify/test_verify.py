@@ -35,6 +35,7 @@ def test_what_came_is_loaded_once_and_entered(place: Patrolled) -> None:
     last = done.stdout.splitlines()[-1]
     assert last.startswith("OK ")
     assert last.endswith(", 0 errors")
+    assert "next: patrol teardown-check gpu1" in done.stdout
     said = place.patrol("verify", "home", "--verbose").stdout
     assert "loaded   best.npz: npz: 1 arrays" in said
     assert "checksum notes.odd: no loader for its format" in said

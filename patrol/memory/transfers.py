@@ -22,10 +22,32 @@ SCHEMA = 1
 WHATS = ("pull", "push")
 
 
+class Home(NamedTuple):
+    """A finished run whose files are all here. verified: each was loaded once. ended_at: when it had ended, by the
+    box's own clock; None: not known.
+    """
+
+    run_id: str
+    folder: str
+    verified: bool
+    ended_at: float | None = None
+
+    def is_of(self, run_id: str, ended_at: float | None) -> bool:
+        """Whether it is this very end of this run: one that ran once more has another."""
+        return run_id == self.run_id and is_same_end(self.ended_at, ended_at)
+
+
+def is_same_end(first: float | None, second: float | None) -> bool:
+    """Two times of the box's own clock, which was read as whole seconds."""
+    return first is None or second is None or abs(first - second) < 1.0
+
+
 class Transfer(NamedTuple):
     """One transfer. run: "" for a push. source, destination: as people read them. began_at, last_byte_at, done_at:
-    seconds since the epoch; done_at None: not at its end. is_complete: at its end everything was there and nothing had
-    changed. command: what goes on with it, for a shell in the project's directory here.
+    seconds since the epoch; done_at None: not at its end. of_done_run: the run was done then; ended_at: when
+    it had ended, by the box's clock. is_complete: at its end
+    everything was there and nothing had changed. command: what goes on with it, for a shell in the project's directory
+    here.
     """
 
     what: str
@@ -42,8 +64,18 @@ class Transfer(NamedTuple):
     files_total: int = 0
     run_id: str = ""
     is_complete: bool = False
+    of_done_run: bool = False
+    ended_at: float | None = None
     verified_at: float | None = None
     verified_run_id: str = ""
+
+    @property
+    def home(self) -> Home | None:
+        """What a pull that came to its end says of the run; None: nothing."""
+        if self.what != "pull" or not (self.is_complete and self.of_done_run):
+            return None
+        is_verified = self.verified_at is not None and self.verified_run_id == self.run_id
+        return Home(self.run_id, self.destination, is_verified, self.ended_at)
 
     @property
     def key(self) -> str:
@@ -86,6 +118,10 @@ class Register:
         found = (self._read(name) for name in names if name.endswith(".json"))
         return [one for one in found if one is not None]
 
+    def homes(self) -> dict[tuple[str, str], Home]:
+        """What is home, by box and run."""
+        return {(one.box, one.run): home for one in self.all() if (home := one.home) is not None}
+
     def remove(self, one: Transfer) -> None:
         for ending in ("json", "lock"):
             try:
@@ -120,6 +156,8 @@ def transfer_of(data: Mapping[str, object]) -> Transfer | None:
         files_total=as_whole(data.get("files_total")) or 0,
         run_id=str(data.get("run_id") or ""),
         is_complete=data.get("is_complete") is True,
+        of_done_run=data.get("of_done_run") is True,
+        ended_at=as_number(data.get("ended_at")),
         verified_at=as_number(data.get("verified_at")),
         verified_run_id=str(data.get("verified_run_id") or ""),
     )

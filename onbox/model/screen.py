@@ -1,0 +1,78 @@
+"""Lines for a terminal of 80 columns: what is most important is whole, what is least important is cut. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WIDTH = 80
+SEPARATOR = " · "
+LABEL_WIDTH = 8
+LINES = 3  # of one label: more is for --wide and --json
+
+
+def columns(text: str) -> int:
+    """How many columns a terminal gives to it: two to a wide letter, none to a mark upon one."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(one) else 1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+
+
+def clip(text: str, width: int) -> str:
+    """At most so many columns; a cut is shown."""
+    if columns(text) <= width:
+        return text
+    kept, used = [], 0
+    for one in text:
+        used += columns(one)
+        if used > width - 1:
+            break
+        kept.append(one)
+    return "".join(kept).rstrip() + "…"
+
+
+def joined(parts: Sequence[str], width: int = WIDTH) -> str:
+    """The parts that are not empty, as many as there is room for; the first is the most important one. The first that
+    does not fit is cut where a word or two of it are left, and the others are not said.
+    """
+    line = ""
+    for part in filter(None, parts):
+        longer = f"{line}{SEPARATOR}{part}" if line else part
+        if columns(longer) <= width:
+            line = longer
+            continue
+        return clip(longer, width) if width - columns(line) - len(SEPARATOR) >= LABEL_WIDTH else line
+    return line
+
+
+def labelled(label: str, text: str, *, width: int | None = WIDTH, lines: int = LINES) -> list[str]:
+    """`  label    text`, folded between words below itself; what is beyond so many lines is cut.
+
+    width: None: one line, whatever its length.
+    """
+    head = f"  {label:<{LABEL_WIDTH}} "
+    if width is None:
+        return [(head + text).rstrip()]
+    room, rest = width - len(head), text.strip()
+    shown: list[str] = []
+    while rest and len(shown) < lines - 1 and columns(rest) > room:
+        at = _break_at(rest, room)
+        shown.append(rest[:at].rstrip())
+        rest = rest[at:].lstrip()
+    shown.append(clip(rest, room))
+    return [(head if number == 0 else " " * len(head)) + part for number, part in enumerate(shown)]
+
+
+def whole(label: str, text: str) -> list[str]:
+    """`  label    text` on one line, never cut: a command or a path is copied as it stands."""
+    return labelled(label, text, width=None)
+
+
+def _break_at(text: str, room: int) -> int:
+    """Behind the last blank that fits; a word that is longer than the line is cut."""
+    fits = len(clip(text, room + 1)) - 1 or 1
+    blank = text.rfind(" ", 0, fits + 1)
+    return blank if blank > 0 else fits

@@ -1,0 +1,126 @@
+"""A sweep as it is now, from the disk and the kernel. Looking never changes anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onbox.chain.state.lock_owner import read_holder
+from onbox.chain.state.status_file import read_status
+from onbox.contract.events import Event
+from onbox.contract.states import RunState
+from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
+from onbox.runs.state import state_of
+from onbox.sweep import board as boards
+from onbox.sweep import cell_run
+from onbox.sweep.freeze import read_definition
+from onbox.sweep.launch import read_known
+from onbox.sweep.progress import best_text, eta_seconds, text_of
+from onbox.sweep.queue_file import read_queue
+from onbox.sweep.template import wanted_by
+from onbox.system.lock import is_locked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onbox.contract.paths import RunPaths
+    from onbox.sweep.freeze import Definition
+    from onbox.sweep.launch import Known
+
+FAILED_LISTED = 1000
+
+
+class SweepView(NamedTuple):
+    """data: as JSON-ready data; the text form shows a part of it."""
+
+    data: dict[str, Any]
+
+
+def look_at_sweep(paths: RunPaths) -> SweepView:
+    """Raises OSError, ValueError (a damaged run.json)."""
+    found = read_definition(paths)
+    if found is None:
+        raise ValueError(f"there is no sweep at {paths.root}")
+    known = read_known(paths, found.frozen.settings.sort)
+    board, facts = known
+    runner_alive = bool(is_locked(paths.lock))
+    status = (read_status(paths) or {}) if runner_alive else {}
+    running = list(_running(paths, board))
+    state = state_of(facts, runner_alive=runner_alive, stage_alive=bool(running), claims_stall=False)
+    eta = eta_seconds(board, len(running), found.frozen.settings.jobs) if runner_alive else None
+    data = {
+        "schema": 1,
+        "run": found.head.run,
+        "run_id": found.head.run_id,
+        "kind": "sweep",
+        "state": state.value,
+        "text": text_of(board, len(running), eta),
+        "reason": (facts.end or {}).get("reason") or None,
+        "outcome": (facts.end or {}).get("event"),
+        "waiting_for": status.get("waiting_for"),
+        "cells": {**boards.counts_of(board), "running": len(running)},
+        "classes": boards.classes_of(board),
+        "best": best_text(board).removeprefix("best ") or None,
+        "eta_seconds": eta,
+        "running_cells": running,
+        "failed_cells": list(_failed(paths, board)),
+        "queue_problems": _queue_problems(found),
+        "runner_alive": runner_alive,
+        "runner": _runner_text(paths, runner_alive=runner_alive, cells_alive=len(running), known=known),
+        "markers": paths.markers,
+        "state_dir": paths.root,
+        "project": found.head.project,
+    }
+    return SweepView({**data, **_step(found.head.run, state, known, runner_alive=runner_alive, lives=bool(running))})
+
+
+def _running(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
+    """Cells that live, by the kernel's word."""
+    for number in board.all(boards.Standing.RUNNING):
+        cell = cell_run.cell_paths(paths, board.name(number))
+        if is_locked(cell.lock) or cell_run.has_live_stage(cell):
+            gpus = list(board.cards.get(number, ()))
+            yield {"cell": board.name(number), "log": cell.logs, "gpus": gpus, "state_dir": cell.root}
+
+
+def _failed(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
+    for number in sorted(board.failures)[:FAILED_LISTED]:
+        failure, cell = board.failures[number], cell_run.cell_paths(paths, board.name(number))
+        yield {"cell": board.name(number), "failure_class": failure.failure_class, "log": cell.logs}
+
+
+def _queue_problems(found: Definition) -> list[str]:
+    if found.frozen.queue is None:
+        return []
+    try:
+        return list(read_queue(found.frozen.queue, wanted_by(found.frozen.template)).problems[:10])
+    except OSError as error:
+        return [f"{found.frozen.queue} cannot be read ({error.strerror})"]
+
+
+def _runner_text(paths: RunPaths, *, runner_alive: bool, cells_alive: int, known: Known) -> str:
+    if runner_alive:
+        holder = read_holder(paths.lock)
+        return f"alive, pid {holder.pid} on {holder.host}" if holder else "alive, pid not known"
+    if cells_alive:
+        return f"gone; {cells_alive} of its cells live on, and the first that ends starts it anew"
+    return "none" if known.facts.end else "none, and the sweep has not ended: interrupted"
+
+
+def _step(run: str, state: RunState, known: Known, *, runner_alive: bool, lives: bool) -> dict[str, Any]:
+    """What to do about it, by the same table as everywhere; failed cells have a command of their own."""
+    signs: set[Sign] = set()
+    if (known.facts.end or {}).get("event") == Event.GATE_REFUSED:
+        signs.add(Sign.GATE_REFUSED)
+    elif state is RunState.FAILED and known.board.failures:
+        most = next(iter(boards.classes_of(known.board)))
+        signs |= signs_of_failure(most)
+    if not runner_alive and lives:
+        signs.add(Sign.RUNNER_GONE)
+    if state is RunState.PENDING:
+        signs.add(Sign.UNATTENDED)
+    step = next_step(Standing(state, frozenset(signs)))
+    command = step.act.line(run)
+    if state is RunState.FAILED and known.board.failures and Sign.GATE_REFUSED not in signs:
+        command, then = f"onbox sweep table {run}", f"find out why cells failed; then: onbox sweep retry-failed {run}"
+        return {"step": step.name, "next_command": command, "then": then, "never": step.never}
+    return {"step": step.name, "next_command": command, "then": step.then, "never": step.never}

@@ -1,0 +1,88 @@
+"""How far a sweep is: for status.json, and for everybody who reads it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.model.units import format_duration
+from onbox.sweep.board import Standing, classes_of, counts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onbox.model.sweep import SweepSettings
+    from onbox.sweep.board import Board
+
+FAILED_SHOWN = 20
+
+
+def progress_of(board: Board, running: int, settings: SweepSettings, held: str | None) -> dict[str, Any]:
+    """The fields of status.json that a sweep has. held: why no cell starts for now."""
+    counts = counts_of(board) | {"running": running}
+    counts["open"] += board.counts[Standing.RUNNING] - running
+    eta = eta_seconds(board, running, settings.jobs)
+    best = best_text(board)
+    progress = {
+        "current": counts["done"],
+        "exact_max": counts["total"],
+        "unit": "cells",
+        "eta_seconds": eta,
+        "text": text_of(board, running, eta),
+        "rule": "sweep",
+    }
+    return {
+        "progress": progress,
+        "sweep": {
+            **counts,
+            "classes": classes_of(board),
+            "best": best or None,
+            "text": progress["text"],
+            "rows": list(_rows(board)),
+        },
+        "waiting_for": held,
+    }
+
+
+def _rows(board: Board) -> Iterator[list[str]]:
+    """What a page shows of single cells: the best ones, and the first that failed; name, state, metric or class."""
+    for value, number in board.top:
+        yield [board.name(number), "done", f"{value:.6g}"]
+    for number in sorted(board.failures)[:FAILED_SHOWN]:
+        yield [board.name(number), "failed", board.failures[number].failure_class]
+
+
+def text_of(board: Board, running: int, eta: float | None) -> str:
+    """`17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2 · eta 3h00m`."""
+    counts = board.counts
+    words = [f"{counts[Standing.DONE]}/{len(board)}"]
+    words += [f"{running} running"] if running else []
+    failed = counts[Standing.FAILED]
+    words += [f"{failed} failed: {_classes(board)}"] if failed else []
+    words += [f"{counts[Standing.SKIPPED]} skipped"] if counts[Standing.SKIPPED] else []
+    parts = [", ".join(words), best_text(board), "" if eta is None else f"eta {format_duration(eta)}"]
+    return " · ".join(filter(None, parts))
+
+
+def _classes(board: Board) -> str:
+    classes = classes_of(board)
+    if len(classes) == 1:
+        return next(iter(classes))
+    return ", ".join(f"{name} {count}" for name, count in list(classes.items())[:3])
+
+
+def best_text(board: Board) -> str:
+    """The best cell by the metric that orders the table; "" where none is told."""
+    if board.best is None:
+        return ""
+    value, number = board.best
+    return f"best {value:.6g} cell {board.name(number)}"
+
+
+def eta_seconds(board: Board, running: int, jobs: int | None) -> float | None:
+    """By the mean time of the cells that are done; None: none is, or nothing is left."""
+    left = board.counts[Standing.OPEN] + board.counts[Standing.RUNNING]
+    if not board.ended_count or not left:
+        return None
+    at_once = max(1, jobs or running)
+    mean = board.seconds_total / board.ended_count
+    return round(mean * max(left - running / 2, left / 2) / min(at_once, left), 1)

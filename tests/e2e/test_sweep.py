@@ -1,0 +1,273 @@
+"""A sweep as a user meets it: a grid, a queue file, failures, a stop, a kill, and what is told of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.box import Box, is_running, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.fault_server import FaultServer
+
+SLOW = "echo begins-{n} >>ran; until [ -e go ]; do sleep 0.05; done; echo ends-{n} >>ran"
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[Box]:
+    project = tmp_path / "digits"
+    project.mkdir()
+    made = Box(project, "sweep")
+    yield made
+    made.end_everything()
+
+
+def cells_in(box: Box, end: str) -> list[str]:
+    """The cells that have such a marker."""
+    return sorted(path.parent.parent.name for path in box.state.glob(f"cells/*/markers/CHAIN_{end}"))
+
+
+def start_slow(box: Box, *words: str) -> None:
+    """Cells that wait for the file `go`, detached; the first two have begun."""
+    done = box.onbox("sweep", "-d", "-j", "2", *(words or ("n=1..4",)), "--", SLOW)
+    assert done.returncode == 0, done.stderr
+    wait_until(lambda: len(box.ran) >= 2, "two cells at work")
+
+
+def finish(box: Box) -> None:
+    (box.project / "go").touch()
+    wait_until(lambda: {"CHAIN_DONE", "CHAIN_FAILED"} & set(box.markers), "the sweep's end")
+
+
+def test_a_failing_cell_does_not_end_the_sweep_and_the_end_names_it(box: Box) -> None:
+    done = box.onbox("sweep", "-j", "2", "lr=1e-3,1e-4", "seed=0..2", "--", "test {lr} != 7 -a {seed} != 1")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1].endswith("sweep FAILED: 4 of 6 done, 2 failed: unknown 2")
+    assert cells_in(box, "FAILED") == ["lr=1e-3,seed=1", "lr=1e-4,seed=1"]
+    assert box.marker("SWEEP_FAILED")["failed_cells"] == ["lr=1e-3,seed=1", "lr=1e-4,seed=1"]
+    again = box.onbox("sweep", "-j", "2", "lr=1e-3,1e-4", "seed=0..2", "--", "test {lr} != 7 -a {seed} != 1")
+    assert again.returncode == 1
+    assert "onbox sweep retry-failed sweep" in again.stdout
+
+
+def test_failed_cells_run_again_and_only_they(box: Box) -> None:
+    words = ("sweep", "n=1..3", "--", "echo {n} >>ran; test {n} != 2 || test -e good")
+    assert box.onbox(*words).returncode == 1
+    (box.project / "good").touch()
+    assert box.onbox("sweep", "retry-failed").returncode == 0
+    assert box.ran == ["1", "2", "3", "2"]
+    assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+    assert box.onbox(*words).returncode == 0
+    assert box.ran == ["1", "2", "3", "2"]
+
+
+def test_the_same_command_after_kill_9_goes_on_and_runs_no_cell_twice(box: Box) -> None:
+    start_slow(box)
+    box.kill_runner()
+    (box.project / "go").touch()
+    again = box.onbox("sweep", "-j", "2", "n=1..4", "--", SLOW)
+    assert again.returncode == 0, again.stderr
+    assert sorted(box.ran) == sorted(f"{word}-{n}" for n in range(1, 5) for word in ("begins", "ends"))
+
+
+def test_without_a_runner_the_first_cell_that_ends_calls_it_back(box: Box) -> None:
+    start_slow(box)
+    box.kill_runner()
+    finish(box)
+    assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+    assert sorted(box.ran) == sorted(f"{word}-{n}" for n in range(1, 5) for word in ("begins", "ends"))
+
+
+def test_the_runner_and_the_runners_of_its_cells_killed_together(box: Box) -> None:
+    start_slow(box)
+    pids = [box.runner_pid(), *(json.loads((cell / "lock").read_text())["pid"] for cell in box.state.glob("cells/*"))]
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not any(map(is_running, pids)), "all runners to be gone")
+    finish(box)
+    assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+    assert sorted(box.ran) == sorted(f"{word}-{n}" for n in range(1, 5) for word in ("begins", "ends"))
+
+
+def test_a_stop_leaves_the_cells_open_and_resume_goes_on(box: Box) -> None:
+    start_slow(box)
+    assert box.onbox("stop", "sweep").returncode == 0
+    assert not [pid for pid in box.processes() if is_running(pid)]
+    status = json.loads(box.onbox("sweep", "status", "--json").stdout)
+    assert (status["state"], status["cells"]["open"]) == ("stopped", 4)
+    (box.project / "go").touch()
+    assert box.onbox("resume", "sweep").returncode == 0
+    assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+
+
+def test_lines_added_to_the_queue_while_it_runs_are_taken_in(box: Box) -> None:
+    queue = box.project / "queue.txt"
+    queue.write_text("n=1\nn=2\n")
+    start_slow(box, "--cells", "queue.txt")
+    with queue.open("a") as file:
+        file.write("n=3\nn=9 priority=5\nm=4\n")
+    (box.project / "go").touch()
+    finish(box)
+    assert "queue.txt line 5: lacks n; m is in no command" in box.marker("SWEEP_FAILED")["reason"]
+    begun = [word for word in box.ran if word.startswith("begins")]
+    assert begun[2:] == ["begins-9", "begins-3"]
+    queue.write_text("n=1\nn=2\nn=3\nn=9\n")
+    assert box.onbox("sweep", "resume").returncode == 0
+
+
+def test_two_cells_with_one_output_path_are_refused_before_anything_starts(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[stages.train]\ncmd = "echo {n} >>ran; echo x >out"\nartifacts = ["out"]\n[sweep]\ngrid = { n = [1, 2] }\n'
+    )
+    refused = box.onbox("sweep")
+    assert refused.returncode == 78
+    assert "cells n=1 and n=2 both write" in refused.stderr
+    assert box.ran == []
+
+
+def test_one_error_after_the_other_ends_it_and_leaves_the_rest_open(box: Box) -> None:
+    done = box.onbox("sweep", "--same-failures", "3", "n=1..9", "--", "echo {n} >>ran; cat /nowhere")
+    assert done.returncode == 1
+    assert box.ran == ["1", "2", "3"]
+    assert "6 not run" in done.stdout
+    assert "3 cells in a row failed in the same way" in done.stdout
+
+
+def test_a_skipped_cell_is_no_failure(box: Box) -> None:
+    start_slow(box)
+    assert box.onbox("sweep", "skip", "n=1", "n=4").returncode == 0
+    wait_until(lambda: len(box.events("cell_skipped")) == 2, "both to be skipped")
+    finish(box)
+    assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+    assert sorted(word for word in box.ran if word.startswith("ends")) == ["ends-2", "ends-3"]
+
+
+def test_the_table_shows_what_the_cells_left(box: Box) -> None:
+    command = "mkdir -p o/{cell}; echo '{\"acc\": 0.{n}}' >o/{cell}/m.json; test {n} != 3"
+    words = ("--metrics", "o/{cell}/m.json", "--sort", "-acc", "n=1,3,2", "--", command)
+    assert box.onbox("sweep", *words).returncode == 1
+    rows = list(csv.reader(io.StringIO(box.onbox("sweep", "table", "--csv").stdout)))
+    assert rows[0] == ["state", "n", "acc", "seconds", "cell"]
+    assert [(row[0], row[1], row[2]) for row in rows[1:]] == [
+        ("done", "2", "0.2"),
+        ("done", "1", "0.1"),
+        ("failed: unknown", "3", ""),
+    ]
+    assert "best     0.2 cell n=2" in box.onbox("sweep", "status").stdout
+
+
+def test_a_gate_that_refuses_holds_the_cells_back_and_says_what_for(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        '[stages.train]\ncmd = "echo {n} >>ran"\ngates = { memory_free = "100%" }\n'
+        '[sweep]\ngrid = { n = [1, 2] }\ngate_wait = "0s"\n'
+    )
+    done = box.onbox("sweep")
+    assert done.returncode == 3, done.stdout
+    assert "memory_free" in done.stdout
+    assert box.ran == []
+    (box.project / "onbox.toml").write_text('[stages.train]\ncmd = "echo {n} >>ran"\n[sweep]\ngrid = { n = [1, 2] }\n')
+    assert box.onbox("sweep").returncode == 0
+    assert box.ran == ["1", "2"]
+
+
+def test_a_cell_whose_directory_was_removed_is_open_again(box: Box) -> None:
+    words = ("sweep", "n=1..2", "--", "echo {n} >>ran")
+    assert box.onbox(*words).returncode == 0
+    for path in sorted((box.state / "cells" / "n=1").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    assert box.onbox(*words).returncode == 0
+    assert box.ran == ["1", "2", "1"]
+
+
+def test_another_command_is_refused_with_the_difference_and_again_moves_aside(box: Box) -> None:
+    assert box.onbox("sweep", "n=1", "--", "echo old-{n} >>ran").returncode == 0
+    refused = box.onbox("sweep", "n=1", "--", "echo new-{n} >>ran")
+    assert refused.returncode == 78
+    assert "+ run cmd: echo new-{n} >>ran" in refused.stderr
+    assert box.onbox("sweep", "--again", "n=1", "--", "echo new-{n} >>ran").returncode == 0
+    assert box.ran == ["old-1", "new-1"]
+    assert (box.state / "cells.1" / "n=1" / "markers" / "CHAIN_DONE").exists()
+
+
+def test_more_cells_with_the_same_command_join_the_sweep(box: Box) -> None:
+    assert box.onbox("sweep", "n=1..2", "--", "echo {n} >>ran").returncode == 0
+    assert box.onbox("sweep", "n=2..4", "--", "echo {n} >>ran").returncode == 0
+    assert box.ran == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("sweep",), "nothing to run"),
+        (("sweep", "n=1..2"), "nothing to run"),
+        (("sweep", "n=1..2", "--", "echo"), "parameter n is in no command"),
+        (("sweep", "n=1,1", "--", "echo {n}"), "given twice"),
+        (("sweep", "--cells", "nowhere", "--", "echo {n}"), "nowhere cannot be read (No such file or directory)"),
+        (("sweep", "-j", "0", "n=1", "--", "echo {n}"), "--jobs 0: wanted 1 or more"),
+        (("sweep", "--retry", "cuda_oom", "n=1", "--", "echo {n}"), "must not be retried unchanged"),
+        (("sweep", "skip", "n=7"), "no sweep"),
+        (("sweep", "status"), "no sweep"),
+        (("sweep", "statsu"), 'did you mean "status"'),
+    ],
+)
+def test_what_cannot_be_meant_is_one_clear_line(box: Box, words: tuple[str, ...], says: str) -> None:
+    done = box.onbox(*words)
+    assert done.returncode in (64, 78)
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_chain_and_a_sweep_of_one_name_refuse_each_other(box: Box) -> None:
+    assert box.onbox("sweep", "n=1", "--", "true {n}").returncode == 0
+    assert "is a sweep" in box.onbox("chain", "--run", "sweep", "a=true").stderr
+    assert box.onbox("chain", "--run", "other", "a=true").returncode == 0
+    assert "not of a sweep" in box.onbox("sweep", "--name", "other", "n=1", "--", "true {n}").stderr
+    assert "sweep                    done" in box.onbox("runs").stdout
+
+
+def test_a_dry_run_shows_the_commands_and_starts_nothing(box: Box) -> None:
+    done = box.onbox("sweep", "--dry-run", "n=1..2", "--", "echo {n} >>ran")
+    assert done.stdout.splitlines() == [
+        "n=1: echo 1 >>ran",
+        "n=2: echo 2 >>ran",
+        "2 cells; 1 at once; nothing was started",
+    ]
+    assert not box.state.exists()
+
+
+def test_people_are_told_of_the_sweep_and_not_of_each_cell(box: Box, server: FaultServer) -> None:
+    box.env["HOOK"] = server.url()
+    (box.project / "onbox.toml").write_text(
+        "[stages.a]\ncmd = 'test {n} != 2'\n[sweep]\ngrid = { n = '1..4' }\n[notify]\nurls = ['env:HOOK']\n"
+    )
+    assert box.onbox("sweep").returncode == 1
+    wait_until(lambda: server.acknowledged, "a message")
+    box.onbox("notify", "flush")
+    assert [one.json()["type"] for one in server.acknowledged] == ["onbox.chain_failed"]
+    assert "3 of 4 done, 1 failed: unknown 1" in str(server.acknowledged[0].json()["data"])
+
+
+def test_after_a_restart_of_the_machine_it_goes_on(box: Box) -> None:
+    start_slow(box)
+    box.end_everything()
+    done = box.onbox("boot", "run")
+    assert done.returncode == 0, done.stderr
+    assert "sweep: interrupted; onbox resume ended with 0" in done.stdout
+    finish(box)
+    assert cells_in(box, "DONE") == ["n=1", "n=2", "n=3", "n=4"]
+    assert json.loads((box.state / "cells/n=1/events.jsonl").read_text().splitlines()[-1])["event"] == "chain_done"
+
+
+def test_a_look_ahead_at_a_resume_starts_nothing(box: Box) -> None:
+    assert box.onbox("sweep", "n=1..2", "--", "echo {n} >>ran; exit 1").returncode == 1
+    assert box.onbox("resume", "--dry-run", "sweep").returncode == 0
+    assert len(box.events("chain_started")) == 1

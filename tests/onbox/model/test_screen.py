@@ -1,0 +1,34 @@
+"""Lines of 80 columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.model.screen import clip, columns, joined, labelled, whole
+
+LONG = "Go back to a checkpoint before the blow-up and change what caused it. " * 5
+
+
+def test_what_does_not_fit_is_cut_at_the_end_and_least_important() -> None:
+    assert joined(["a" * 70, "loss 0.41"]) == "a" * 70
+    assert joined(["a" * 60, "its log holds no reason for it"]) == "a" * 60 + " · its log holds no…"
+    assert joined(["a", "", "b"]) == "a · b"
+
+
+@pytest.mark.parametrize("text", [LONG, "x" * 500, "日本" * 200, "", "short"])
+def test_no_line_is_wider_than_the_terminal(text: str) -> None:
+    lines = labelled("remedy", text)
+    assert all(columns(line) <= 80 for line in lines)
+    assert len(lines) <= 3
+    assert columns(clip(text, 40)) <= 40
+
+
+def test_a_long_text_is_folded_between_words_below_itself() -> None:
+    first, second, third = labelled("remedy", LONG)
+    assert first.startswith("  remedy   Go back to")
+    assert second.startswith(" " * 11)
+    assert third.endswith("…")
+
+
+def test_what_is_typed_is_never_cut() -> None:
+    assert whole("next", "c" * 200) == ["  next     " + "c" * 200]

@@ -1,0 +1,75 @@
+"""What a sweep does next, row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from onbox.sweep.board import Failure, Streak
+from onbox.sweep.plan import PLAN, Action, Evidence, plan_next
+
+QUIET = Evidence(
+    stops=0,
+    cells_told_to_stop=True,
+    open=0,
+    running=0,
+    failed=0,
+    new_failed=0,
+    slots=2,
+    max_failures=None,
+    same_failures=10,
+    streak=Streak(),
+)
+CASES: list[tuple[str, dict[str, Any], Action]] = [
+    ("asked-to-stop", {"stops": 1, "cells_told_to_stop": False, "running": 1}, Action.STOP_CELLS),
+    ("stopping", {"stops": 1, "running": 1}, Action.WAIT),
+    ("stopped", {"stops": 1, "open": 5}, Action.END_STOPPED),
+    ("cells-end-first", {"max_failures": 0, "new_failed": 1, "failed": 1, "open": 5, "running": 1}, Action.WAIT),
+    ("too-many-failed", {"max_failures": 0, "new_failed": 1, "failed": 1, "open": 5}, Action.END_TOO_MANY),
+    ("same-failure-again", {"streak": Streak("x", 10), "failed": 10, "open": 5}, Action.END_SAME),
+    ("unwhole-list", {"unread": 1}, Action.END_FAILED),
+    ("some-failed", {"failed": 1}, Action.END_FAILED),
+    ("all-done", {}, Action.END_DONE),
+    ("held-too-long", {"open": 1, "is_held": True, "held_too_long": True}, Action.END_REFUSED),
+    ("held", {"open": 1, "is_held": True, "held_too_long": True, "running": 1}, Action.HOLD),
+    ("slots-busy", {"open": 1, "running": 2}, Action.WAIT),
+    ("none-open", {"running": 1}, Action.WAIT),
+    ("open", {"open": 1, "running": 1}, Action.START),
+]
+
+
+@pytest.mark.parametrize(("name", "seen", "action"), CASES)
+def test_each_row(name: str, seen: dict[str, Any], action: Action) -> None:
+    row = plan_next(QUIET._replace(**seen))
+    assert (row.name, row.action) == (name, action)
+
+
+def test_every_row_has_its_case() -> None:
+    assert [row.name for row in PLAN] == [name for name, _, _ in CASES]
+
+
+@pytest.mark.parametrize(
+    ("seen", "action"),
+    [
+        ({"is_growing": True}, Action.WAIT),  # half a line of the queue: it may be one more cell
+        ({"same_failures": 0, "streak": Streak("x", 99), "open": 1}, Action.START),
+        ({"streak": Streak("x", 9), "open": 1}, Action.START),
+        ({"streak": Streak("x", 10), "failed": 10}, Action.END_FAILED),  # nothing is left: no need to give up
+        ({"max_failures": 3, "new_failed": 3, "open": 1}, Action.START),
+    ],
+)
+def test_what_lies_beside_a_row(seen: dict[str, Any], action: Action) -> None:
+    assert plan_next(QUIET._replace(**seen)).action is action
+
+
+def test_a_streak_is_of_one_error_and_ends_with_a_success() -> None:
+    oom, code = Failure("cuda_oom", "cuda_oom: x"), Failure("code_error", "code_error: y")
+    streak = Streak()
+    for failure, times in ((oom, 1), (oom, 2), (code, 1), (code, 2), (None, 0), (oom, 1)):
+        streak = streak.after(failure)
+        assert streak.times == times
+
+
+def test_failures_of_which_nothing_is_known_are_not_the_same() -> None:
+    assert Streak().after(Failure("unknown", "")).after(Failure("unknown", "")).times == 1

@@ -1,0 +1,93 @@
+"""`patrol teardown-check` as a user runs it: a no with its proof until all three conditions hold."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.patrol.transfer.places import finish
+from tests.patrolled import Patrolled, patrolled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BOX = 'price = "2.10 USD/h"\nstarted = "2026-01-01 08:00"\nprovider = "vast"\nclocks = ["released on Friday"]\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Patrolled]:
+    for made in patrolled(tmp_path):
+        box = made.add_box("gpu1", BOX)
+        (box.project / "metrics.json").write_text('{"accuracy": 0.97}')
+        finish(box, "metrics.json")
+        yield made
+
+
+def said(place: Patrolled, *words: str) -> dict[str, bool | None]:
+    """The conditions of the run, and the answer."""
+    done = place.patrol("teardown-check", "gpu1", "--json", *words)
+    data = json.loads(done.stdout)
+    assert done.returncode == (0 if data["may"] else 1)
+    (run,) = data["runs"]
+    return {"may": data["may"], **{one["name"]: one["holds"] for one in run["conditions"]}}
+
+
+def test_it_is_a_no_until_pulled_verified_and_said(place: Patrolled) -> None:
+    word = ("--word", "destroy gpu1")
+    assert said(place, *word) == {"may": False, "pulled": False, "verified": False, "word": True}
+    assert place.patrol("pull", "gpu1/digits").returncode == 0
+    assert said(place, *word) == {"may": False, "pulled": True, "verified": False, "word": True}
+    assert place.patrol("verify", "gpu1/digits").returncode == 0
+    assert said(place) == {"may": False, "pulled": True, "verified": True, "word": False}
+    assert said(place, *word) == {"may": True, "pulled": True, "verified": True, "word": True}
+    shown = place.patrol("teardown-check", "gpu1", *word).stdout
+    assert "vastai destroy instance ID" in shown
+    assert "released on Friday" in shown
+    assert "USD" in shown
+    assert "YOU MAY" in shown.splitlines()[-1]
+    (place.local / "pulled/gpu1/digits/metrics.json").unlink()
+    assert said(place, *word)["pulled"] is False, "what was home and is not any more does not count"
+
+
+def test_a_word_for_another_box_or_verb_is_refused(place: Patrolled) -> None:
+    for word in ("destroy", "destroy gpu2", "burn gpu1", "yes"):
+        done = place.patrol("teardown-check", "gpu1", "--word", word)
+        assert done.returncode == 64
+        assert '"destroy gpu1"' in done.stderr
+
+
+def test_a_new_run_of_the_same_name_is_not_home(place: Patrolled) -> None:
+    assert place.patrol("pull", "gpu1/digits").returncode == 0
+    assert place.patrol("verify", "gpu1/digits").returncode == 0
+    assert place.boxes["gpu1"].onbox("chain", "--again").returncode == 0
+    assert said(place, "--word", "stop gpu1")["may"] is False
+
+
+def test_a_run_that_lives_is_a_no(place: Patrolled) -> None:
+    box = place.boxes["gpu1"]
+    assert box.onbox("chain", "-d", "--launch-check", "0", "--run", "second", "s=sleep 600").returncode == 0
+    shown = place.patrol("teardown-check", "gpu1", "--word", "stop gpu1")
+    assert shown.returncode == 1
+    assert "it runs" in shown.stdout
+    assert "NOT YET" in shown.stdout.splitlines()[-1]
+
+
+def test_what_cannot_be_looked_at_is_not_given_back(place: Patrolled) -> None:
+    place.sshd.stop()
+    done = place.patrol("teardown-check", "gpu1", "--word", "stop gpu1")
+    assert done.returncode == 3
+    assert "could not look" in done.stderr
+
+
+def test_the_meter_runs_in_the_line_and_the_next_step_leads_home(place: Patrolled) -> None:
+    line = place.patrol("tick").stdout
+    assert " USD · idle for " in line
+    steps = []
+    for words in ((), ("pull", "gpu1/digits"), ("verify", "gpu1/digits")):
+        if words:
+            assert place.patrol(*words).returncode == 0
+        steps.append(place.tick()["gpu1/digits"]["next_command"])
+    assert steps == ["patrol pull gpu1/digits", "patrol verify gpu1/digits", "patrol teardown-check gpu1"]
