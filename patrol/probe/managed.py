@@ -23,7 +23,7 @@ from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.snapshot import NOT_ASKED, Cells, Failure, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +75,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     cells = _cells(fields.get("sweep"))
     stage_facts = manifest.stages.get(stage) if isinstance(stage, str) else None
     declared = stage_facts or StageFacts()
+    stall_after = declared.stall_after_seconds or as_number(fields.get("stall_limit_seconds"))
     is_known = stage_facts is not None or manifest.is_whole
     undeclared = Absent("not declared") if is_known else Unseen("run.json was not read whole")
     shortest = undeclared if declared.min_duration_seconds is None else declared.min_duration_seconds
@@ -94,7 +95,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         heartbeat_age_seconds=_age(fields.get("at"), clock) if fields else _why(status),
         heartbeat_every_seconds=manifest.every_seconds,
         stage_began_age_seconds=_age(fields.get("attempt_began_at") or facts.attempt_began_at, clock, "no attempt"),
-        stall_after_seconds=undeclared if declared.stall_after_seconds is None else declared.stall_after_seconds,
+        stall_after_seconds=undeclared if stall_after is None else stall_after,
         min_duration_seconds=shortest,
         expected_seconds=shortest,
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
@@ -110,7 +111,8 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
         cells=cells or Absent("it is not a sweep"),
     )
-    return look._replace(progress=_progress(look, fields, status, place)), kept
+    look = look._replace(progress=_progress(look, fields, status, place), artifacts=_artifacts(look, fields, clock))
+    return look, kept
 
 
 # -- what lies there
@@ -283,14 +285,30 @@ def _is_log_of(place: LogPlace | None, marker: Marker) -> bool:
 # -- how far it is
 
 
+def _is_fresh(look: RunLook) -> bool:
+    """Whether the runner lives and has said lately how it is."""
+    age = look.heartbeat_age_seconds
+    fresh = isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds
+    return fresh and look.runner_alive is not False
+
+
+def _artifacts(look: RunLook, fields: dict[str, Any], clock: float) -> Maybe[Artifacts]:
+    """What the runner has seen of them at its last look; an old word says nothing of those that came since."""
+    told = fields.get("artifacts")
+    if not isinstance(told, dict) or not _is_fresh(look):
+        return NOT_ASKED
+    count, size = as_whole(told.get("count")), as_whole(told.get("bytes"))
+    if count is None or size is None:
+        return NOT_ASKED
+    return Artifacts(count, size, _age(told.get("newest_at"), clock, "none yet"))
+
+
 def _progress(
     look: RunLook, fields: dict[str, Any], status: Maybe[dict[str, Any]], place: LogPlace | None
 ) -> Maybe[Progress]:
     """The runner's own reading; if it is gone, its heartbeat old, or no progress in it, what the log's end shows."""
-    age = look.heartbeat_age_seconds
     told = _told_progress(fields.get("progress"))
-    fresh = isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds
-    if told is not None and fresh and look.runner_alive is not False:
+    if told is not None and _is_fresh(look):
         return told
     shown = log_memory.progress(place)
     if shown.current is not None or shown.percent is not None:

@@ -52,7 +52,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "run_id": head.run_id,
         "state": view.state.value,
         "stage": view.current,
-        "reason": safe_line(reason) if reason else _why_stalled(paths, view),
+        "reason": safe_line(reason) if reason else _why_stalled(view),
         "outcome": (view.end or {}).get("event"),
         "runner_alive": view.runner_alive,
         "runner_pid": view.holder.pid if view.holder else None,
@@ -179,15 +179,17 @@ def is_late(view: RunView) -> bool:
     return view.runner_alive and age is not None and age > LATE_HEARTBEATS * view.head.settings.sample_every_seconds
 
 
-def _why_stalled(paths: RunPaths, view: RunView) -> str | None:
+def _why_stalled(view: RunView) -> str | None:
     """What is quiet, since when, and what is too long; None where nothing stalls."""
     if view.state is not RunState.STALLED:
         return None
-    limit = next((one.stage.stall_after_seconds for one in read_stages(paths) if one.stage.name == view.current), None)
+    told = view.status.get("stall_limit_seconds")
+    limit = float(told) if isinstance(told, int | float) else None
     spoke = parse_utc(str(view.status.get("last_output_at") or ""))
     last = f"; it wrote last {format_duration(max(0.0, wall() - spoke))} ago" if spoke is not None else ""
     beyond = f" for longer than stall_after ({format_duration(limit)})" if limit is not None else ""
-    return f"stage {view.current}: log, artifacts and CPU all quiet{beyond}{last}"
+    what = "log, artifacts, CPU and GPU" if view.status.get("stalls_by_default") is True else "log, artifacts and CPU"
+    return f"stage {view.current}: {what} all quiet{beyond}{last}"
 
 
 def state_word(stage: StageView, view: RunView) -> str:
