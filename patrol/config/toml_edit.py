@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
     Value: TypeAlias = str | Mapping[str, str] | Sequence[Mapping[str, str]]
 
+# A line that begins a table; name: of the box that it is of.
+_HEADER = re.compile(r"""\s*\[\[?\s*(?:boxes\s*\.\s*(?P<name>[A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*(?=[.\]])|[\w"'])""")
 NEW_FILE = "# Where runs live, and how they are looked at. All keys: onbox init --help, docs/patrol.md\n"
 
 
@@ -33,6 +36,17 @@ def render_box(name: str, values: Mapping[str, Value]) -> str:
     key = name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else quote(name)
     lines = [f"[boxes.{key}]", *(f"{key} = {_value(value)}" for key, value in values.items())]
     return "\n".join(lines) + "\n"
+
+
+def without_box(text: str, name: str) -> str:
+    """The file without the tables of a box. What is no plain table of its own is left as it is: who calls compares."""
+    kept, drops = [], False
+    for line in text.splitlines(keepends=True):
+        if (header := _HEADER.match(line)) is not None:
+            drops = header["name"] is not None and header["name"].strip("\"'") == name
+        if not drops:
+            kept.append(line)
+    return "".join(kept)
 
 
 def with_box(text: str, table: str) -> str:

@@ -79,6 +79,10 @@ class Memory:
 
     # -- for reading commands
 
+    def forget(self, box: str, run: str | None = None) -> int:
+        """Everything of a run, or of a box with all its runs, but what was done to it; how many runs it was of."""
+        return self._with_file(lambda db: _in_transaction(db, lambda: _forget(db, box, run)))
+
     def last_words(self) -> list[LastWord]:
         query = "SELECT box, run, at, line, verdict FROM runs ORDER BY box, run"
         return self._with_file(lambda db: [LastWord(*row) for row in db.execute(query)])
@@ -328,6 +332,18 @@ def _change_run(db: sqlite3.Connection, key: tuple[str, str], change: Callable[[
     db.execute("UPDATE runs SET before = ? WHERE box = ? AND run = ?", (before, *key))
     _insert_act(db, act)
     return True
+
+
+def _forget(db: sqlite3.Connection, box: str, run: str | None) -> int:
+    mine = "box = ?" if run is None else "box = ? AND run = ?"
+    key = (box,) if run is None else (box, run)
+    db.execute(f"DELETE FROM points WHERE run IN (SELECT key FROM runs WHERE {mine})", key)  # noqa: S608 - words of ours
+    count = db.execute(f"DELETE FROM runs WHERE {mine}", key).rowcount  # noqa: S608 - as above
+    for table in ("places", "records", "flips"):
+        db.execute(f"DELETE FROM {table} WHERE {mine}", key)  # noqa: S608 - as above
+    for table in ("boxes", "looks") if run is None else ():
+        db.execute(f"DELETE FROM {table} WHERE box = ?", (box,))  # noqa: S608 - as above
+    return count
 
 
 def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:

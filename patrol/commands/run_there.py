@@ -1,0 +1,103 @@
+"""`patrol logs`, `patrol resume`, `patrol stop`: what people do every day to one run, without a long ssh line."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from onbox.cli.command import command
+from onbox.cli.consent import agrees
+from onbox.contract.exits import Exit
+from onbox.errors import Trouble
+from patrol.commands.onbox_there import call_onbox, show_log
+from patrol.commands.options import project_options, run_name_argument
+from patrol.commands.runs import one_run
+from patrol.config.configured import load_settings
+from patrol.decide.remote_command import here
+
+if TYPE_CHECKING:
+    from onbox.cli.command import Options
+    from onbox.model.boxes import BoxSettings
+
+LOGS_EXAMPLES = """\
+examples:
+  patrol logs gpu1/digits           the end of its newest stage's log
+  patrol logs gpu1/digits -f        and on, as it grows; Ctrl-C ends only the look
+  patrol logs gpu1/digits --stage train --attempt 1
+"""
+RESUME_EXAMPLES = """\
+examples:
+  patrol resume gpu1/digits             shows what a resume would do, and asks
+  patrol resume gpu1/digits --yes
+"""
+STOP_EXAMPLES = """\
+examples:
+  patrol stop gpu1/digits               asks; then SIGTERM to its stage, SIGKILL after the grace time
+  patrol stop gpu1/digits --now --yes   SIGKILL at once
+"""
+
+
+@command(LOGS_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@click.option("-f", "--follow", is_flag=True, help="go on as it grows")
+@click.option("-n", "--lines", type=click.IntRange(min=1), default=30, metavar="N", help="how many lines (default: 30)")
+@click.option("--stage", metavar="STAGE", help="of this stage (default: the newest)")
+@click.option("--attempt", type=int, metavar="N", help="of this attempt (default: the newest)")
+@project_options
+def run_logs(args: Options) -> int:
+    settings = load_settings(args, os.environ, looks=True)
+    box, run = one_run(settings, args.run_name)
+    watch = next((one for one in box.watches if one.name == run), None)
+    if watch is not None:
+        if watch.log is None:
+            raise Trouble(Exit.USAGE, f"{box.name}/{run} has no `log` in onbox.toml: nothing says where it writes")
+        return show_log(settings, box, watch.log, args.lines, follows=args.follow)
+    words = ["logs", "--run", run, "-n", str(args.lines)]
+    words += ["-f"] if args.follow else []
+    words += ["--attempt", str(args.attempt)] if args.attempt is not None else []
+    words += ["--", args.stage] if args.stage else []
+    return call_onbox(settings, box, run, words, follows=args.follow)
+
+
+@command(RESUME_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@click.option("--yes", is_flag=True, help="do not ask")
+@project_options
+def run_resume(args: Options) -> int:
+    settings = load_settings(args, os.environ, looks=True)
+    box, run = _own(settings_box=one_run(settings, args.run_name))
+    name = f"{box.name}/{run}"
+    if not args.yes:
+        code = call_onbox(settings, box, run, ["resume", "--dry-run", "--", run])
+        if code != Exit.DONE:
+            return code
+        if not agrees(f"resume {name}?", unasked=here("patrol", "resume", name, "--yes")):
+            print("nothing was changed")
+            return Exit.DONE
+    return call_onbox(settings, box, run, ["resume", "-d", "--", run])
+
+
+@command(STOP_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+@click.option("--yes", is_flag=True, help="do not ask")
+@project_options
+def run_stop(args: Options) -> int:
+    settings = load_settings(args, os.environ, looks=True)
+    box, run = _own(settings_box=one_run(settings, args.run_name))
+    name = f"{box.name}/{run}"
+    unasked = here("patrol", "stop", name, *(["--now"] if args.now else []), "--yes")
+    if not (args.yes or agrees(f"stop {name} and every process of its stage?", unasked=unasked)):
+        print("nothing was changed")
+        return Exit.DONE
+    return call_onbox(settings, box, run, ["stop", *(["--now"] if args.now else []), "--", run])
+
+
+def _own(settings_box: tuple[BoxSettings, str]) -> tuple[BoxSettings, str]:
+    """A run that onbox started: others have no lock by which a second launch would be refused. Raises Trouble."""
+    box, run = settings_box
+    if any(watch.name == run for watch in box.watches):
+        raise Trouble(Exit.USAGE, f"onbox did not start {box.name}/{run}: use what started it")
+    return box, run
