@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.model.lines import message
 from onbox.outside import safe_line
 from onbox.regex import lazy
-from onbox.triage.classes import REMEDIES, RULE_REMEDIES, may_repeat
+from onbox.triage.case_remedies import remedy_of
+from onbox.triage.classes import may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
@@ -320,7 +321,7 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         call.at.number if call.at else None,
         call.confidence,
         call.rule,
-        (user.remedy if user else None) or RULE_REMEDIES.get(call.rule) or REMEDIES.get(name, REMEDIES["unknown"]),
+        (user.remedy if user else None) or remedy_of(name, call.rule, line),
         may_repeat(name, own_word=user.retry if user else None),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
