@@ -80,6 +80,7 @@ def explain_run(
         changed=before.rule != rule.name,
         soft=rule.soft(scene),
         acknowledged=_acknowledged(scene.before, observed(look.run_id), rule.name),
+        acknowledged_by=scene.before.acknowledged_by,
         silenced_until=_silence(scene.before, now),
         may_resume=rule.resume is not None and rule.resume(scene),
     )
@@ -197,6 +198,7 @@ def _link_verdict(
         changed=memory.rule != rule.name,
         soft=rule.soft(scene),
         acknowledged=bool(run) and _acknowledged(before, before.run_id, rule.name),
+        acknowledged_by=before.acknowledged_by,
         silenced_until=_silence(before, now),
         last_known=last_known(scene) if run else "",
     )

@@ -73,7 +73,7 @@ def test_one_line_per_run_of_every_kind(place: Patrolled) -> None:
     assert all(len(line) < 200 for line in lines)
 
 
-@pytest.mark.parametrize(("stage", "ended"), [("exit 3", "exit_code: 3"), ("kill -9 $$", "signal 9")])
+@pytest.mark.parametrize(("stage", "ended"), [("exit 3", "exit_code: 3"), ("kill -9 $$", "killed by SIGKILL")])
 def test_how_it_ended_is_said_where_the_log_does_not_tell_why(place: Patrolled, stage: str, ended: str) -> None:
     box = place.add_box("gpu1")
     start_chain(box, f"train=echo 'train: 28%| 5660/20000'; {stage}")
@@ -132,7 +132,8 @@ def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> Non
     (box.project / "t.py").write_text(script)
     assert box.onbox("chain", f"train={shlex.quote(sys.executable)} t.py").returncode != 0
     place.wait_for_rule("gpu1/digits", "failed")
-    said = place.patrol("tick").stdout
+    assert "· ZeroDivisionError: division by zero" in place.patrol("status").stdout
+    said = place.patrol("tick", "--wide").stdout
     assert "    | Traceback (most recent call last):" in said
     assert "    |     return 1 / n if not n else deep(n - 1)" in said
     assert "    | ZeroDivisionError: division by zero" in said
@@ -141,7 +142,7 @@ def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> Non
 def test_a_stopping_point_is_told_and_ends_the_watch(place: Patrolled) -> None:
     running(place.add_box("gpu1", "stop_at = { step = 1 }"))
     place.wait_for_rule("gpu1/digits", "stop-point")
-    assert "the stopping point that was set (step 1 of 1)" in place.patrol("tick").stdout
+    assert "the stopping point that was set (step 1 of 1)" in " ".join(place.patrol("tick").stdout.split())
 
 
 def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
@@ -236,9 +237,17 @@ def test_acknowledged_trouble_does_not_count(place: Patrolled) -> None:
     start_chain(box, "train=exit 7")
     box.wait_for_marker("CHAIN_FAILED")
     assert place.patrol("tick").returncode == 2
-    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    assert place.patrol("status").returncode == 2
+    assert place.patrol("ack", "gpu1/digits", "--by", "ann", "--why", "a new disk comes").returncode == 0
     done = place.patrol("tick")
-    assert (done.returncode, "FAILED" in done.stdout, "acked" in done.stdout) == (0, True, True)
+    assert (done.returncode, "FAILED" in done.stdout, "acked by ann (a new disk comes)" in done.stdout) == (
+        0,
+        True,
+        True,
+    )
+    assert "acknowledged by ann: a new disk comes" in place.patrol("tick", "--nagios").stdout
+    assert "acknowledged by ann" in place.patrol("history", "--acts").stdout
+    assert place.patrol("status").returncode == 0
     assert place.patrol("ack", "gpu1/digits", "--undo").returncode == 0
     assert place.patrol("tick").returncode == 2
     assert place.patrol("silence", "gpu1/digits", "1h").returncode == 0

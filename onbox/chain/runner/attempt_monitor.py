@@ -33,6 +33,7 @@ LEFTOVER_GRACE_SECONDS = 5.0
 DEFAULT_LOOK_SECONDS = 120.0  # for signs of life, where nobody has set a limit: artifacts may be many
 GPU_PATIENCE_SECONDS = 5.0  # the heartbeat waits no longer for the GPUs than this
 SHARED_SIGNAL_SECONDS = 1.0  # within so long an engine's SIGTERM reaches every process of a job
+QUIET_SECONDS = 10.0
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
 
 
@@ -151,7 +152,7 @@ class _Watch:
                     grace,
                     f"no sign of life for {now - self.quiet_since:.0f} s before its timeout of {limit:g} s",
                 )
-            return "timeout", grace, f"still running after its timeout of {limit:g} s"
+            return "timeout", grace, f"still running after its timeout of {limit:g} s{self._quiet_before(now)}"
         if now >= self.next_look:
             self.next_look = now + self._look_every()
             self._look(now)
@@ -196,8 +197,23 @@ class _Watch:
         if stalled != self.stalled:
             self.stalled = stalled
             event = Event.STAGE_STALLED if stalled else Event.STAGE_MOVING
-            self.ctx.recorder.note(self._about(event, quiet_seconds=round(quiet, 1)))
+            more = self._about_stall() if stalled else {}
+            self.ctx.recorder.note(self._about(event, quiet_seconds=round(quiet, 1), **more))
             self._show()
+
+    def _about_stall(self) -> dict[str, Any]:
+        """What to do about it, and where the stacks of its Python processes will lie."""
+        from onbox.chain.observe.stack_dump import start_dump  # noqa: PLC0415 - only when something hangs
+        from onbox.triage.classes import REMEDIES  # noqa: PLC0415
+
+        path = self.ctx.paths.stacks(self.stage.name, self.live.number)
+        stacks = start_dump(path, self.live.keeper, self.assignment, self.ctx.environ)
+        return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if stacks else {})}
+
+    def _quiet_before(self, now: float) -> str:
+        """For how long it had shown no sign of life, where that was looked at and is worth a word."""
+        quiet = now - self.quiet_since
+        return f", quiet for {quiet:.0f} s before it" if self.signs is not None and quiet >= QUIET_SECONDS else ""
 
     def _show(self) -> None:
         log = look_at_log(self.log_path)

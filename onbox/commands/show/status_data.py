@@ -24,7 +24,7 @@ from onbox.outside import safe_line
 from onbox.runs.journal import result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, utc_text, wall
-from onbox.triage.classes import may_repeat
+from onbox.triage.classes import REMEDIES, may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +65,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log,
         "failure": _failure(paths, view),
+        "stall": _stall(paths, view),
         "warnings": [*_warnings(view), *missing],
         "repeated": _repeated(view),
         "progress": progress,
@@ -96,6 +97,7 @@ def _times(view: RunView) -> dict[str, Any]:
     until = ended if ended is not None else wall()
     return {
         "began_at": view.began_at,
+        "ended_at": (view.end or {}).get("ended_at"),
         "elapsed_seconds": None if began is None else round(max(0.0, until - began), 1),
         "launches": view.launches,
     }
@@ -190,6 +192,15 @@ def _why_stalled(view: RunView) -> str | None:
     beyond = f" for longer than stall_after ({format_duration(limit)})" if limit is not None else ""
     what = "log, artifacts, CPU and GPU" if view.status.get("stalls_by_default") is True else "log, artifacts and CPU"
     return f"stage {view.current}: {what} all quiet{beyond}{last}"
+
+
+def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
+    """What to do about a stall, and where the stacks of its processes lie; None where nothing stalls."""
+    if view.state is not RunState.STALLED or view.current is None:
+        return None
+    attempt = next((stage.attempts for stage in view.stages if stage.name == view.current), 0)
+    path = paths.stacks(view.current, attempt)
+    return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if os.path.exists(path) else {})}
 
 
 def state_word(stage: StageView, view: RunView) -> str:
