@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from onbox.logs.closing import Ending
     from onbox.logs.track import Counter, Track
 
-LINES_BEHIND = 1  # that may come behind a display which is still the newest news
+LINES_BEHIND = 0  # that may come behind a display which is still the newest news
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+MOVES = 2  # of a fraction whose words say nothing, until it is taken for a counter
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -100,7 +101,7 @@ def _pick(track: Track) -> Pick | None:
     counters = current or everything
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
-                         (("bare",), counters),
+                         (("bare",), counters), (("moving",), counters),
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
         if pick is not None:
@@ -112,6 +113,10 @@ def _is_counting(track: Track, counter: Counter) -> bool:
     """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
     Of bytes: whether they are of one thing, and still moving.
     """
+    if counter.apart > 1:
+        return False  # of several processes, each at its own work
+    if counter.kind == "moving":
+        return counter.advances >= MOVES and not counter.resets
     if counter.unit == "byte":
         return not counter.resets
     if counter.rounded and counter.rule == "bar":
@@ -139,8 +144,8 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
         return Pick(best, None if best.repeats else _maximum(track, best), None)
-    if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
-        return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
+    if epoch is not None and _maximum(track, epoch):
+        return Pick(epoch, _maximum(track, epoch), inner)
     if whole:
         best = max(
             whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)

@@ -72,6 +72,9 @@ _COUNT_DONE = lazy(
 )
 
 
+_ANY_FRACTION = lazy(
+    r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})(?![\w./:%-]|,\d|\s?[kKMGT]i?B)"
+)
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,4}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
 _ONE_SETTING = lazy(r"^[\s,{-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
@@ -151,6 +154,8 @@ def read_line(text: str) -> Seen:
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
+    if not sights and not maxima:
+        sights = _moving(rest)
     sights += _repeated(text, in_a_bar=any(bar.made for bar in bars))
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
@@ -179,6 +184,20 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
     others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
     return others
+
+
+def _moving(text: str) -> list[Sight]:
+    """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
+    found = _ANY_FRACTION.search(text)
+    if not found:
+        return []
+    label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
+    if current > most or most < 2 or NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]):
+        return []
+    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label) or AUXILIARY.search(label):
+        return []
+    words = " ".join(word.lower() for word in _WORD.findall(label)[-2:])
+    return [Sight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[Sight]:
@@ -457,10 +476,12 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         kind = "bare"
     elif kind == "train" and match["max"] is None and _is_setting(text):
         kind = "setting"
-    key = unit if kind in ("train", "setting") else f"{kind}:{unit}"
+    key = unit if kind == "train" else f"{kind}:{unit}"
     if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
         key = f"global {key}"
     rule = "labelled-max" if most else "labelled"
+    if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s":
+        rule = "settings"  # `steps: 5000`
     sights = [Sight(key, unit, kind, count.value, exact, count.rounded, rule)]
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))

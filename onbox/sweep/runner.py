@@ -7,6 +7,7 @@ happens is journaled before it is told. A cell's own markers decide how it ended
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -302,6 +303,8 @@ class SweepRunner:
 
     def _start(self, cell: Cell, cards: Cards) -> None:
         number = cell.number
+        if not os.path.exists(self.paths.manifest):  # a new one must not be begun in the place of what was removed
+            raise StateNotWritten(self.paths.manifest, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         if self._unwritten:
             self._hold_back("what happened could not be written down yet")
             return
