@@ -13,7 +13,7 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
-from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, UNDECIDED, meaning_of
+from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
 from onbox.triage.record import LOGGED, Fault
 from onbox.triage.rows import DEATH
 
@@ -154,7 +154,7 @@ def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool)
         or (said.level is None and found.score >= (SURE if sure else CLEAR))
     ):
         return None
-    return UNDECIDED if found.rivals else ROWS[found.failure_class]
+    return row_of(found)
 
 
 def _is_harmless(said: Message, text: str) -> bool:

@@ -72,7 +72,8 @@ _SIGN_WORDS = (
     'traceback|recent call|file "'
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
-    "|again|objective|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
+    "|again|early stop|objective"
+    "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
 )
@@ -223,7 +224,7 @@ def by_meaning(row: Row, said: str, named: tuple[str, str] | None) -> Row:
     found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
     if found is None or (is_setting and found.failure_class not in _OF_THE_BOX):
         return row
-    return meaning.UNDECIDED if found.rivals else meaning.ROWS[found.failure_class]
+    return meaning.row_of(found)
 
 
 def by_words(said: str) -> Row | None:

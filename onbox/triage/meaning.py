@@ -161,8 +161,8 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "cuda_env",
-        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernel image|cudnn|tensorrt|nccl"
-        r"|librar\w+|backend|runtime|plugin|shared object|\S+\.so[\w.]*|extension|binary|wheel|glibc\w*"
+        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernels?|sm_?\d\d\d?|cudnn|tensorrt"
+        r"|nccl|librar\w+|backend|runtime|plugin|shared object|\S+\.so[\w.]*|extension|binary|wheel|glibc\w*"
         r"|instruction set|avx\w*",
         r"not found|no .{0,48}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
         r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
@@ -278,11 +278,19 @@ ROWS = {
     )
     for theme in THEMES
 }
-UNDECIDED = Row("says-two-things", "unknown", CAUSE - 20, "", "(?!)", "a sentence that names two things alike", "")
+TWO_THINGS = "says-two-things"
 
 
 def _words(words: str) -> re.Pattern[str]:
     return compiled(rf"(?<![\w.])(?:{words})(?![\w])")
+
+
+def row_of(found: Meaning) -> Row:
+    """The rule that a meaning stands for. Where it has rivals, the class is unknown; `need` then holds all of them."""
+    if not found.rivals:
+        return ROWS[found.failure_class]
+    classes = "|".join((found.failure_class, *found.rivals))
+    return Row(TWO_THINGS, "unknown", CAUSE - 20, classes, "(?!)", "a sentence that names two things alike", "")
 
 
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
