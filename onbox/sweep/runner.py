@@ -557,14 +557,14 @@ class SweepRunner:
         asked = read_request(self.paths.stop_request) is not None
         why = "stopped on request" if asked else "the runner was asked to end by a signal (shutdown, reclaim, kill)"
         data = self._end_data(Action.END_STOPPED, Exit.STOPPED)
-        data["reason"] = why
+        data["reason"] = f"{why}; {summary(self.board)}"
         stage = {"event": Event.STAGE_INTERRUPTED, "stage": SWEEP, "attempt": self.attempt, "reason": why}
         event, state = Event.CHAIN_STOPPED, RunState.STOPPED
         if not asked:
             event, state = Event.CHAIN_INTERRUPTED, RunState.INTERRUPTED
         chain = {**data, "event": event, "stage": CHAIN, "attempt": self.history.launches, "stopped_at": SWEEP}
         self.recorder.note(stage, chain)
-        self._finish(state, event, f"{why}; {summary(self.board)}")
+        self._finish(state, event, data["reason"])
         return Exit.STOPPED
 
     def _finish(self, state: RunState, event: str, reason: str) -> None:

@@ -22,6 +22,7 @@ from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.crontab_entry import installed_lines, memory_of_cron
 from patrol.decide.remote_command import here
+from patrol.known_projects import in_each_project
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register, transfer_line
@@ -53,6 +54,7 @@ FUTURE_SECONDS = 60.0
 @run_name_argument("BOX/RUN", "this run, as onbox tells of it on the box now", required=False)
 @click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
 @common_options
+@in_each_project
 def run(args: Options) -> int:
     if args.run_name:
         return _of_run(args)
