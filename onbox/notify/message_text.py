@@ -20,6 +20,7 @@ _SIGNS = {
     "stage_failed": "✗",
     "chain_failed": "✗",
     "patrol_recovered": "✓",
+    "patrol_back": "✓",
     "patrol_done": "✓",
     "patrol_digest": "·",
 }

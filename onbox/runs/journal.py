@@ -83,7 +83,8 @@ class JournalFacts:
     def apply(self, record: Record) -> None:
         """Take in one more record."""
         event = record["event"]
-        self.newest_event, self.newest_at = event, str(record.get("at", ""))
+        if event not in (Event.PATROL_SILENT, Event.PATROL_BACK):  # they say nothing of the run
+            self.newest_event, self.newest_at = event, str(record.get("at", ""))
         self.jobs.apply(record)
         self._repeats = repeats.take_in(self._repeats, record)
         step = _STEPS.get(event)

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.success_gate import Ended, signal_of
 from onbox.chain.observe.liveness import has_busy_gpu, is_active, read_signs
+from onbox.chain.observe.patrol_watch import PatrolWatch
 from onbox.chain.state.slots import read_slot
 from onbox.chain.state.stop_request import read_request
 from onbox.contract.events import Event
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
 from onbox.model.manifest import DEFAULT_STALL_SECONDS
-from onbox.system.clock import monotonic, utc_text
+from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.files import StateNotWritten
 from onbox.system.lock import is_locked
 from onbox.system.process import end_tree, find_tree, is_alive, open_pidfd
 
@@ -75,6 +77,7 @@ class _Watch:
         self.resources: dict[str, Any] | None = None
         self.progress: dict[str, Any] | None = None
         self.sample_by: float | None = None  # when the sample is taken at the latest, with the GPUs' answer or without
+        self.patrol = PatrolWatch(ctx.paths)
         now = monotonic()
         self.next_beat = now + FIRST_BEAT_SECONDS
         declared = self.stage.stall_after_seconds
@@ -169,7 +172,14 @@ class _Watch:
             self.resources = self.ctx.sampler.take(self.live.keeper)
             self.progress = self.ctx.progress.look()
             self.ctx.tracker.look(self.ctx.progress.links)
+            self._look_for_patrol(now)
             self._show()
+
+    def _look_for_patrol(self, now: float) -> None:
+        told = self.patrol.look(now, wall())
+        if told is not None:
+            with suppress(StateNotWritten):  # the run needs no patrol, and its own records tell of the disk
+                self.ctx.recorder.note(told)
 
     def _is_asked_to_stop(self) -> bool:
         return self.ctx.signals.stops > 0

@@ -31,7 +31,9 @@ class Watched:
         recorder = SimpleNamespace(note=self.noted.append, show=lambda **fields: self.shown.update(fields))
         settings = SimpleNamespace(sample_every_seconds=30.0, grace_seconds=1.0)
         paths = SimpleNamespace(
-            slot=lambda name: f"{folder}/slot", log=lambda name, number: f"{folder}/{name}.{number}.log"
+            root=f"{folder}/x",
+            slot=lambda name: f"{folder}/slot",
+            log=lambda name, number: f"{folder}/{name}.{number}.log",
         )
         ctx: Any = SimpleNamespace(
             head=SimpleNamespace(run_id=f"none-{folder.name}", settings=settings),
