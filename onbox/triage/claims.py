@@ -11,7 +11,7 @@ from onbox.triage.record import LOGGED, WEAK
 from onbox.triage.rows import ASKED
 
 if TYPE_CHECKING:
-    from onbox.triage.record import Attempt, Fault, Seen
+    from onbox.triage.record import Fault, LogAttempt, SeenLine
 
 _ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
@@ -25,7 +25,7 @@ _OF_A_HELPER = lazy(
 _OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
 
 
-def outlives_success(fault: Fault, attempt: Attempt) -> bool:
+def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether a fault that came before the word of success still decides.
 
     Who was asked to end keeps its best and says that it has finished; who could not write says so of what it still has;
@@ -56,7 +56,7 @@ _ENDS_HELPERS = lazy(
 ANNOUNCED_BEFORE = 5  # lines
 
 
-def is_meant(fault: Fault, tail: tuple[Seen, ...]) -> bool:
+def is_meant(fault: Fault, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a death at the very end was announced: a program that has done its work ends its helpers."""
     if fault.row.explains > ASKED or fault.trace is not None:
         return False
