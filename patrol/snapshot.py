@@ -39,13 +39,16 @@ class Unreachable(NamedTuple):
 
 
 class BoxIdentity(NamedTuple):
-    """Who answered. clock_skew_seconds: the box's clock less ours, as far as the round trip lets it be known."""
+    """Who answered. clock_skew_seconds: the box's clock less ours, give or take clock_error_seconds: what is less than
+    that is no difference.
+    """
 
     hostname: str
     boot_id: Maybe[str]
     uptime_seconds: Maybe[float]
     clock_seconds: float
     clock_skew_seconds: float
+    clock_error_seconds: float = 0.0
 
 
 class MemoryLook(NamedTuple):
@@ -247,7 +250,7 @@ class RunLook(NamedTuple):
     cells: of a sweep, whose stages are counted by its cells.
     stop_at: where a person wants the watch to end; None: nowhere. began_age_seconds: of the first launch since the
     chain was last done; launches: of all. steps_per_second: by the runner's own readings. timeout_seconds: of its
-    stage. stage_results: of the stages that are done.
+    stage. stage_results: of the stages that are done. resume_command: what starts a watched run again.
     lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
     pull brought here of this very run; None: nothing that is whole.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
@@ -298,6 +301,7 @@ class RunLook(NamedTuple):
     began_age_seconds: Maybe[float] = NOT_ASKED
     launches: int = 0
     steps_per_second: Maybe[float] = NOT_ASKED
+    resume_command: str = ""
     timeout_seconds: Maybe[float] = NOT_ASKED
     stage_results: tuple[StageResult, ...] = ()
     lost: Maybe[tuple[str, ...]] = NOT_ASKED

@@ -158,6 +158,7 @@ def run_chain_command(args: Options) -> int:
     refuse_other_project(paths, project.folder)
     _refuse_sweep(paths)
     stages = _behind(args, _stages(args, project, paths))
+    _refuse_placeholders(project, stages)
     forgets = ""
     if args.recheck is None:
         settled = {*args.accept_done, *args.redo}
@@ -173,6 +174,20 @@ def run_chain_command(args: Options) -> int:
 
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
+
+
+def _refuse_placeholders(project: Project, stages: Sequence[Stage]) -> None:
+    """Stages that [sweep] fills in would run with the braces as they stand there."""
+    sweep = project.config.sweep
+    if not (sweep.grid or sweep.tables or sweep.queue):
+        return
+    from onbox.sweep.template import wanted_by  # noqa: PLC0415 - only where there are cells
+
+    names = {*dict(sweep.grid), *(name for table in sweep.tables for name in table)}
+    found = sorted(wanted_by(stages) & names if names else wanted_by(stages))
+    if found:
+        told = ", ".join(f"{{{name}}}" for name in found[:5])
+        raise Trouble(Exit.USAGE, f"nothing was started: {told} is filled in for each cell of [sweep]: onbox sweep")
 
 
 def _refuse_sweep(paths: RunPaths) -> None:

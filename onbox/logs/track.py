@@ -289,7 +289,7 @@ class Track:
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None else old.maximum
-        full = old.maximum is not None and old.current >= old.maximum
+        full = old.maximum is not None and old.current >= old.maximum == sight.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current), old.advances + (sight.current > old.current),

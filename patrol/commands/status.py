@@ -11,7 +11,7 @@ import click
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
-from onbox.cron.schedule import parse_schedule
+from onbox.cron.schedule import BadSchedule, parse_schedule
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
@@ -20,12 +20,13 @@ from patrol.commands.onbox_there import call_onbox
 from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
-from patrol.crontab_entry import installed_lines
+from patrol.crontab_entry import installed_lines, memory_of_cron
 from patrol.decide.remote_command import here
+from patrol.known_projects import in_each_project
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register, transfer_line
-from patrol.tick import policy_of
+from patrol.tick import policy_of, warn
 from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
 from patrol.verdict import Severity
@@ -53,6 +54,7 @@ FUTURE_SECONDS = 60.0
 @run_name_argument("BOX/RUN", "this run, as onbox tells of it on the box now", required=False)
 @click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
 @common_options
+@in_each_project
 def run(args: Options) -> int:
     if args.run_name:
         return _of_run(args)
@@ -60,18 +62,21 @@ def run(args: Options) -> int:
     policy_of(settings)
     now = wall()
     heartbeat = read_heartbeat(settings.state)
-    standing = stand(heartbeat, parse_schedule(settings.patrol.schedule), now)
     lines = installed_lines(settings)
+    standing = stand(heartbeat, parse_schedule(_schedule(lines, settings.patrol.schedule)), now)
     memory = Memory(settings.state)
     known = {box.name for box in settings.config.boxes}
     words = [word for word in memory.last_words() if word.box in known] if os.path.exists(memory.path) else []
     if args.json:
         patrol = {**as_data(heartbeat, standing), "schedule": settings.patrol.schedule, "state": settings.state}
         patrol["installed"] = None if lines is None else bool(lines)
+        patrol["elsewhere"] = memory_of_cron(settings) or None
         print(json.dumps({"schema": 1, "at": now, "patrol": patrol, "runs": [_data(word) for word in words]}, indent=2))
         return _exit_code(words, standing, now)
-    for line in (*_patrol_lines(heartbeat, standing, lines, now), *memory.notes):
+    for line in (*_patrol_lines(heartbeat, standing, lines, now), f"memory       {settings.state}", *memory.notes):
         print(line)
+    if elsewhere := memory_of_cron(settings):
+        warn(elsewhere)
     shown = [word for word in words if args.all or not _is_dealt_with(word, now)]
     for word in shown:
         print(_word_line(word, standing, now))
@@ -85,6 +90,17 @@ def run(args: Options) -> int:
     if not words:
         print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
     return _exit_code(words, standing, now)
+
+
+def _schedule(lines: list[str] | None, configured: str) -> str:
+    """What the crontab says, which cron goes by; the configured one where there is no such line."""
+    words = lines[0].split(None, 5) if lines else []
+    schedule = words[0] if words and words[0].startswith("@") else " ".join(words[:5])
+    try:
+        parse_schedule(schedule)
+    except BadSchedule:
+        return configured
+    return schedule
 
 
 def _exit_code(words: list[LastWord], standing: PatrolStanding, now: float) -> int:

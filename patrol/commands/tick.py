@@ -16,6 +16,7 @@ from onbox.system.clock import pause, wall
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
 from patrol.handbook_hook import renew_handbook
+from patrol.known_projects import in_each_project
 from patrol.report.lines import details
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
@@ -57,6 +58,7 @@ class ShowAs(NamedTuple):
 @click.option("--look-only", is_flag=True, help="no resume, no relay, no message, no ping, whatever is configured")
 @click.option("--after", type=click.FloatRange(0, 600), hidden=True, help="wait so many seconds; resume nothing")
 @click.option("--unattended", is_flag=True, hidden=True, help="by a timer: output goes into a bounded log")
+@in_each_project
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     boxes = choose_boxes(settings, args.boxes)

@@ -85,6 +85,7 @@ def explain_run(
         may_resume=rule.resume is not None and rule.resume(scene),
     )
     verdict = _with_step(verdict, _reported(verdict, scene), scene.way, look.onbox)
+    verdict = _with_own_resume(verdict, look, scene.way)
     return Explained(verdict, tried, (*run_tried, *box_tried))
 
 
@@ -129,6 +130,17 @@ def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...
         asked=asked,
         look=told.look,
     )
+
+
+def _with_own_resume(verdict: Verdict, look: RunLook, way: Way) -> Verdict:
+    """Of a run that onbox did not start: the line that starts it again, as its owner wrote it down."""
+    if not look.resume_command or verdict.state not in (RunState.INTERRUPTED, RunState.FAILED):
+        return verdict
+    try:
+        command = way.there(("sh", "-c", look.resume_command))
+    except Untypeable:
+        return verdict
+    return verdict._replace(asked=(("start it again", command), *verdict.asked))
 
 
 def decide_unreachable_run(

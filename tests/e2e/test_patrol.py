@@ -470,11 +470,17 @@ def test_add_finds_a_training_that_onbox_did_not_start(place: Patrolled) -> None
         job = subprocess.Popen([sys.executable, script], cwd=folder, stdin=subprocess.PIPE, stdout=log)
     try:
         wait_until(lambda: (folder / "out.log").stat().st_size > 0, "its first line")
-        done = place.patrol("add", "gpu1")
+        asked = place.patrol("add", "gpu1")
+        assert (asked.returncode, (place.local / "onbox.toml").exists()) == (64, False), "a guess is never written"
+        command = asked.stderr.rpartition("to watch it: ")[2].strip()
+        done = place.patrol(*shlex.split(command)[1:], "--done-regex", "^saved", "--resume-command", "sh go.sh")
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
         written = (place.local / "onbox.toml").read_text()
         assert f'project = "{folder}"' in written
         assert 'log = "out.log"' in written
-        assert f"gpu1/pretrain_{os.getpid()} RUNNING ~7/100" in done.stdout, done.stderr
+        assert 'done_regex = "^saved"' in written
+        assert 'resume = "sh go.sh"' in written
+        assert "gpu1/it-s-llm RUNNING ~7/100" in done.stdout, done.stderr
     finally:
         job.communicate(b"", timeout=60)
 
@@ -564,3 +570,21 @@ def test_two_ticks_and_a_person_start_one_process(place: Patrolled) -> None:
     box.wait_for_marker("CHAIN_DONE")
     started[2].communicate(timeout=60)
     assert len((box.project / "pids").read_text().split()) == 2
+
+
+def test_from_anywhere_the_patrol_knows_its_projects(place: Patrolled, tmp_path: Path) -> None:
+    running(place.add_box("gpu1"))
+    assert "gpu1/digits" in place.patrol("tick").stdout
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    assert "gpu1/digits RUNNING" in place.patrol("tick", cwd=nowhere).stdout
+    assert "gpu1/digits RUNNING" in place.patrol("status", cwd=nowhere).stdout
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "onbox.toml").write_text((place.local / "onbox.toml").read_text().replace("gpu1", "gpu9"))
+    place.patrol("tick", cwd=other)
+    said = place.patrol("status", cwd=nowhere).stdout
+    assert f"== {place.local}\n" in said
+    assert f"== {other}\n" in said
+    refused = place.patrol("ack", "gpu1/digits", cwd=nowhere)
+    assert (refused.returncode, "several are known" in refused.stderr) == (64, True)

@@ -315,3 +315,29 @@ def test_a_state_that_was_removed_under_it_is_not_begun_again(box: Box) -> None:
     assert again.returncode == 75
     assert "its state was removed under it" in again.stderr
     assert len([word for word in box.ran if word.startswith("begins")]) == 2
+
+
+def test_a_cell_is_retried_by_its_class_and_too_many_failures_end_it(box: Box) -> None:
+    blip = "echo 'ConnectionError: Max retries exceeded'; exit 1"
+    (box.project / "onbox.toml").write_text(
+        f'[stages.train]\ncmd = "echo {{n}} >>ran; if [ ! -e t{{n}} ]; then touch t{{n}}; {blip}; fi; [ {{n}} = 1 ]"\n'
+        'retry = { max = 1, classes = ["network_blip"], backoff = "0s" }\n'
+        '[sweep]\ngrid = { n = "1..9" }\nmax_failures = 0\n'
+    )
+    done = box.onbox("sweep")
+    assert done.returncode == 1, done.stderr
+    assert box.ran == ["1", "1", "2", "2"]
+    assert "1 of 9 done, 7 not run, 1 failed" in done.stdout
+    assert "more than max_failures = 0 cells failed" in done.stdout
+
+
+def test_stages_of_a_sweep_are_not_run_as_they_stand_there(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "echo {n} >>ran"\n[sweep]\ngrid = { n = "1..2" }\n')
+    refused = box.onbox("chain")
+    assert refused.returncode == 64
+    assert "{n} is filled in for each cell of [sweep]: onbox sweep" in refused.stderr
+    (box.project / "onbox.toml").write_text(
+        '[run]\nbackend = "slurm"\n[stages.a]\ncmd = "echo {n} >>ran"\n[sweep]\ngrid = { n = "1..2" }\n'
+    )
+    assert "a job array does it" in box.onbox("sweep").stderr
+    assert box.ran == []

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 REMEDY = "See whether the machine that patrols is on and awake; there: patrol status"
+TRACE = ".patrolled"
 LIMIT_LOW, LIMIT_HIGH = 120.0, 30 * 86400.0
+
+
+def is_patrolled(paths: RunPaths, wall: float) -> bool:
+    """Whether a patrol has looked at this machine lately, by its last trace."""
+    trace = os.path.join(os.path.dirname(paths.root), TRACE)
+    try:
+        text, age = (read_file(trace, 64) or b"").strip(), wall - os.stat(trace).st_mtime
+    except OSError:
+        return False
+    return age <= (min(max(float(text), LIMIT_LOW), LIMIT_HIGH) if text.isdigit() else LIMIT_HIGH)
 
 
 class PatrolWatch:
@@ -27,7 +38,7 @@ class PatrolWatch:
     def __init__(self, paths: RunPaths) -> None:
         folder, self._name = os.path.split(paths.root)
         self._folder = folder
-        self._trace, self._claim = f"{folder}/.patrolled", f"{folder}/.unpatrolled"
+        self._trace, self._claim = f"{folder}/{TRACE}", f"{folder}/.unpatrolled"
         self._mtime = 0.0
         self._looked_at = 0.0  # monotonic
         self._limit: float | None = None
