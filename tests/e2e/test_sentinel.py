@@ -280,7 +280,7 @@ def test_a_signal_ends_it_with_everything(sshd: Sshd, one_waiter: Waiters, tmp_p
     assert children
     assert not [entry for entry in children if is_running(entry.identity.pid)]
     wait_until(lambda: not sshd.sessions(), "nothing to be left on the box", 5)
-    assert one_waiter.run("list").stdout == "nobody waits\n"
+    assert one_waiter.run("list").stdout == "nothing waits\n"
 
 
 # -- many, and two
