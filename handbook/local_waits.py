@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from handbook.page.phrases import safe
 from onbox.contract.readings import Maybe, Unseen
 from onbox.local.processes import running_of_user
-from sentinels.register import Register, register_folder, standing_of
+from sentinels.register import WaitRegister, register_folder, standing_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from onbox.local.processes import Running
-    from sentinels.register import Standing
+    from sentinels.register import WaitStanding
 
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10
@@ -25,7 +25,7 @@ _WORDS = {
 }
 
 
-class Transfer(NamedTuple):
+class LocalTransfer(NamedTuple):
     pid: int
     words: str
 
@@ -34,7 +34,7 @@ def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...
     """Sentinels by their register and what lives of them, and transfers that are alive; one line each. Those that ran
     out of their time wait for nothing until somebody types them again: they are counted.
     """
-    standings = [standing_of(entry, now) for entry in Register(register_folder(environ)).entries()]
+    standings = [standing_of(entry, now) for entry in WaitRegister(register_folder(environ)).entries()]
     try:
         transfers = transfers_among(running_of_user(os.geteuid()))
     except OSError as error:
@@ -46,16 +46,16 @@ def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...
     return tuple(lines[:SHOWN])
 
 
-def _sentinel(standing: Standing) -> str:
+def _sentinel(standing: WaitStanding) -> str:
     entry = standing.entry
     targets = safe(" ".join(entry.texts), 100)
     return f"sentinel {entry.ident} pid {entry.waiter.pid} for {targets} {_WORDS.get(standing.word, standing.word)}"
 
 
-def transfers_among(processes: Iterable[Running]) -> list[Transfer]:
+def transfers_among(processes: Iterable[Running]) -> list[LocalTransfer]:
     """The transfers among these processes, by their program. Pure."""
     return [
-        Transfer(one.pid, safe(" ".join(one.words), 160))
+        LocalTransfer(one.pid, safe(" ".join(one.words), 160))
         for one in processes
         if one.words and one.words[0].rpartition("/")[2] in TRANSFERS
     ]

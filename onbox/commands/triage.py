@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from onbox.cli.command import Options
     from onbox.logs.model.lines import Gap
-    from onbox.triage.verdict import Verdict
+    from onbox.triage.verdict import Diagnosis
 
 EXAMPLES = """\
 examples:
@@ -86,7 +86,7 @@ def run(args: Options) -> int:
     return Exit.DONE
 
 
-def render(verdict: Verdict) -> str:
+def render(verdict: Diagnosis) -> str:
     """The verdict first, then its proof and what to do."""
     terminal = ", terminal" if verdict.terminal else ""
     lines = [

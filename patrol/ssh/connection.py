@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from onbox.system.clock import monotonic
-from patrol.ssh.argv import CONNECT_SECONDS, NO_MASTER, Target, client_environment, ssh_argv
+from patrol.ssh.argv import CONNECT_SECONDS, NO_MASTER, SshTarget, client_environment, ssh_argv
 from patrol.ssh.client_errors import SSH_FAILED, read_end
 
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
@@ -56,7 +56,7 @@ class Connection:
     fd: int
 
     def __init__(
-        self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
+        self, target: SshTarget, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
     ) -> None:
         self.target = target
         self.began = monotonic()
