@@ -74,7 +74,6 @@ def held(sshd: Sshd, marker: Path) -> list[str]:
 WAYS = (
     Waiting("sentinel, python on the box", sentinel, engine="python"),
     Waiting("sentinel, no python on the box", sentinel, engine="sh"),
-    Waiting("sentinel, only dash on the box", sentinel, engine="plain"),
     Waiting("sentinel, this machine", local),
     Waiting("plain poll every 20 s, at 2 s", polling(2.0), scale=10),
     Waiting("held inotifywait", held),
@@ -177,7 +176,8 @@ def idle(args: argparse.Namespace) -> None:
         used = {s: (cpu_seconds(tree_of(p)) + children_seconds(p) - before[s]) * hour for s, p in sides.items()}
         memory = sum(entry.rss_pages for entry in process_table() if entry.identity.pid == waiter.pid) * 4096 / 2**20
         box = "" if way.words is local else f"  box CPU {used['box']:.1f} s/h"
-        line = f"{3600 / LinkPace().renew:.1f} connections/h  own CPU {used['here']:.2f} s/h{box}  own RSS {memory:.0f} MiB"
+        rate = 3600 / LinkPace().renew
+        line = f"{rate:.1f} connections/h  own CPU {used['here']:.2f} s/h{box}  own RSS {memory:.0f} MiB"
         print(f"{way.name:<32} {line}", flush=True)
         waiter.terminate()
         waiter.wait()

@@ -53,7 +53,8 @@ RUN = RunLook(
 )  # fmt: skip
 LOOK = BoxLook(
     "gpu1", 1.5, BoxIdentity("host", "boot", Unseen("no"), 1.0, 0.0), (RUN,), MemoryLook(1, Absent("none"), 0, 2, 3),
-    Pressure(0.5, 0.0, 0.0, False), (DiskLook("/", 1, 2, 3, Absent("not counted")),), (GpuLook(0, 1, 2, 3, Unseen("N/A")),),
+    Pressure(0.5, 0.0, 0.0, False), (DiskLook("/", 1, 2, 3, Absent("not counted")),),
+    (GpuLook(0, 1, 2, 3, Unseen("N/A")),),
     (KernelFault("xid", "x", 1.0, 79),), (("gpus", "late"),), 0.4, True, 2,
 )  # fmt: skip
 VERDICT = Verdict(
