@@ -179,8 +179,8 @@ def test_done(place: Handbooked, tmp_path: Path) -> None:
     start(box, "train=echo ok")
     box.wait_for_marker("CHAIN_DONE")
     reader = newcomer(place, tmp_path)
-    done = reader.type(reader.command(RUN))
-    assert "DONE" in done.stdout, done.stderr
+    home = reader.type(reader.command(RUN))
+    assert "next: patrol verify " in home.stdout, home.stderr
     assert "onbox resume -d" not in reader.page, "of a run that is done there is nothing to resume"
     assert attempts(box) == 1
 

@@ -58,7 +58,7 @@ def test_the_next_command_is_none_of_a_boxs_words(place_of_liars: Hostile, words
     page = place.build()
     told = place.handbook("resume")
     last = told.stdout.splitlines()[-1]
-    assert last.startswith("next: ssh ")
+    assert last.startswith(("next: ssh ", "next: patrol pull gpu1/digits"))
     assert "touch PWNED" not in shlex.split(last.removeprefix("next: "))
     for line in [*told.stdout.splitlines(), *page.splitlines()]:
         assert line == safe_line(line)

@@ -96,7 +96,7 @@ def test_iris_waits_fails_and_is_done(here: Here) -> None:
     here.configure("iris", controller.url, *files)
     said = here.tick()
     assert {name: one["rule"] for name, one in said.items()} == {
-        "steps": "done", "bad": "failed-on-engine", "huge": "capacity-wait",
+        "steps": "done", "bad": "failed-on-engine", "huge": "capacity-long",
     }  # fmt: skip
     assert "PENDING (Scheduler: " in said["huge"]["line"]
     assert "Unsatisfied" in json.dumps(said["huge"])
@@ -358,7 +358,7 @@ def test_a_run_that_was_handed_over_is_asked_for_at_the_first_look(here: Here) -
     said = here.tick()["digits"]
     assert (said["rule"], said["state"]) == ("unconfirmed", "running"), said["line"]
     head.answers[path] = said_of(path, "ray_api_job_need-gpu.json")
-    assert here.tick()["digits"]["rule"] == "capacity-wait"
+    assert here.tick()["digits"]["rule"] == "capacity-long"  # its captured submission is old
     head.hangs.set()
     said = here.tick()["digits"]
     assert (said["rule"], said["state"]) == ("could-not-look", "unknown")
