@@ -56,7 +56,7 @@ SHOWN = 20
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box, name = one_run(settings, args.run_name)
-    job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, _limit(args.limit))
+    job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, limit_of(args.limit))
     if args.dry_run:
         return _list(job, as_json=args.json)
     folder = args.dir or os.path.join(settings.folder, DEFAULT_FOLDER, box.name, name)
@@ -85,7 +85,7 @@ def command_of(settings: Settings, run_name: str, folder: str | None) -> str:
         return safe_line(str(untypeable))
 
 
-def _limit(word: str | None) -> float | None:
+def limit_of(word: str | None) -> float | None:
     if word is None:
         return None
     try:
