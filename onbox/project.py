@@ -7,8 +7,6 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.config.bounds import bounds_problem
-from onbox.config.lines import line_of, lines_of
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
@@ -151,6 +149,8 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
     """Each error of a file that has been read, with its line where that can be told; of very many the first."""
+    from onbox.config.lines import line_of, lines_of  # noqa: PLC0415 - cold start
+
     lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
     for error in errors.errors[:ERRORS_SHOWN]:
         line = line_of(lines, error.path)
@@ -194,5 +194,7 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
+    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - cold start
+
     if problem := bounds_problem(text):
         raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")

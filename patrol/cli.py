@@ -49,6 +49,7 @@ PROGRAM = Program(
         "forget": Entry("boxes:run_forget", "drop what is remembered of a run"),
         "ack": Entry("ack:run_ack", "acknowledge what is said of a run"),
         "silence": Entry("ack:run_silence", "let a run be quiet for a while"),
+        "mcp": Entry("mcp:run", "an MCP server for coding agents"),
         "install": Entry("install:run_install", "let cron do the ticks"),
         "uninstall": Entry("install:run_uninstall", "take the line away; nothing else is touched"),
     },

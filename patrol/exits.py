@@ -9,7 +9,10 @@ EXIT_MEANINGS: tuple[tuple[int, str], ...] = (
     (int(Severity.OK), "OK: nothing needs anybody (for reading commands: the answer was printed)"),
     (int(Severity.WARNING), "warning: the worst of all lines"),
     (int(Severity.CRITICAL), "critical: the worst of all lines"),
-    (int(Severity.UNKNOWN), "unknown: a box could not be looked at, or another tick is at work"),
+    (
+        int(Severity.UNKNOWN),
+        "unknown: a box could not be looked at, another tick is at work, or the patrol is stale (`status`)",
+    ),
     (int(Exit.USAGE), "the command line is wrong"),
     (int(Exit.INTERNAL), "a defect in the patrol itself; the report file is named"),
     (int(Exit.STATE_NOT_WRITTEN), "the patrol's own files, or the crontab, could not be read or written"),

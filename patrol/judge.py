@@ -11,6 +11,7 @@ from patrol.config.run_entry import is_asked_for, origin_of
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.remote_command import way_to
 from patrol.decide.rule_context import gpu_percent, share
+from patrol.decide.time_left import with_time_left
 from patrol.memory import codec
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.rows import BoxNote, Point, RunNote
@@ -80,6 +81,7 @@ class Frame(NamedTuple):
 def judge(box: BoxSettings, snapshot: Snapshot, memories: Memories | None, frame: Frame) -> BoxJudged:
     """What is to be said of a box and its runs, and remembered. memories: None: it was not reached."""
     before = frame.past.boxes.get(box.name, BoxBefore())
+    snapshot = _with_times_left(snapshot, frame)
     after = fold_box(before, snapshot, frame.now)
     looks = _looks(snapshot)
     runs = [_judge_seen(box, snapshot, look, before, frame) for look in looks if isinstance(snapshot, BoxLook)]
@@ -92,6 +94,14 @@ def judge(box: BoxSettings, snapshot: Snapshot, memories: Memories | None, frame
         after = after._replace(rule=alone.verdict.finding.rule, since=alone.verdict.since)
         runs = [alone]
     return BoxJudged(box, snapshot, before, after, tuple(runs), memories, left)
+
+
+def _with_times_left(snapshot: Snapshot, frame: Frame) -> Snapshot:
+    if not isinstance(snapshot, BoxLook) or isinstance(snapshot.runs, Absent | Unseen):
+        return snapshot
+    past, box = frame.past.runs, snapshot.box
+    looks = (with_time_left(look, past.get((box, look.run), Before()), frame.now) for look in snapshot.runs)
+    return snapshot._replace(runs=tuple(looks))
 
 
 def _left(box: BoxSettings, past: Past, seen: set[str]) -> tuple[str, ...]:
@@ -147,7 +157,7 @@ def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: 
         look = look._replace(home=home)
     verdict = decide_run(look, snapshot, before, box_before, frame.now, frame.policy, way=way)
     after = fold(before, look, verdict, frame.now, snapshot)._replace(origin=origin_of(box, look))
-    return Judged(verdict, look, before, after, line(verdict, look, snapshot, frame.now, before))
+    return Judged(verdict, look, before, after, line(verdict, look, frame.now))
 
 
 def _judge_unseen(box: BoxSettings, snapshot: Snapshot, run: str, box_before: BoxBefore, frame: Frame) -> Judged:
@@ -155,12 +165,12 @@ def _judge_unseen(box: BoxSettings, snapshot: Snapshot, run: str, box_before: Bo
     way = way_to(box, frame.ssh_command)
     verdict = decide_unreachable_run(snapshot, run, before, box_before, frame.now, frame.policy, way=way)
     after = fold(before, None, verdict, frame.now)
-    return Judged(verdict, None, before, after, line(verdict, None, snapshot, frame.now, before))
+    return Judged(verdict, None, before, after, line(verdict, None, frame.now))
 
 
 def _judge_box(box: BoxSettings, snapshot: Snapshot, before: BoxBefore, frame: Frame) -> Judged:
     verdict = decide_box(snapshot, before, frame.now, frame.policy, way=way_to(box, frame.ssh_command))
-    shown = line(verdict, None, snapshot, frame.now, Before(rule=before.rule))
+    shown = line(verdict, None, frame.now)
     mine = frame.past.runs.get((box.name, ""), Before())
     after = mine._replace(rule=verdict.finding.rule, since=verdict.since)
     return Judged(verdict, None, Before(rule=before.rule), after, shown)

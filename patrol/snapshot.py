@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from onbox.logs.cursor import Cursor
     from onbox.model.boxes import Billing, StopAt
     from onbox.model.tracker import TrackerIdentity
+    from onbox.runs.journal import StageResult
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
@@ -121,7 +122,8 @@ class Failure(NamedTuple):
     """Why a run failed, as its FAILED marker tells (source "marker") or as triage reads its log ("log").
 
     retry_allowed: whether the same configuration may run again by itself; None: not known. traceback: the
-    attempt's last one, whole and redacted, at most 50 lines; () where its log holds none.
+    attempt's last one, whole and redacted, at most 50 lines; () where its log holds none. signal, oom_kills: as its
+    marker tells; None: it does not. rule: of triage, that found the class.
     """
 
     failure_class: str
@@ -134,6 +136,9 @@ class Failure(NamedTuple):
     stage: str = ""
     confidence: str = ""
     traceback: tuple[str, ...] = ()
+    signal: int | None = None
+    oom_kills: int | None = None
+    rule: str = ""
 
 
 class Artifacts(NamedTuple):
@@ -242,7 +247,9 @@ class RunLook(NamedTuple):
     trackers: its stages' runs at experiment trackers, as far as they are known.
     keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
     cells: of a sweep, whose stages are counted by its cells.
-    stop_at: where a person wants the watch to end; None: nowhere.
+    stop_at: where a person wants the watch to end; None: nowhere. began_age_seconds: of the first launch since the
+    chain was last done; launches: of all. steps_per_second: by the runner's own readings. timeout_seconds: of its
+    stage. stage_results: of the stages that are done. resume_command: what starts a watched run again.
     lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
     pull brought here of this very run; None: nothing that is whole.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
@@ -289,6 +296,12 @@ class RunLook(NamedTuple):
     keeps_checkpoints: Maybe[bool] = NOT_ASKED
     stop_at: StopAt | None = None
     results: tuple[ResultFile, ...] = ()
+    began_age_seconds: Maybe[float] = NOT_ASKED
+    launches: int = 0
+    steps_per_second: Maybe[float] = NOT_ASKED
+    resume_command: str = ""
+    timeout_seconds: Maybe[float] = NOT_ASKED
+    stage_results: tuple[StageResult, ...] = ()
     lost: Maybe[tuple[str, ...]] = NOT_ASKED
     home: Home | None = None
     cells: Maybe[Cells] = Absent("it is not a sweep")

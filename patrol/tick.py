@@ -34,7 +34,7 @@ from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register
 from patrol.timer.claims import claim_or_tell
-from patrol.timer.heartbeat import Heartbeat, read_heartbeat, stand, write_heartbeat
+from patrol.timer.heartbeat import CADENCES, Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
 
 if TYPE_CHECKING:
@@ -115,6 +115,9 @@ def tick(
     try:
         with suppress(StateNotWritten):  # the end says it again, if it lasts
             write_heartbeat(settings.state, beat)
+        if wishes.unattended and wishes.act:
+            cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), began)
+            settings = settings._replace(silent_seconds=CADENCES * cadence + settings.patrol.deadline_seconds)
         work = _Tick(settings, wishes, environ, show)
         work.troubles += _not_accepted(settings)
         if wishes.unattended:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from onbox.contract.states import RunState
 
 
+DEALT_WITH_SECONDS = 86400.0
+ENDED_STATES = frozenset(("done", "failed", "stopped", "interrupted"))
+
+
 class Severity(IntEnum):
     """How bad it is, numbered as the exit codes of `patrol tick` (and of Nagios plugins)."""
 
@@ -52,7 +56,7 @@ class Verdict(NamedTuple):
     signs: names of what was seen beside the state, as `onbox.runs.next_step` takes it. step: its row there; the
     finding's command is that step's. then, never: its sentences. asked: what is done only with a person's word, and
     the command for it. look: what the worst rule says to look at. last_known: of a run that was not seen, what it was
-    when it was seen last, in words; the finding says why it was not.
+    when it was seen last, in words; the finding says why it was not. acknowledged_by: who did, and why, in words.
     """
 
     box: str
@@ -74,6 +78,7 @@ class Verdict(NamedTuple):
     asked: tuple[tuple[str, str], ...] = ()
     look: str = ""
     last_known: str = ""
+    acknowledged_by: str = ""
 
     @property
     def flag(self) -> Finding | None:
@@ -85,6 +90,12 @@ class Verdict(NamedTuple):
     def severity(self) -> Severity:
         """The worst of all findings."""
         return max((finding.severity for finding in (self.finding, *self.further)), key=lambda severity: severity.rank)
+
+    def is_dealt_with(self, now: float) -> bool:
+        """Whether it ended and a person acknowledged that more than a day ago: nobody needs to read of it any more."""
+        if not self.acknowledged or now - self.since <= DEALT_WITH_SECONDS:
+            return False
+        return self.state.value in ENDED_STATES or self.finding.rule == "ended-unproven"
 
     def severity_told(self, now: float) -> Severity:
         """As `severity`, but OK once a person has acknowledged or silenced it: for exit codes, Nagios and metrics."""

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 ONBOX = [sys.executable, "-m", "onbox"]
 REPOSITORY = Path(__file__).resolve().parent.parent
+STATE_HOME = os.path.join(tempfile.gettempdir(), f"onbox-tests-{os.getuid()}")  # not the home of who tests
 BOUND_SECONDS = 60.0  # far beyond what anything takes; reached on a busy machine only by what hangs
 
 T = TypeVar("T")
@@ -44,6 +46,7 @@ class Box:
         self.started: list[subprocess.Popen[str]] = []
         name, _, value = self.tag.partition("=")
         self.env = {**os.environ, name: value, "PYTHONPATH": str(REPOSITORY)}
+        self.env.setdefault("XDG_STATE_HOME", STATE_HOME)
 
     @property
     def state(self) -> Path:

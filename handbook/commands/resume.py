@@ -22,6 +22,7 @@ from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, read_file
+from patrol.known_projects import in_each_project
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ written anew. The exit code is that of the worst run: 0 nothing needs you, 1 war
 
 @command(EXAMPLES)
 @common_options
+@in_each_project
 def run(args: Options) -> int:
     place = find_place(args, os.environ)
     page = _page(place)

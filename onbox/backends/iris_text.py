@@ -199,17 +199,6 @@ def _task(data: Mapping[str, Any]) -> Task:
     return Task(str(data.get("taskId")), shell, peak or None)
 
 
-def parse_summary(text: str) -> list[Task]:
-    """The tasks of `iris job summary --json` (the first generation of the command line), with their peaks."""
-    tasks = (parse_object(text) or {}).get("tasks")
-    found = []
-    for item in tasks if isinstance(tasks, list) else ():
-        code, peak = item.get("exit_code"), item.get("memory_peak_mb")
-        shell = shell_code(code) if isinstance(code, int) else None
-        found.append(Task(str(item.get("task_id")), shell, peak * 10**6 if isinstance(peak, int) and peak else None))
-    return found
-
-
 def shell_code(code: int) -> int:
     """Iris tells -9 for a process that SIGKILL ended, and 137 for a shell that saw one: the same."""
     return 128 - code if code < 0 else code

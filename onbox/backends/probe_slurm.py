@@ -85,7 +85,6 @@ onbox_queue_slurm() {
   squeue -h -u "$(id -un)" -o '%i|%T|%r|%M|%j' 2>&1
 }
 """
-SNIPPET = FUNCTIONS + 'onbox_slurm "$@"\n'
 
 
 class Section(NamedTuple):

@@ -7,7 +7,7 @@ that have nothing else. Every parser takes what the command printed on its two s
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.backends.base import Job, Order, Refused, Submitted
 from onbox.backends.slurm_states import job_from, shell_code, wait_code
@@ -186,49 +186,6 @@ def parse_scontrol(text: str) -> dict[str, Job]:
                 int(restarts) if restarts.isdigit() else 0,
             )
     return jobs
-
-
-def parse_jobcomp(text: str) -> dict[str, Job]:
-    """Lines of the file of `JobCompType=jobcomp/filetxt`; the last line of a job is its newest life."""
-    jobs = {}
-    for line in text.splitlines():
-        cells = dict(re.findall(r"(?:^| )(JobId|JobState|ExitCode)=(\S+)", line))
-        if len(cells) == 3 and re.fullmatch(JOB_ID, cells["JobId"]):
-            jobs[cells["JobId"]] = job_from(cells["JobId"], cells["JobState"], "", shell_code(cells["ExitCode"]), 0)
-    return jobs
-
-
-def parse_squeue_json(data: Mapping[str, Any]) -> dict[str, Job]:
-    """Jobs of `squeue --json` or `sacct --json`, parsed, of any data_parser from v0.0.38 to v0.0.41."""
-    jobs = {}
-    for item in data.get("jobs") or ():
-        state = item.get("job_state", item.get("state"))
-        reason = item.get("state_reason", "")
-        if isinstance(state, dict):
-            reason = state.get("reason", reason)
-            state = state.get("current")
-        words = ",".join(state) if isinstance(state, list) else str(state)
-        job_id = str(item.get("job_id"))
-        restarts = _number(item.get("restart_cnt")) or 0
-        jobs[job_id] = job_from(job_id, words, str(reason), _json_code(item.get("exit_code")), restarts)
-    return jobs
-
-
-def _number(value: object) -> int | None:
-    """A number, or one in an object `{"set": true, "number": 256}`; None if it is not set."""
-    if isinstance(value, dict):
-        return _number(value.get("number")) if value.get("set", True) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _json_code(value: object) -> int | None:
-    if isinstance(value, dict) and "return_code" in value:
-        signal = value.get("signal")
-        number = _number(signal.get("id", signal.get("signal_id"))) if isinstance(signal, dict) else None
-        code = _number(value["return_code"])
-        return None if code is None else shell_code(f"{code}:{number or 0}")
-    status = _number(value)
-    return None if status is None else wait_code(status)
 
 
 # -- what the answers mean together

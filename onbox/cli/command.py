@@ -91,7 +91,12 @@ class Command(_Layout):
         self.exclusive = exclusive
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if error.ctx is None:  # click's parser does not say whose option lacks its value
+                raise click.UsageError(error.format_message(), ctx) from error
+            raise
         given = [
             name
             for one in self.params

@@ -13,9 +13,7 @@ from onbox.chain.launch import Definition
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.cli.command import argument, command, config_option
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
-from onbox.commands.launch.dry_run import refuse_bad_checkpoints, tell_config_changes, tell_forecast
 from onbox.commands.launch.follow import teller
-from onbox.commands.launch.recheck import run_recheck
 from onbox.commands.launch.start import start
 from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
 from onbox.commands.shared.arguments import complete_stage, run_argument
@@ -160,6 +158,7 @@ def run_chain_command(args: Options) -> int:
     refuse_other_project(paths, project.folder)
     _refuse_sweep(paths)
     stages = _behind(args, _stages(args, project, paths))
+    _refuse_placeholders(project, stages)
     forgets = ""
     if args.recheck is None:
         settled = {*args.accept_done, *args.redo}
@@ -171,8 +170,24 @@ def run_chain_command(args: Options) -> int:
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
     if args.recheck is not None:
+        from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - cold start
+
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
+
+
+def _refuse_placeholders(project: Project, stages: Sequence[Stage]) -> None:
+    """Stages that [sweep] fills in would run with the braces as they stand there."""
+    sweep = project.config.sweep
+    if not (sweep.grid or sweep.tables or sweep.queue):
+        return
+    from onbox.sweep.template import wanted_by  # noqa: PLC0415 - only where there are cells
+
+    names = {*dict(sweep.grid), *(name for table in sweep.tables for name in table)}
+    found = sorted(wanted_by(stages) & names if names else wanted_by(stages))
+    if found:
+        told = ", ".join(f"{{{name}}}" for name in found[:5])
+        raise Trouble(Exit.USAGE, f"nothing was started: {told} is filled in for each cell of [sweep]: onbox sweep")
 
 
 def _refuse_sweep(paths: RunPaths) -> None:
@@ -250,16 +265,18 @@ def run_resume_command(args: Options) -> int:
         ) from error
     assert head is not None
     refuse_other_project(paths, project.folder)
+    from onbox.commands.launch import dry_run  # noqa: PLC0415 - cold start
+
     if args.dry_run:
         config = project.config
-        return tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
+        return dry_run.tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
     if is_sweep(head):
         from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
 
         return resume_at(args, paths)
     if not args.any_checkpoint:
-        refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
-    tell_config_changes(frozen_stages, project.config.stages)
+        dry_run.refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
+    dry_run.tell_config_changes(frozen_stages, project.config.stages)
     stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")

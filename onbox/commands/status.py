@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onbox.chain.run_status import RunView, look_at_run
 from onbox.chain.state.frozen_run import read_head
+from onbox.chain.state.run_registry import known_runs
 from onbox.cli.command import command, config_option, json_option
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import existing_run, how_to_start, load_project_to_read, run_names
 from onbox.commands.show.status_data import as_data
-from onbox.commands.show.status_text import render_status
+from onbox.commands.show.status_text import render_status, run_line
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import is_sweep
-from onbox.contract.states import RunState, StageState
+from onbox.contract.states import RunState
 from onbox.errors import Trouble
+from onbox.model.screen import WIDTH, clip
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from onbox.chain.jobs.job_view import JobView
@@ -30,8 +34,9 @@ examples:
   onbox status --json | jq .state
 """
 RUNS_EXAMPLES = """\
-example:
+examples:
   onbox runs                    every run of this project, one line each
+  onbox runs --all              every run of yours on this machine, wherever you stand
 """
 
 
@@ -87,30 +92,46 @@ def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | Non
 
 
 @command(RUNS_EXAMPLES)
+@click.option("--all", is_flag=True, help="every run of this user on this machine, from any directory")
 @config_option
 @json_option
 def run_runs(args: Options) -> int:
+    if args.all:
+        return _tell_all(args)
     project = load_project_to_read(args.config)
-    rows = []
-    for name in run_names(project.state_dir):
-        paths = project.paths(name)
-        try:
-            if _is_sweep(paths):
-                rows.append(_sweep_row(paths))
-                continue
-            data = as_data(paths, *_with_engine(paths, _look(paths)))
-        except Trouble as trouble:
-            data = {"run": name, "state": RunState.UNKNOWN.value, "reason": str(trouble), "stages": []}
-        rows.append(data)
+    rows = [_row(project.paths(name)) for name in run_names(project.state_dir)]
     if args.json:
         print(json.dumps({"schema": 1, "state_dir": project.state_dir, "runs": rows}, indent=2))
     elif not rows:
         print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
+        print("in other projects: onbox runs --all")
     for data in [] if args.json else rows:
-        if data.get("kind") == "sweep":
-            print(f"{data['run']:<24} {data['state']:<12} {data['text']}")
-            continue
-        done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
-        where = data.get("stage") or data.get("reason") or ""
-        print(f"{data['run']:<24} {data['state']:<12} {done}/{len(data['stages'])} stages done  {where}")
+        print(run_line(data))
     return Exit.DONE
+
+
+def _tell_all(args: Options) -> int:
+    """By project, each with the directory that its commands are typed in."""
+    rows = [_row(paths) for paths in known_runs(os.environ)]
+    if args.json:
+        print(json.dumps({"schema": 1, "runs": rows}, indent=2))
+        return Exit.DONE
+    if not rows:
+        print("no run of this user is known on this machine; start one: onbox chain 'train=python train.py'")
+    for project in dict.fromkeys(data["project"] for data in rows):
+        print(f"{safe_line(project)}:")
+        for data in rows:
+            if data["project"] == project:
+                print(clip(f"  {run_line(data)}", WIDTH))
+    return Exit.DONE
+
+
+def _row(paths: RunPaths) -> dict[str, Any]:
+    try:
+        if _is_sweep(paths):
+            return {"project": os.path.dirname(paths.root), "stages": [], **_sweep_row(paths)}
+        return as_data(paths, *_with_engine(paths, _look(paths)))
+    except (Trouble, OSError) as trouble:
+        name, above = os.path.basename(paths.root), os.path.dirname(paths.root)
+        told = {"run": name, "state": RunState.UNKNOWN.value, "reason": str(trouble), "stages": []}
+        return {**told, "project": above, "state_dir": paths.root}

@@ -122,7 +122,8 @@ def _stop_runner(paths: RunPaths, holder: Holder, grace_seconds: float) -> int:
         state = view.state.value if view else "gone"
         print(f"the run had ended before the stop took effect: {state}")
         return Exit.DONE
-    print(f"stopped at stage {view.end['stopped_at'] if view.end else '?'}; {_goes_on_with(paths)}")
+    stage = view.end["stopped_at"] if view.end else "?"
+    print(f"stopped{'' if stage == SWEEP else f' at stage {stage}'}; {_goes_on_with(paths)}")
     return Exit.DONE
 
 

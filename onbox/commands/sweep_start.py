@@ -10,12 +10,13 @@ from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.environment import frozen_environment
 from onbox.chain.state.lock_owner import Holder
+from onbox.chain.state.run_lock import StillAlive
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
 from onbox.commands.launch.follow import say, size_of
 from onbox.commands.launch.start import lock_of
-from onbox.commands.shared.project import load_project
-from onbox.commands.sweep_named import sweep_paths
+from onbox.commands.shared.project import load_project, removed_under_it
+from onbox.commands.sweep_named import sweep_names, sweep_paths
 from onbox.config import values
 from onbox.config.fields import Unwanted
 from onbox.config.tables.sweep import sort_key
@@ -34,7 +35,8 @@ from onbox.sweep.cells import BadCell, Draft, axis_of, check_name, from_table, g
 from onbox.sweep.freeze import read_definition
 from onbox.sweep.launch import Launched, NothingToDo, OtherCommands, SharedPaths, Wanted, prepare, start
 from onbox.sweep.queue_file import read_queue
-from onbox.sweep.template import problems_of, stage_of_cell, wanted_by
+from onbox.sweep.room import cards_missing
+from onbox.sweep.template import problems_of, shared_places, stage_of_cell, wanted_by
 from onbox.system.process import Identity, look_up
 from onbox.triage.classes import CLASSES, NEVER
 
@@ -78,6 +80,9 @@ def start_sweep(args: Options, command: str | tuple[str, ...] | None) -> int:
     if args.dry_run:
         return _dry_run(args, name, frozen, drafts)
     _refuse_chain(paths)
+    if settings.gpus:
+        _refuse_without_cards(settings.gpus)
+    _tell_shared_words(args, template)
     head = define(project, paths, template).head
     return _start(args, Wanted(paths, head, frozen, drafts))
 
@@ -131,8 +136,10 @@ def _template(args: Options, project: Project, command: str | tuple[str, ...] | 
         raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)}; there are: {', '.join(known) or 'none'}")
     stages = tuple(known[name] for name in wanted) or config.stages
     if not stages:
-        hint = "onbox sweep 'lr=1e-3,1e-4' -- python train.py --lr {lr}"
-        raise Trouble(Exit.USAGE, f"nothing to run: no stages are configured; a command of its own: {hint}")
+        ways = "its command: onbox sweep 'lr=1e-3,1e-4' -- python train.py --lr {lr}"
+        names = sweep_names(project)
+        ways += f"; go on with {names[0]}: onbox sweep resume {names[0]}" if names else ""
+        raise Trouble(Exit.USAGE, f"nothing to run: no stages are configured; {ways}")
     return stages
 
 
@@ -288,6 +295,22 @@ def _dry_run(args: Options, name: str, frozen: Frozen, drafts: Sequence[Draft]) 
     return Exit.DONE
 
 
+def _refuse_without_cards(wanted: int) -> None:
+    """Cards that are in use are waited for; cards that are not there, or that nobody can look at, are not."""
+    missing = cards_missing(wanted, os.environ)
+    if missing is not None:
+        raise Trouble(Exit.GATE_REFUSED, f"nothing was started: a cell wants {wanted} GPU(s): {missing.reason}")
+
+
+def _tell_shared_words(args: Options, template: Sequence[Stage]) -> None:
+    """What looks like a place to write, and is the same for every cell."""
+    for stage in template:
+        words = stage.cmd if isinstance(stage.cmd, tuple) else stage.cmd.split()
+        for word, place in shared_places(words):
+            text = f"every cell is given {word} {place}: what one writes there another overwrites; put {{cell}} into it"
+            say(args, {"event": "shared", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(text)}")
+
+
 def _refuse_chain(paths: RunPaths) -> None:
     """A chain of that name lies there."""
     try:
@@ -306,7 +329,7 @@ def _start(args: Options, wanted: Wanted) -> int:
         return _join(args, wanted, lock)
     try:
         prepared = prepare(wanted, again=args.again)
-    except (OtherCommands, SharedPaths, Claimed) as refusal:
+    except (OtherCommands, SharedPaths, Claimed, StillAlive) as refusal:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths) from refusal
     if isinstance(prepared, NothingToDo):
@@ -327,12 +350,14 @@ def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     return _follow(args, paths, start(paths, lock_fd), offset)
 
 
-def _trouble_of(refusal: OtherCommands | SharedPaths | Claimed, paths: RunPaths) -> Trouble:
+def _trouble_of(refusal: OtherCommands | SharedPaths | Claimed | StillAlive, paths: RunPaths) -> Trouble:
     name = os.path.basename(paths.root)
     if isinstance(refusal, SharedPaths):
         return Trouble(
             Exit.CONFIG, "\n".join(["nothing was started:", *(f"  {safe_line(one)}" for one in refusal.found)])
         )
+    if isinstance(refusal, StillAlive):
+        return Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, refusal.pids))
     if isinstance(refusal, Claimed):
         return Trouble(
             Exit.ANOTHER_RUNNER,

@@ -24,6 +24,7 @@ REFERENCE_WANTED = "allowed here: a secret must not lie in a file: write env:NAM
 
 # A longer text is not a duration; the bound keeps the parser's work small whatever is in it.
 _DURATION_LIMIT = 24
+NEVER_SECONDS = 1e9
 _PERCENT = r"(?a)\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*"
 _COUNT = r"(?ai)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmg]?)\s*"
 _COUNT_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -92,6 +93,11 @@ def positive_duration(value: object) -> float:
     if not seconds:
         raise Unwanted("a duration above zero")
     return seconds
+
+
+def duration_or_never(value: object) -> float:
+    """Seconds, more than 0; "never": more than anybody waits."""
+    return NEVER_SECONDS if value == "never" else positive_duration(value)
 
 
 def number(value: object) -> float:

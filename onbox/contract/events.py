@@ -57,6 +57,8 @@ class Event:
     CELL_REOPENED = "cell_reopened"
     CELLS_HELD = "cells_held"
     CELLS_RELEASED = "cells_released"
+    PATROL_SILENT = "patrol_silent"
+    PATROL_BACK = "patrol_back"
     NOTICES_HELD = "notices_held"
     NOTICES_WRITTEN = "notices_written"
 

@@ -32,7 +32,16 @@ PATROL_DIGEST = "patrol_digest"
 _WORD_OF = {event: word for word, events in EVENTS_OF.items() for event in events}
 STOP_REASON = "stopped on request"
 _BAD = frozenset(
-    ("stage_failed", "stalled", "chain_failed", "gate_refused", "tracker_drift", "interrupted", PATROL_TROUBLE)
+    (
+        "patrol_silent",
+        "stage_failed",
+        "stalled",
+        "chain_failed",
+        "gate_refused",
+        "tracker_drift",
+        "interrupted",
+        PATROL_TROUBLE,
+    )
 )
 
 
@@ -119,6 +128,8 @@ STATES = {
     "tracker_drift": "TRACKER DRIFT",
     "interrupted": "interrupted",
     "stopped": "stopped",
+    Event.PATROL_SILENT: "NOT WATCHED",
+    Event.PATROL_BACK: "watched again",
     TEST_EVENT: "test",
 }
 
@@ -131,14 +142,15 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
     word = word_of(record)
     if word is None:
         return None
+    event = record["event"] if word == PATROL_WORD else word
     chain = record.get("stage") in (None, "CHAIN")
     stage = _text(record.get("stopped_at")) if chain else _text(record.get("stage"))
     attempt = None if chain else as_whole(record.get("attempt"))
     return Notice(
         id=id_,
         at=str(record.get("at", "")),
-        event=word,
-        state=STATES[word],
+        event=event,
+        state=STATES[event],
         run=head.run,
         run_id=head.run_id,
         project=head.project,

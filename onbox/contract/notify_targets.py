@@ -18,7 +18,7 @@ EVENTS_OF: dict[str, tuple[str, ...]] = {
     "chain_failed": (Event.CHAIN_FAILED,),
     "gate_refused": (Event.GATE_REFUSED,),
     "tracker_drift": (Event.TRACKER_DRIFT,),
-    "patrol": (),  # what a patrol tells of: it has no journal
+    "patrol": (Event.PATROL_SILENT, Event.PATROL_BACK),  # and what a patrol tells of: it has no journal
     "interrupted": (Event.CHAIN_INTERRUPTED, Event.STAGE_INTERRUPTED),
     "stopped": (Event.CHAIN_STOPPED,),
 }

@@ -81,6 +81,10 @@ class RunPaths(NamedTuple):
     def log(self, stage: str, attempt: int) -> str:
         return f"{self.root}/logs/{stage}.{attempt}.log"
 
+    def stacks(self, stage: str, attempt: int) -> str:
+        """What an attempt's Python processes were doing when it stalled, where py-spy is installed."""
+        return f"{self.root}/logs/{stage}.{attempt}.stacks"
+
     def newest_log(self, stage: str) -> str:
         return f"{self.root}/logs/{stage}.log"
 

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from onbox.logs.closing import Ending
     from onbox.logs.track import Counter, Track
 
-LINES_BEHIND = 1  # that may come behind a display which is still the newest news
+LINES_BEHIND = 0  # that may come behind a display which is still the newest news
+LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+MOVES = 2  # of a number whose words say little, until it is taken for a counter
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -35,7 +37,7 @@ def choose(track: Track, configured_max: int | None, ending: Ending) -> Progress
 
 def _shown(track: Track, configured_max: int | None, ending: Ending) -> Progress:
     pick = _pick(track)
-    if pick is None or _is_past(pick.counter, ending):
+    if pick is None or _is_past(track, pick.counter, ending):
         fresh = track.percent_line >= track.started and track.percent is not None
         return Progress(percent=track.percent, finished=_without_counter(track)) if fresh else Progress(
             finished=_without_counter(track), loss=track.loss
@@ -70,17 +72,20 @@ def _may_be_over(progress: Progress) -> bool:
     return progress.current + 1 >= progress.exact_max
 
 
-def _is_past(counter: Counter, ending: Ending) -> bool:
+def _is_past(track: Track, counter: Counter, ending: Ending) -> bool:
     """Whether a count is of something that is long over, as other lines have come since: what was prepared, and what
     was told only once (`Transferred 448/499 items`).
     """
+    behind = max(track.line - counter.last, ending.lines_behind)
     if counter.seen == 1 and counter.kind == "setting":
-        return ending.lines_behind > 0
+        return behind > 0
+    if counter.seen == 1 and counter.rule == "labelled-alone":
+        return behind > LINES_SINCE
     full = counter.maximum is None or counter.current >= counter.maximum
     once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
     if once and not full:
-        return ending.lines_behind > 0
-    return counter.kind == "aux" and full and ending.lines_behind > LINES_BEHIND
+        return behind > 0
+    return counter.kind == "aux" and full and behind > LINES_BEHIND
 
 
 def _without_counter(track: Track) -> bool | None:
@@ -100,7 +105,7 @@ def _pick(track: Track) -> Pick | None:
     counters = current or everything
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
-                         (("bare",), counters),
+                         (("bare",), counters), (("moving",), counters),
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
         if pick is not None:
@@ -112,6 +117,10 @@ def _is_counting(track: Track, counter: Counter) -> bool:
     """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
     Of bytes: whether they are of one thing, and still moving.
     """
+    if counter.apart > 1:
+        return False  # of several processes, each at its own work
+    if counter.kind == "moving":
+        return counter.current >= counter.minimum + MOVES and not counter.resets
     if counter.unit == "byte":
         return not counter.resets
     if counter.rounded and counter.rule == "bar":
@@ -139,8 +148,8 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
         return Pick(best, None if best.repeats else _maximum(track, best), None)
-    if epoch is not None and (epoch.maximum or track.maxima.get("epoch")):
-        return Pick(epoch, epoch.maximum or track.maxima["epoch"], inner)
+    if epoch is not None and _maximum(track, epoch):
+        return Pick(epoch, _maximum(track, epoch), inner)
     if whole:
         best = max(
             whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)

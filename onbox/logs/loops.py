@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    import re
-
     from onbox.logs.track import Counter
 
 # What is done again and again, the whole work each time. A count of it alone is a remark (`fold 3 of 5: 0.91`).
@@ -30,33 +28,44 @@ _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
 _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
 
 
-def repeated_index(text: str, *, in_a_bar: bool) -> re.Match[str] | None:
-    """`fold 2/5`, `Run 3 of 10`: which of how many repetitions of the work; None for most lines."""
-    found = (_INDEX_IN_A_BAR if in_a_bar else _REPEATED_INDEX).search(text)
-    return found if found and 0 < int(found["max"]) >= int(found["current"]) else None
+def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]:
+    """`fold 2/5`, `Run 3 of 10`: of which unit, which one, and of how many; nothing in most lines."""
+    found = (_INDEX_IN_A_BAR if in_a_bar else _REPEATED_INDEX).finditer(text)
+    told = [(one["word"].lower(), int(one["current"]), int(one["max"])) for one in found]
+    return [one for one in told if 0 < one[2] >= one[1]]
 
 
 def outermost(counters: list[Counter]) -> tuple[Counter, Counter] | None:
-    """The counter around all others, and the newest one inside it; None where nothing is known to be inside another."""
-    pairs = [(outer, inner) for outer in counters for inner in counters if is_around(outer, inner)]
-    outers = {outer.key: outer for outer, _ in pairs}
-    first = min(outers.values(), key=lambda counter: (counter.advances, counter.first), default=None)
-    if first is None:
+    """The counter around all others, and the newest one inside it; None where nothing is known to be inside another.
+
+    counters: as they were seen last, those of one line from left to right.
+    """
+    pairs = [
+        (outer, inner)
+        for at, outer in enumerate(counters)
+        for place, inner in enumerate(counters)
+        if is_around(outer, inner, left=outer.last == inner.last and at < place)
+    ]
+    if all(inner.kind == "outer" for _, inner in pairs):
         return None
-    inside = [inner for outer, inner in pairs if outer is first]
+    outers = {outer.key: outer for outer, _ in pairs}
+    first = min(outers.values(), key=lambda counter: (counter.advances, counter.first))
+    inside = [inner for _, inner in pairs if inner.kind != "outer" and inner is not first]
     return first, max(inside, key=lambda counter: (counter.last, counter.maximum is not None))
 
 
-def is_around(outer: Counter, inner: Counter) -> bool:
-    """Whether each value of `outer` stands for one whole pass of `inner`."""
-    if outer is inner or outer.resets or inner.kind in ("outer", "bare", "done"):
+def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
+    """Whether each value of `outer` stands for one whole pass of `inner`. left: both stand on one line, it before."""
+    if outer is inner or outer.resets or inner.kind in ("bare", "done", "moving"):
         return False
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
     if outer.inner or outer.maximum is None or not (repeats or (outer.made and inner.made)):
         return False
     if outer.advances and inner.resets:
         return abs(outer.advances - inner.resets) <= 1 and (repeats or outer.first < inner.first)
-    if not repeats or inner.resets or inner.kind != "train" or inner.unit in REPEATED_UNITS:
+    if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
         return False
+    if left and not outer.advances:
+        return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on

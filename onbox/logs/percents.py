@@ -16,7 +16,7 @@ _FORMS = (
     rf"(?i)\bprogress\w{{0,12}}[\s:=(\[]{{1,5}}{_PERCENT}",
     rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
     rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
-    rf"(?:\.{{10}}\s{{1,8}}){{2}}{_PERCENT}",
+    rf"\.{{10}} [. ]{{1,80}} {_PERCENT}",
     rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
 )

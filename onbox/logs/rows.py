@@ -16,7 +16,9 @@ _BOOST_NAMED = lazy(r"^\[(\d{1,18})\](?:\s+[\w.]{1,40}-[\w@.]{1,40}:(-?[\d.]+(?:
 _CATBOOST = lazy(r"^(\d{1,18}):\s+(?:learn: (\S+)|test|total)")
 _TAGGED = lazy(r"^\s*(\d{1,18})[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
 _LEADING_LOSS = lazy(
-    r"^\s*(\d{1,18})\s{0,20}[|,:\t]\s{0,20}(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)", re.IGNORECASE
+    r"^(?:.{0,80}?(?:\]|INFO)[: ]\s{0,4})?\s*(\d{1,18})\s{0,20}[|,:\t]\s{0,20}"
+    r"(?:(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)|-?\d+\.\d+,? .{0,40}?loss)",
+    re.IGNORECASE,
 )
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")

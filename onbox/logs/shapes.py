@@ -232,7 +232,7 @@ BEFORE_EPOCH = lazy(
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count|seen|done|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
     rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)(?:{_GAP}{_OF}{_GAP}\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it

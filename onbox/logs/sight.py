@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from onbox.logs.loops import repeated_index
+from onbox.logs.loops import repeated_indices
 from onbox.logs.numbers import COUNT, Count, parse_clock, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
@@ -24,6 +24,7 @@ from onbox.logs.words import (
     NO_SHARE_AFTER,
     NOT_A_COUNTER,
     NOT_PROGRESS,
+    SELDOM_UNITS,
     TRAINING,
     UNIT_WORD,
     UNITS,
@@ -31,6 +32,7 @@ from onbox.logs.words import (
 from onbox.regex import lazy
 
 LOOK_BACK = 40
+LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
 STAGES = 12  # at most so many parts does a script have
 _FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
@@ -72,7 +74,20 @@ _COUNT_DONE = lazy(
 )
 
 
-_NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,4}\d", re.IGNORECASE)
+_ANY_FRACTION = lazy(
+    r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})(?![\w./:%-]|,\d|\s?[kKMGT]i?B)"
+)
+_BEGINNINGS = frozenset(
+    "start starting started begin beginning began train training running run now current currently global finished"
+    " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
+)
+_OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
+_OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
+_UNTIL = lazy(
+    rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
+    rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
+)
+_NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
 _ONE_SETTING = lazy(r"^[\s,{-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
@@ -142,6 +157,9 @@ def read_line(text: str) -> Seen:
         every = _EVERY.search(rest, max(0, found.start() - LOOK_BACK), found.end())
         if not every and not count.rounded and count.value > 0 and _is_exact(rest, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
+    until = _UNTIL.search(rest)
+    if until and not parse_count(until[2]).rounded:
+        maxima.append((UNITS[until[1].lower()], int(parse_count(until[2]).value)))
     so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
@@ -151,7 +169,9 @@ def read_line(text: str) -> Seen:
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
-    sights += _repeated(text, in_a_bar=any(bar.made for bar in bars))
+    if not sights and not maxima:
+        sights = _moving(rest)
+    sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
@@ -181,13 +201,26 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     return others
 
 
-def _repeated(text: str, *, in_a_bar: bool) -> list[Sight]:
-    """Which repetition of the whole work this is."""
-    found = repeated_index(text, in_a_bar=in_a_bar)
+def _moving(text: str) -> list[Sight]:
+    """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
+    found = _ANY_FRACTION.search(text)
     if not found:
         return []
-    unit = found["word"].lower()
-    return [Sight(f"outer {unit}", unit, "outer", int(found["current"]), int(found["max"]), False, "repeated")]
+    label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
+    if current > most or most < 2 or NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]):
+        return []
+    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label) or AUXILIARY.search(label):
+        return []
+    words = " ".join(word.lower() for word in _WORD.findall(label)[-2:])
+    return [Sight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
+
+
+def _repeated(text: str, *, in_a_bar: bool) -> list[Sight]:
+    """Which repetition of the whole work this is."""
+    return [
+        Sight(f"outer {unit}", unit, "outer", current, most, False, "repeated")
+        for unit, current, most in repeated_indices(text, in_a_bar=in_a_bar)
+    ]
 
 
 def _done_count(text: str) -> list[Sight]:
@@ -403,7 +436,9 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
-        if before.endswith(("/", "?", "&", "grad_")) and match["max"] is None:
+        if match["max"] is None and _OF_A_CHECKPOINT.search(before):
+            continue
+        if before.endswith(("/", "?", "&", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address; `grad_steps 9`
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
         count = parse_count(match["current"])
@@ -413,6 +448,11 @@ def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
         if role == "counter":
             sights.extend(_word_sights(text, match, unit, before, count))
     return sights, maxima
+
+
+def _is_named_metric(before: str, word: str) -> bool:
+    """`Train/Epoch`: in a group of metrics, unlike `s/it` and `?step=3`."""
+    return len(word) > LONGEST_SHORT and before.endswith("/") and before[-2:-1].isalpha() and before[-4:-3].isalpha()
 
 
 def _label_words(before: str) -> list[str]:
@@ -441,6 +481,8 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return "maximum" if match["sep"].strip() else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""
+    if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
+        return "counter"
     return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
 
 
@@ -452,19 +494,29 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         return []
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
-    kind = "val" if EVALUATION.search(before) or re.search("(?i)val|test|eval", mode) else "train"
-    if kind == "train" and match["max"] is None and _is_remark(text, match, before):
-        kind = "bare"
-    elif kind == "train" and match["max"] is None and _is_setting(text):
-        kind = "setting"
-    key = unit if kind in ("train", "setting") else f"{kind}:{unit}"
+    validates = EVALUATION.search(before) or re.search("(?i)val|test|eval", mode)
+    kind = "val" if validates else _kind_of_word(text, match, unit, before, bounded=most is not None)
+    key = unit if kind == "train" else f"{kind}:{unit}"
     if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
         key = f"global {key}"
-    rule = "labelled-max" if most else "labelled"
+    rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
+    if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s":
+        rule = "settings"  # `steps: 5000`
     sights = [Sight(key, unit, kind, count.value, exact, count.rounded, rule)]
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
+
+
+def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
+    """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on."""
+    if match["max"] is None and _is_remark(text, match, before):
+        return "bare"
+    if _OF_THE.match(text, match.end()) or _is_aside(text, match, before):
+        return "bare"
+    if unit in SELDOM_UNITS and not bounded:
+        return "moving"
+    return "setting" if match["max"] is None and _is_setting(text) else "train"
 
 
 def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
@@ -476,7 +528,20 @@ def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
     word = _LAST_WORD.search(text[: match.start()])
     if word is None or word[0].lower() not in EVERYDAY:
         return False
-    return not _MEASURED.search(f"{before} {text[match.end() :]}")
+    return not _is_measured(text, match, before)
+
+
+def _is_measured(text: str, match: re.Match[str], before: str) -> bool:
+    """Whether other numbers with a meaning stand beside a counter: a loss, a rate."""
+    return bool(_MEASURED.search(f"{before} {text[match.end() :]}"))
+
+
+def _is_aside(text: str, match: re.Match[str], before: str) -> bool:
+    """`srun: Step 0 on node 1/4`, `checkpoint-500  step 500`: told of in passing, with nothing measured."""
+    if match["max"] is not None or match["sep"].strip() or _is_measured(text, match, before):
+        return False
+    words = _WORD.findall(before)
+    return bool(words) and words[-1].lower() not in _BEGINNINGS
 
 
 def _is_left_open(text: str, match: re.Match[str]) -> bool:

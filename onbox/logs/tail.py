@@ -8,6 +8,7 @@ from collections import deque
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.farewell import is_farewell
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from onbox.system.files import open_plain, read_tail
@@ -50,6 +51,14 @@ def last_line(tail: bytes) -> str | None:
         if text:
             return text
     return None
+
+
+def last_words(tail: bytes) -> str | None:
+    """The last line of the program's own: trackers and frameworks say goodbye after it. The last line, where that end
+    holds no other.
+    """
+    lines = [text for raw in re.split(rb"[\r\n]+", tail) if (text := last_line(raw))]
+    return next((text for text in reversed(lines) if not is_farewell(text)), lines[-1] if lines else None)
 
 
 def find_in_log(path: str, regex: str, start: int = 0) -> int | None:

@@ -6,6 +6,8 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.logs.model.lines import message
+from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.logs.numbers import COUNT, parse_count
 from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
 from onbox.logs.rows import read_row
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 COUNTERS_MAX = 64
+HEAD_LINES = 6
+HEAD_LETTERS = 12  # a shorter line is no head that one could know again
+IN_STEP = 1  # processes that are so near each other do the same work
+_NAMED_RANK = lazy(
+    r"(?i)(?<![a-z])(?:(?:local_?|global_?)?rank|gpu|device|process|proc)[ =:_#-]{0,2}(\d{1,6})(?!\d*[/.])"
+)
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
 _TRACKER = lazy(r"wandb:\s")
 
@@ -24,6 +32,7 @@ _TRACKER = lazy(r"wandb:\s")
 class Counter(NamedTuple):
     """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
     resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
+    writer: who wrote of it first. apart: how often another writer's stood elsewhere.
     crossed: how often the epoch went on while this did not go back.
     first, last, changed: numbers of the lines where it was first and last seen and last changed.
     """
@@ -50,6 +59,22 @@ class Counter(NamedTuple):
     minimum: float
     advances: int = 0
     repeats: int = 0
+    writer: str = ""
+    apart: int = 0
+
+
+def _form(text: str) -> int:
+    """A checksum of a line's letters."""
+    return crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
+
+
+def _writer(text: str) -> str:
+    """`rank 3`, `process 4012`; "" where nothing names the writer."""
+    writer = writer_of(message(text).source)
+    if writer is not NOBODY:
+        return f"{writer.kind} {writer.name}"
+    rank = _NAMED_RANK.search(text, 0, 100)
+    return f"rank {rank[1]}" if rank else ""
 
 
 class Track:
@@ -59,6 +84,9 @@ class Track:
         self.counters: dict[str, Counter] = {}
         self.maxima: dict[str, int] = {}
         self.line = 0
+        self.bar = ""  # key of the newest bar
+        self.text = ""  # of the line that is looked at
+        self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
@@ -76,7 +104,7 @@ class Track:
         self.table: Table | None = None
 
     def state(self) -> dict[str, Any]:
-        plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table")}
+        plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table", "text")}
         return {
             **plain,
             "counters": [list(c) for c in self.counters.values()],
@@ -115,7 +143,8 @@ class Track:
     def look(self, text: str, percent: float | None) -> None:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""
         self.line += 1
-        turn = turn_of(text)
+        self.text = text
+        turn = turn_of(text) or self._head_again(text)
         if turn == "ended" and DONE_ONLY.match(text) and self._has_crashed():
             turn = None  # the shell script around it has come to its end
         if turn == "started":
@@ -133,8 +162,23 @@ class Track:
             return  # a tracker uploads and sums up the run that crashed
         seen = self._tabled(text) or read_line(text)
         self.take(seen)
+        self._learn_head(text)
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _head_again(self, text: str) -> str | None:
+        """`started`, if one of the log's first lines stands here once more, after an end: the program runs again."""
+        if not self.head or max(self.ended, self.crashed) <= self.started or _form(text) not in self.head:
+            return None
+        return "started" if self._has_ended() else None
+
+    def _has_ended(self) -> bool:
+        last = max(self.ended, self.crashed)
+        return all(counter.changed <= last for counter in self.counters.values())
+
+    def _learn_head(self, text: str) -> None:
+        if not self.counters and len(self.head) < HEAD_LINES and sum(map(str.isalpha, text)) >= HEAD_LETTERS:
+            self.head.append(_form(text))
 
     def _crash(self, text: str) -> None:
         """Not so where Python has said before that it ignores the exception."""
@@ -148,7 +192,7 @@ class Track:
         return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
 
     def _end(self, text: str) -> None:
-        form = crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
+        form = _form(text)
         again = form == self.ended_form and self.ended > self.started
         self.ended_before = again and (
             self.ended_before or any(counter.changed > self.ended for counter in self.counters.values())
@@ -176,12 +220,17 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _count(self, sight: Sight) -> None:
+        if sight.rule == "settings":
+            self._declare(sight)
+        sight = self._renamed(sight)
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
         if told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
+        if old and self._is_anothers(old, sight):
+            return
         old = self.counters.pop(sight.key, None)
         if old is not None and old.last < self.started:
             old = None  # of an earlier run
@@ -189,18 +238,58 @@ class Track:
             del self.counters[next(iter(self.counters))]
         self.counters[sight.key] = self._joined(old, sight)
 
+    def _declare(self, sight: Sight) -> None:
+        """`steps: 5000` in a configuration is the maximum, unless the same line comes again with another number."""
+        old = self.counters.get(sight.key)
+        if old is None and not any(counter.unit == sight.unit for counter in self.counters.values()):
+            self.maxima.setdefault(sight.unit, int(sight.current))
+        elif old is not None and self.maxima.get(sight.unit) == old.current != sight.current:
+            del self.maxima[sight.unit]
+
+    def _renamed(self, sight: Sight) -> Sight:
+        """A bar that goes on under another description (`warmup`, then `sample`) is the same bar."""
+        newest = self.counters.get(self.bar)
+        if not sight.made or sight.elapsed is None or sight.maximum is None:
+            return sight
+        self.bar = sight.key
+        known = self.counters.get(sight.key)
+        if newest is None or newest.key == sight.key or (known is not None and known.last >= newest.first):
+            return sight
+        if newest.maximum != sight.maximum or newest.last < self.line - 1 or sight.current <= newest.current:
+            return sight
+        if newest.elapsed is None or sight.elapsed < newest.elapsed or "val" in (newest.kind, sight.kind):
+            return sight
+        del self.counters[newest.key]
+        if known is None:
+            self.counters[sight.key] = newest._replace(key=sight.key)
+        return sight
+
+    def _is_anothers(self, old: Counter, sight: Sight) -> bool:
+        """Whether a number is that of another rank, process or host. Ranks go in step, and one is always behind; of
+        others, nobody's alone is the run's.
+        """
+        if not old.writer or sight.current == old.current or not sight.rule.startswith("labelled"):
+            return False
+        in_step = old.writer.startswith("rank") and sight.current > old.current
+        if in_step or _writer(self.text) in ("", old.writer):
+            return False
+        near = old.writer.startswith("rank") or abs(old.current - sight.current) <= IN_STEP
+        self.counters[old.key] = old._replace(last=self.line, apart=old.apart + (not near))
+        return True
+
     def _joined(self, old: Counter | None, sight: Sight) -> Counter:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
         if old is None:
-            return Counter(*sight, 0, 0, now, 1, self.line, self.line, self.line, sight.current)
+            first = Counter(*sight, 0, 0, now, 1, self.line, self.line, self.line, sight.current)
+            return first._replace(writer=_writer(self.text))
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
         )
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None else old.maximum
-        full = old.maximum is not None and old.current >= old.maximum
+        full = old.maximum is not None and old.current >= old.maximum == sight.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current), old.advances + (sight.current > old.current),
@@ -210,6 +299,8 @@ class Track:
         return joined._replace(
             kind="train" if sight.kind == "setting" and old.advances + (sight.current > old.current) else joined.kind,
             maximum=maximum,
+            writer=old.writer,
+            apart=old.apart,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,
             inner=sight.inner or old.inner,

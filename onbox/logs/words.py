@@ -35,10 +35,12 @@ INNER_UNITS = frozenset({"batch", "sample", "image", "minibatch"})
 LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "timestep", "generation", "episode"})
 LONE_WORDS = frozenset({
     "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
-    "timestep", "timesteps", "generation", "episode", "globalstep", "tick",
-    "upd", "epoche", "schritt",
+    "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
+    "upd", "epoche", "schritt", "it",
 })  # fmt: skip
 
+# Units whose number alone, without a maximum, is a counter if it goes on: `GEOMETRY OPTIMIZATION CYCLE  8`.
+SELDOM_UNITS = frozenset({"cycle", "pass", "sweep", "draw", "game"})
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
 EVERYDAY = LONE_WORDS - frozenset(
     "epoch epoche step steps iter itr iteration iterations timestep timesteps globalstep schritt".split()

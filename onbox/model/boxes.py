@@ -38,7 +38,8 @@ class Watch(NamedTuple):
     tmux or screen session. done_file: a file whose existence says that it is done; done_count: so many files that match
     `artifacts` say the same. stall_after_seconds, expected_seconds: None: the policy's default; not known.
     job: the id of a job on a cluster (then nothing else of these is given but the two durations). resubmit: the
-    command, run here, that submits it anew and prints the new id; None: a patrol never does.
+    command, run here, that submits it anew and prints the new id; None: a patrol never does. resume: the line that
+    starts it again on the box, for a person to type.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Watch(NamedTuple):
     job: str | None = None
     resubmit: tuple[str, ...] | None = None
     stop_at: StopAt | None = None
+    resume: str | None = None
 
 
 class Count(NamedTuple):

@@ -102,11 +102,15 @@ class Gates(NamedTuple):
     checkpoints: CheckpointGate | None = None
 
 
+DEFAULT_STALL_SECONDS = 1800.0
+
+
 class Stage(NamedTuple):
     """One command and the conditions around it.
 
     `cmd`: a shell line, or an argv. `env`: added to the stage's environment; a value `env:NAME` or `file:PATH` is
-    looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit. sbatch:
+    looked up when the stage starts, so that no secret is ever frozen. Times in seconds; None: no such limit, but for
+    stall_after_seconds: DEFAULT_STALL_SECONDS, by which nobody is stopped or ceases to wait. sbatch:
     (option, value) pairs for a Slurm job of this stage, value None for a flag; they have no effect elsewhere.
     checkpoints: the preset that its checkpoints are laid out by; "": what lies in them tells. finite_loss: what follows
     when the last loss in the log is nan or infinite: WARN, REFUSE, or OFF.

@@ -20,6 +20,7 @@ _SIGNS = {
     "stage_failed": "✗",
     "chain_failed": "✗",
     "patrol_recovered": "✓",
+    "patrol_back": "✓",
     "patrol_done": "✓",
     "patrol_digest": "·",
 }
@@ -32,13 +33,23 @@ def title(notice: Notice) -> str:
     if notice.is_of_patrol:
         what = f"{_SIGNS.get(notice.event, '!')} {notice.run} {notice.state}"
         return _short(what + (f": {notice.reason}" if notice.reason else ""))
-    what = f"{notice.run}/{notice.stage}" if notice.stage and notice.attempt else f"{notice.run} (chain)"
+    of_stage = bool(notice.stage and notice.attempt)
+    what = f"{notice.run}/{notice.stage}" if of_stage else notice.run
     sign = "!" if notice.warning else _SIGNS.get(notice.event, "!")
-    text = f"{sign} {what} {notice.state}" + (", with a warning" if notice.warning else "")
+    text = f"{sign} {what} {notice.state}" + ("" if of_stage else _in_all(notice))
+    text += ", with a warning" if notice.warning else ""
     text += f" ({notice.failure_class})" if notice.failure_class else ""
     text += f" on {notice.host}" if notice.host else ""
     text += f" · relayed from {notice.relayed_from}" if notice.relayed_from else ""
     return _short(text + (f" x{notice.times}" if notice.times > 1 else ""))
+
+
+def _in_all(notice: Notice) -> str:
+    """` 2/2 in 10h12m` of a chain that is done; ` at eval` of one that is not."""
+    if notice.event != "chain_done":
+        return f" at {notice.stage}" if notice.stage else ""
+    took = "" if notice.duration_seconds is None else f" in {format_duration(notice.duration_seconds)}"
+    return (f" {notice.stages_total}/{notice.stages_total}" if notice.stages_total else "") + took
 
 
 def lines(notice: Notice) -> list[str]:
@@ -73,12 +84,10 @@ def _lines(notice: Notice) -> Iterator[str]:
 def _facts(notice: Notice) -> str:
     parts = ["the chain ends here"] if notice.event == "stage_failed" else []
     parts += [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
-    if notice.duration_seconds is not None:
+    if notice.duration_seconds is not None and notice.event != "chain_done":  # its title says so
         parts.append(f"took {format_duration(notice.duration_seconds)}")
     if notice.progress:
         parts.append(notice.progress)
-    if notice.stages_total and not notice.attempt and notice.event == "chain_done":
-        parts.append(f"{notice.stages_total} stages")
     if notice.artifact_count:
         parts.append(f"{notice.artifact_count} artifacts, {format_size(notice.artifact_bytes or 0)}")
     return " · ".join(parts + list(_peaks(notice)))
@@ -86,9 +95,11 @@ def _facts(notice: Notice) -> str:
 
 def _peaks(notice: Notice) -> Iterator[str]:
     peaks = notice.resources or {}
-    memory = peaks.get("peak_tree_rss_bytes") or peaks.get("peak_working_set_bytes")  # the group's may hold others
-    if isinstance(memory, int | float):
-        yield f"peak memory {format_size(int(memory))}"
+    own, of_group = peaks.get("peak_tree_rss_bytes"), peaks.get("peak_working_set_bytes")
+    if isinstance(own, int | float):
+        yield f"peak memory {format_size(int(own))}"
+    elif isinstance(of_group, int | float):
+        yield f"peak memory {format_size(int(of_group))} of all in its group"
     gpus = peaks.get("peak_gpu_memory_bytes")
     if isinstance(gpus, dict):
         yield from (f"GPU {index} {format_size(int(used))}" for index, used in list(gpus.items())[:8])

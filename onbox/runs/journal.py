@@ -83,7 +83,8 @@ class JournalFacts:
     def apply(self, record: Record) -> None:
         """Take in one more record."""
         event = record["event"]
-        self.newest_event, self.newest_at = event, str(record.get("at", ""))
+        if event not in (Event.PATROL_SILENT, Event.PATROL_BACK):  # they say nothing of the run
+            self.newest_event, self.newest_at = event, str(record.get("at", ""))
         self.jobs.apply(record)
         self._repeats = repeats.take_in(self._repeats, record)
         step = _STEPS.get(event)
@@ -175,7 +176,7 @@ def fold(records: Iterable[Record | Unreadable]) -> JournalFacts:
 
 # -- kept between two looks
 
-SCHEMA = 3  # 2 told no results
+SCHEMA = 2  # 1 was the patrol's own fold; results and began_at came later, and may be missing
 DRIFTS_KEPT = 5
 TEXT_LIMIT = 500
 _END_KEPT = ("event", "at", "ended_at", "reason", "stopped_at", "attempt")
@@ -213,9 +214,9 @@ def from_plain(data: Mapping[str, Any]) -> JournalFacts:
         raise ValueError(f"a journal's facts of schema {data['schema']}")
     facts = JournalFacts()
     for name in _PLAIN:
-        setattr(facts, name, data[name])
+        setattr(facts, name, data.get(name) if name == "began_at" else data[name])
     facts.end = None if data["end"] is None else dict(data["end"])
-    facts.results = {one[0]: StageResult(*one) for one in data["results"]}
+    facts.results = {one[0]: StageResult(*one) for one in data.get("results", ())}
     facts.jobs.of = {job["stage"]: KnownJob(**job) for job in data["jobs"]}
     facts.jobs.submissions = int(data["submissions"])
     facts.tracker_runs = [dict(one) for one in data["tracker_runs"]]

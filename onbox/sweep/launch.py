@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
+from onbox.chain.state.run_lock import StillAlive
 from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.events import Event, Unreadable, parse_events, render_event
@@ -22,12 +23,12 @@ from onbox.sweep.cells import numbered
 from onbox.sweep.freeze import read_definition, write_definition
 from onbox.sweep.intake import add_cells
 from onbox.sweep.outputs import Outputs
-from onbox.sweep.restart import start_runner
+from onbox.sweep.restart import SWEEP_VARIABLE, start_runner
 from onbox.sweep.template import stage_of_cell
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.journal import Journal, read_lines
-from onbox.system.process import high, high_pipe
+from onbox.system.process import find_tree, high, high_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,10 +112,12 @@ class Prepared(NamedTuple):
 
 def prepare(wanted: Wanted, *, again: bool = False) -> Prepared | NothingToDo:
     """Write down what is asked for. again: every cell anew. Raises OtherCommands, SharedPaths, Claimed,
-    StateNotWritten, OSError, ValueError.
+    StillAlive, StateNotWritten, OSError, ValueError.
     """
     paths = wanted.paths
     before = read_definition(paths)
+    if before is None:
+        _refuse_removed(paths)
     known = read_known(paths, wanted.frozen.settings.sort)
     if again:
         known = _forget(paths, known)
@@ -145,6 +148,14 @@ def start(paths: RunPaths, lock_fd: int) -> Launched:
 
 
 # -- what is in the way
+
+
+def _refuse_removed(paths: RunPaths) -> None:
+    """Raises StillAlive where cells of a sweep in this very place run: its state was removed under them."""
+    mark = f"{SWEEP_VARIABLE}={paths.root}"
+    survivors = [entry.identity.pid for entry in find_tree(None, os.fsencode(mark))]
+    if survivors:
+        raise StillAlive(survivors)
 
 
 def _refuse_other_commands(wanted: Wanted, before: Definition, board: Board) -> None:

@@ -59,7 +59,8 @@ def _ended(record: Record) -> str | None:
         where = f" at {record['stage_failed']}" if record.get("stage_failed") else ""
         said = record.get("proof") or record.get("reason") or ""
         return f"cell {record.get('cell')}  FAILED  {took}{where} · {record.get('failure_class')}: {said}"
-    return f"cell {record.get('cell')}  {outcome}  {took} · {record.get('reason') or 'it is still to be run'}"
+    why = record.get("reason") or "it is still to be run"
+    return f"cell {record.get('cell')}  {outcome} · {why}" + (f" · after {took}" if took else "")
 
 
 def _end(record: Record) -> str:

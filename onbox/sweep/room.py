@@ -69,6 +69,20 @@ def find_cards(
     return choose(count, ours, taken, FREE_MIB if max_used_mib is None else max_used_mib)
 
 
+def cards_missing(count: int, environ: Mapping[str, str]) -> Refused | None:
+    """Why no cell can ever get so many cards here; None: they are here, free or not."""
+    from onbox.collectors.gpu import LostGpu, visible  # noqa: PLC0415 - as above
+    from onbox.collectors.gpu_watch import read_once  # noqa: PLC0415
+
+    reading = read_once()
+    if isinstance(reading, Absent | Unseen):
+        refused = choose(count, reading, (), FREE_MIB)
+        return refused if isinstance(refused, Refused) else None
+    ours = visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
+    sound = [card for card in ours if not isinstance(card, LostGpu) and card.mig is not True]
+    return None if len(sound) >= count else Refused(f"{len(sound)} GPUs that can be handed out are here")
+
+
 def choose(
     count: int, cards: Maybe[Sequence[Gpu | LostGpu]], taken: Collection[int], max_used_mib: int
 ) -> Cards | Refused:
@@ -83,7 +97,7 @@ def choose(
         return Cards(tuple(free[:count]))
     said = "; ".join(f"GPU {number} {reason}" for number, reason in why.items() if reason)
     wanted = "a free GPU" if count == 1 else f"{count} free GPUs"
-    return Refused(f"gpu: wanted {wanted}, {len(free)} of {len(cards)} not taken by a cell; {said}".rstrip("; "))
+    return Refused(f"gpu: wanted {wanted}; {len(free)} of {len(cards)} free: {said}".rstrip(": "))
 
 
 def _why_not(card: Gpu | LostGpu, max_used_mib: int) -> str:

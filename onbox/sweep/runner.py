@@ -7,6 +7,7 @@ happens is journaled before it is told. A cell's own markers decide how it ended
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -302,6 +303,8 @@ class SweepRunner:
 
     def _start(self, cell: Cell, cards: Cards) -> None:
         number = cell.number
+        if not os.path.exists(self.paths.manifest):  # a new one must not be begun in the place of what was removed
+            raise StateNotWritten(self.paths.manifest, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         if self._unwritten:
             self._hold_back("what happened could not be written down yet")
             return
@@ -554,14 +557,14 @@ class SweepRunner:
         asked = read_request(self.paths.stop_request) is not None
         why = "stopped on request" if asked else "the runner was asked to end by a signal (shutdown, reclaim, kill)"
         data = self._end_data(Action.END_STOPPED, Exit.STOPPED)
-        data["reason"] = why
+        data["reason"] = f"{why}; {summary(self.board)}"
         stage = {"event": Event.STAGE_INTERRUPTED, "stage": SWEEP, "attempt": self.attempt, "reason": why}
         event, state = Event.CHAIN_STOPPED, RunState.STOPPED
         if not asked:
             event, state = Event.CHAIN_INTERRUPTED, RunState.INTERRUPTED
         chain = {**data, "event": event, "stage": CHAIN, "attempt": self.history.launches, "stopped_at": SWEEP}
         self.recorder.note(stage, chain)
-        self._finish(state, event, f"{why}; {summary(self.board)}")
+        self._finish(state, event, data["reason"])
         return Exit.STOPPED
 
     def _finish(self, state: RunState, event: str, reason: str) -> None:

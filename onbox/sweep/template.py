@@ -15,7 +15,7 @@ from onbox.did_you_mean import meant
 from onbox.model.sweep import PARAMETER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from onbox.model.manifest import Artifact, Stage
     from onbox.model.sweep import Cell
@@ -130,3 +130,15 @@ def problems_of(template: Iterable[Stage], names: Collection[str]) -> Iterator[s
     for name in names:
         if name not in used:
             yield f"parameter {name} is in no command: write {{{name}}} where its value belongs"
+
+
+_PLACES = re.compile(r"-o|--?(?:out|output|save|log|ckpt|checkpoint|result|work)[\w-]*")
+
+
+def shared_places(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Options that usually name a place to write, with a value that is the same for every cell: (option, value)."""
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        option, sign, value = word.partition("=")
+        place = value if sign else following
+        if _PLACES.fullmatch(option) and place and not place.startswith("-") and not placeholders([place]):
+            yield option, place

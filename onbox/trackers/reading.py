@@ -62,11 +62,6 @@ def loss_of(metrics: Mapping[str, Any]) -> float | str | None:
     return None
 
 
-def run_to_list(run: TrackerRun) -> list[Any]:
-    """As it is kept between two looks."""
-    return list(run)
-
-
 def run_from_list(data: object) -> TrackerRun | None:
     """The inverse; None for anything else: it was not kept, or by another version."""
     if not isinstance(data, list | tuple) or not 0 < len(data) <= len(TrackerRun._fields):

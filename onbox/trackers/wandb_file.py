@@ -32,14 +32,6 @@ class CutOff(ValueError):
     """A message ends in the middle of a field."""
 
 
-def parse_wandb(data: bytes) -> Maybe[TrackerRun]:
-    """The run in such a file. `Absent`: nothing was flushed yet. `Unseen`: it is no such file.
-
-    A state is told only at an end: `finished` for exit code 0, else `failed`; a run without an end runs or was killed.
-    """
-    return fold_wandb(None, data, 0)
-
-
 def fold_wandb(known: TrackerRun | None, data: bytes, at: int) -> Maybe[TrackerRun]:
     """What is known of a run with a part of its file, from the offset `at` on: a part that begins inside of a block or
     of a record is read from the next one on. known: of the parts before; None: of none.

@@ -19,6 +19,9 @@ _OF_A_HELPER = lazy(
     r"(?i)\b(?:helper|prefetch\w*|server|worker|daemon|tunnel|proxy|sidecar|monitor|child|subprocess|background)\b"
 )
 
+# A solver that stops at its own limit has a result.
+_OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
+
 
 def outlives_success(fault: Fault, attempt: Attempt) -> bool:
     """Whether a fault that came before the word of success still decides.
@@ -34,7 +37,7 @@ def outlives_success(fault: Fault, attempt: Attempt) -> bool:
     if _OF_A_HELPER.search(fault.text) and fault.trace is None:
         return False
     found = fault.row.failure_class
-    if found in _ENDS_A_RUN:
+    if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS:
         return attempt.saved is None or attempt.saved.number < fault.number

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.model.lines import message
 from onbox.outside import safe_line
 from onbox.regex import lazy
-from onbox.triage.classes import REMEDIES, RULE_REMEDIES, may_repeat
+from onbox.triage.case_remedies import remedy_of
+from onbox.triage.classes import may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import End, Evidence, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
+from onbox.triage.meaning import TWO_THINGS
 from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
 from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.scan import scan
@@ -169,6 +171,8 @@ def _finer_class(cause: Fault, attempt: Attempt, evidence: Evidence) -> str:
 
 
 def _confidence(cause: Fault, decision: Decision) -> str:
+    if cause.row.failure_class == "unknown":
+        return "low"
     if cause.severity == PROVEN and cause.row.explains >= BUG and not _is_doubtful(cause, decision):
         return "high"
     if cause.severity >= LOGGED and cause.row.explains >= ASKED and not decision.weak:
@@ -307,9 +311,8 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
     line = clean(call.at.text) if call.at else None
     said = message(call.at.text).text if call.at else None
     frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
-    secondary = tuple(
-        Finding(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision)
-    )
+    further = (Finding(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision))
+    secondary = (*_candidates(call), *further)
     return Verdict(
         name,
         call.state == "dead" and name != "success_healthy",
@@ -318,7 +321,7 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         call.at.number if call.at else None,
         call.confidence,
         call.rule,
-        (user.remedy if user else None) or RULE_REMEDIES.get(call.rule) or REMEDIES.get(name, REMEDIES["unknown"]),
+        (user.remedy if user else None) or remedy_of(name, call.rule, line),
         may_repeat(name, own_word=user.retry if user else None),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
@@ -326,6 +329,14 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
         secondary,
         _traceback(call),
     )
+
+
+def _candidates(call: Call) -> tuple[Finding, ...]:
+    """The classes between which a sentence does not decide."""
+    if call.fault is None or call.rule != TWO_THINGS:
+        return ()
+    fault = call.fault
+    return tuple(Finding(name, clean(fault.text), fault.number) for name in fault.row.need.split("|"))
 
 
 def _traceback(call: Call) -> tuple[str, ...]:

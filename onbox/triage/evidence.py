@@ -63,6 +63,14 @@ def _refused_by_loss(end: End) -> bool:
     return end.exit_code == 0 and "finite_loss" in end.gates
 
 
+# Rules that rest on how it ended alone: the log's last line stands beside them and proves nothing.
+NO_PROOF_RULES = frozenset(
+    (
+        *("timed-out", "stalled", "loss-not-finite", "exit-0-but-refused", "temporary", "timeout-tool", "usage"),
+        *("killed", "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal", "unproven"),
+    )
+)
+
 EVIDENCE: tuple[Row, ...] = (
     Row("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
     Row("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),

@@ -13,7 +13,7 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
-from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, UNDECIDED, meaning_of
+from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
 from onbox.triage.record import LOGGED, Fault
 from onbox.triage.rows import DEATH
 
@@ -32,10 +32,28 @@ STOPS = lazy(
 )
 _NOTHING_WRONG = lazy(
     r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|failures?|missing|corrupt|lost|problems?)\b"
+    r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}=",  # or a list of figures
     re.IGNORECASE,
 )
-_SAYS_ERROR = lazy(r"^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)", re.IGNORECASE)
+_REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
+    r"^(?:\S{1,60} ){0,3}(?:note|notice|info|hint|tip|warning|debug)\s?:|[A-Z]\w{0,40}Warning\b|warnings\.warn\("
+    r"|[\"'\u201c].{0,200}[\"'\u201d]\s{0,4}$|\?",
+    re.IGNORECASE,
+)
+_SAYS_ERROR = lazy(
+    r"^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$",
+    re.IGNORECASE,
+)
+# `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
+_OF_A_TOOL = lazy(
+    r"^(?=(?:/|\./)?[\w.+/-]{1,120}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b(?:cannot|can't|could not|unable"
+    r"|fail(?:ed|ure|s)|invalid|unknown|unterminated|unmatched|unexpected|missing|not found|denied|refused|no such|bad"
+    r"|illegal|unsupported|unrecogni[sz]ed|too (?:many|long|large|few|small)|exceed\w{0,3}|duplicate|mismatch\w{0,2}"
+    r"|undefined|undeclared|expected|corrupt\w{0,3}|truncated|not (?:an?|valid|allowed|supported|enough)|out of"
+    r"|singular|infeasible|syntax error)\b)",
+    re.IGNORECASE,
+)
 _OWN_NAME = lazy(
     r"^((?:[a-z_]\w{0,40}\.){0,6}(?:[A-Z][a-z]{1,30}){2,6}): (\S.*)$"
 )  # an exception of the program's own, without "Error"
@@ -63,6 +81,7 @@ def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
         return _ended_by_somebody(attempt, tail)
     vague: Fault | None = None
     stops, previous = False, ""
+    complains = any(_complains(message(line.text), line.text) for line in tail[-LOOKED_AT:])
     for line in reversed(tail[-LOOKED_AT:]):
         said = message(line.text)
         form = "".join(filter(str.isalpha, said.text))
@@ -72,12 +91,16 @@ def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
         if progress_of(line.text, said) and (attempt.steps.is_habit(line.text) or not _is_clear(said.text)):
             break
         stops = stops or bool(STOPS.search(said.text))
-        row = _row_of(said, line.text, stops=stops, is_last=line is tail[-1])
+        row = _row_of(said, line.text, stops=stops, sure=complains, is_last=line is tail[-1])
         if row is not None:
             return _fault(row, line, attempt)
-        if line is tail[-1] and _OWN_NAME.match(said.text) and not _is_harmless(said, line.text):
-            vague = _fault(BY_ID["exception"], line, attempt)
-        vague = vague or _by_code(line, attempt)
+        if line is tail[-1] and said.level is None and not _is_harmless(said, line.text):
+            if _OWN_NAME.match(said.text):
+                vague = _fault(BY_ID["exception"], line, attempt)
+            elif _OF_A_TOOL.match(said.text) and not attempt.reached_end:
+                vague = _fault(BY_ID["error-line"], line, attempt)
+        if not attempt.reached_end and said.level not in ("INFO", "DEBUG"):
+            vague = vague or _by_code(line, attempt)
         if vague is None and _complains(said, line.text) and not attempt.reached_end:
             vague = _fault(BY_ID["error-line"], line, attempt)
     return vague
@@ -114,7 +137,7 @@ def _is_clear(text: str) -> bool:
     return found is not None and found.score >= CLEAR
 
 
-def _row_of(said: Message, text: str, *, stops: bool, is_last: bool) -> Row | None:
+def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool) -> Row | None:
     if _is_harmless(said, text):
         return None
     own = _OWN_NAME.match(said.text)
@@ -123,14 +146,27 @@ def _row_of(said: Message, text: str, *, stops: bool, is_last: bool) -> Row | No
     found = meaning_of(own[2], own[1]) if own else meaning_of(said.text, enough=enough)
     if found is None:
         return None
-    if not (stops or ends or own or said.level in BAD_LEVELS or (said.level is None and found.score >= CLEAR)):
+    if not (
+        stops
+        or ends
+        or own
+        or said.level in BAD_LEVELS
+        or (said.level is None and found.score >= (SURE if sure else CLEAR))
+    ):
         return None
-    return UNDECIDED if found.rivals else ROWS[found.failure_class]
+    return row_of(found)
 
 
 def _is_harmless(said: Message, text: str) -> bool:
     return bool(
-        signs.is_handled(text) or signs.is_success(said.text) or TRACKER.match(text) or _NOTHING_WRONG.search(text)
+        signs.is_handled(text)
+        or signs.is_success(said.text)
+        or signs.SET_ASIDE.search(text)
+        or signs.HEDGED.search(text)
+        or signs.is_of_another(text)
+        or TRACKER.match(text)
+        or _NOTHING_WRONG.search(text)
+        or (_REMARK.search(text) and not STOPS.search(text))
     )
 
 

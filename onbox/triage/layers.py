@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.regex import lazy
-from onbox.triage.record import WEAK
+from onbox.triage.record import PROVEN
 from onbox.triage.rows import CAUSE, DEATH
 
 if TYPE_CHECKING:
@@ -93,5 +93,5 @@ def _remarks(cause: Fault, attempt: Attempt, near: int) -> Iterable[Fault]:
             return
         if fault.handled or fault.row.explains < CAUSE - 2 or fault.row.failure_class == cause.row.failure_class:
             continue
-        if fault.severity == WEAK and cause.progress_before - fault.progress_before <= near:
+        if fault.severity < PROVEN and cause.progress_before - fault.progress_before <= near:
             yield fault

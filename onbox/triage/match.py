@@ -41,7 +41,7 @@ _ASKS_FOR_CARD = lazy(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
     r"|_default_backend is not None"
 )
-_PYTHON_WARNING = lazy(r"(?:^|\s|:)[A-Z]\w*Warning: ")
+_PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
 _OWN_PIPE = lazy(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
 _OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
@@ -72,7 +72,9 @@ _SIGN_WORDS = (
     'traceback|recent call|file "'
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
-    "|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group|passed|trying|retry|skip|fall|recover"
+    "|again|early stop|objective"
+    "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
+    "|passed|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
@@ -222,7 +224,7 @@ def by_meaning(row: Row, said: str, named: tuple[str, str] | None) -> Row:
     found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
     if found is None or (is_setting and found.failure_class not in _OF_THE_BOX):
         return row
-    return meaning.UNDECIDED if found.rivals else meaning.ROWS[found.failure_class]
+    return meaning.row_of(found)
 
 
 def by_words(said: str) -> Row | None:

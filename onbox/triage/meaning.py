@@ -74,10 +74,11 @@ THEMES: tuple[Theme, ...] = (
         "auth_error",
         r"credentials?|tokens?|api keys?|secrets?|logins?|passwords?|passphrase|auth\w*|roles?|identity"
         r"|licen[sc]es?|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope|subscription"
-        r"|seats?|permission",
+        r"|seats?|users|permission",
         r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
         r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
-        r"|checkout failed|no (?:free )?seats|missing|insufficient scope|40[13]",
+        r"|checkout failed|no .{0,24}(?:seats|licen[sc]es?)|maximum number of (?:users|seats)"
+        r"|missing|insufficient scope|40[13]",
         1,
     ),
     Theme(
@@ -149,22 +150,24 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "config_error",
         r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
-        r"|fields?|environment variables?|env vars?|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*"
+        r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
+        r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
-        r"invalid|unknown|missing|required|must|should be|not allowed|unsupported|conflict\w*|incompatible"
+        r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"
+        r"|unsupported|conflict\w*|incompatible"
         r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
         r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
         r"|at least one of|expected one of",
     ),
     Theme(
         "cuda_env",
-        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernel image|cudnn|tensorrt|nccl"
-        r"|librar\w+|backend|runtime|plugin|shared object|\S+\.so[\w.]*|extension|binary|wheel|glibc\w*"
+        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernels?|sm_?\d\d\d?|cudnn|tensorrt"
+        r"|nccl|librar\w+|backend|runtime|plugin|shared object|\S+\.so[\w.]*|extension|binary|wheel|glibc\w*"
         r"|instruction set|avx\w*",
-        r"not found|no .{0,30}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
+        r"not found|no .{0,48}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
         r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
         r"|unavailable|insufficient|incompatible|could not (?:load|find|open|initiali[sz]e)"
-        r"|cannot (?:open|load|find)|failed to (?:load|initiali[sz]e)|version|mismatch\w*"
+        r"|cannot (?:open|load|find)|failed to (?:load|initiali[sz]e)|mismatch\w*"
         r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
         r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
         r"|not visible|not installed|no \w+ support",
@@ -199,9 +202,9 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "time_limit",
-        r"time (?:limit|budget)|wall ?time|wall ?clock|deadline|run ?time|allotted time"
+        r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|deadline|run ?time|allotted time"
         r"|max\w* (?:duration|hours)|time|hours|minutes",
-        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used up|spent|over (?:the|its) limit"
+        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up|spent|over (?:the|its) limit"
         r"|past",
     ),
     Theme(
@@ -275,11 +278,19 @@ ROWS = {
     )
     for theme in THEMES
 }
-UNDECIDED = Row("says-two-things", "unknown", CAUSE - 20, "", "(?!)", "a sentence that names two things alike", "")
+TWO_THINGS = "says-two-things"
 
 
 def _words(words: str) -> re.Pattern[str]:
     return compiled(rf"(?<![\w.])(?:{words})(?![\w])")
+
+
+def row_of(found: Meaning) -> Row:
+    """The rule that a meaning stands for. Where it has rivals, the class is unknown; `need` then holds all of them."""
+    if not found.rivals:
+        return ROWS[found.failure_class]
+    classes = "|".join((found.failure_class, *found.rivals))
+    return Row(TWO_THINGS, "unknown", CAUSE - 20, classes, "(?!)", "a sentence that names two things alike", "")
 
 
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:

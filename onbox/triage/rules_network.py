@@ -84,7 +84,7 @@ NETWORK: tuple[Row, ...] = (
         r"|no route to host|we couldn't connect to '|couldn't reach (?:the|'|http)|urlopen error"
         r"|SSLError|EOF occurred in violation of protocol|IncompleteRead|remote end closed connection"
         r"|ServerDisconnectedError|LocalEntryNotFoundError|EndpointConnectionError|ConnectTimeout|ReadTimeout"
-        r"|SlowDown\b|reduce your request rate|rate limit exceeded|Could not connect to the endpoint"
+        r"|(?-i:SlowDown\b)|reduce your request rate|rate limit exceeded|Could not connect to the endpoint"
         r"|network error|ConnectionError: (?:couldn't|could not|http)|curl: \((?:5|6|7|18|28|35|52|55|56)\)"
         r"|failed to (?:connect|reach|download).{0,80}(?:http|host|server|api|hub|timed)|DEADLINE_EXCEEDED"
         r"|OfflineModeIsEnabled|fetch-pack: unexpected disconnect|(?:unable to|could not) access 'http"

@@ -131,7 +131,7 @@ SETTINGS: tuple[Row, ...] = (
         r"|TOMLDecodeError|DeepSpeedConfig\w{0,24}Error"
         r"|pydantic\S{0,80}ValidationError|\d validation errors? for|(?<!Invalid)ArgumentError\b"
         r"|mandatory value is missing"
-        r"|missing mandatory value|key '\S{1,80}' (?:is )?not in '|in 'config\b|gin\.\S{1,80}"
+        r"|missing mandatory value|key '\S{1,80}' (?:is )?not in '|in 'config\b|\bgin\.\S{1,80}"
         r"|mapping values are not allowed|could not (?:find|load|parse|read) (?:the )?(?:primary )?config"
         r"|invalid (?:config|configuration)\b|\bconfig(?:uration)? validation error|(?:config"
         r"|configuration) (?:error|is invalid|invalid|problem)"
@@ -187,7 +187,8 @@ SETTINGS: tuple[Row, ...] = (
         "no-such-file",
         "config_error",
         BUG,
-        "can't open |can't load|no such file|filenotfounderror|command not found|no such option|cannot access"
+        "can't open |can't load|cannot execute|exec format"
+        "|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|does not appear to be"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",

@@ -12,7 +12,7 @@ from onbox.regex import lazy
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
-    r"|cycle|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
+    r"|cycle|case|window|request|message|object|key|event|molecule|candidate|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
     r"|item|image|video|clip|page|query|question|page|tick)s?"
 )
 PROGRESS = lazy(
@@ -33,7 +33,7 @@ NOT_PROGRESS = lazy(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|\boom when|\brecords (?:in|out)\b|\bbytes\b.{0,40}\bcopied\b"
+    r"|\boom when|\berr(?:or)? -?\d+(?![\d.])|\brecords (?:in|out)\b|\bbytes\b.{0,40}\bcopied\b"
     r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
@@ -62,6 +62,8 @@ SUCCESS = lazy(
     r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d{1,20})/\1\] (?:done|finished|complete)"
     r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in [\d.]+s"
     r"|do not forget to share your model|stopping\. best iteration"
+    r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
+    r"|\ball (?:checks|tests|scenarios|cases) passed\b"
     r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
@@ -95,6 +97,7 @@ HANDLED = lazy(
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
+    r"|\bas (?:it should|expected|intended|designed)\b|fault injection|on purpose|deliberate"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
@@ -110,6 +113,7 @@ EXHAUSTED = lazy(
 SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
+    r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying|skipp\w{1,4}"
     r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
     r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)"
@@ -151,7 +155,7 @@ _NOT_THE_RUN = lazy(
     r"\b(?:sequence|seq|request|req|prompt|query|session|thread|goroutine|beam|kv)s?\b.{0,40}"
     r"\b(?:preempt|evict|cancel|abort|kill|swap)"
     r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
-    r"|cumulative_preemption"
+    r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,
 )
@@ -175,8 +179,9 @@ NO_TPU = lazy(
 
 HEDGED = lazy(
     r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
-    r"|if you|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
-    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat\w{1,40}|trap|echo)\b|^\++ |^\$ ",
+    r"|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
+    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap|echo|no core dumped|ulimit"
+    r"|fault injection|negative test)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )
 

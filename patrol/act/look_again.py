@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING
 from onbox.backends.cadence import FIRST_LOOK_SECONDS, next_look_seconds
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
-from onbox.system.lock import LockUnsupported, try_lock
+from onbox.local.locks import take
+from onbox.system.files import StateNotWritten
+from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, start_detached
 from onbox.system.self_exec import program_words
 from patrol.report.output import log_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from filelock import FileLock
 
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
@@ -61,9 +65,9 @@ def start_look_again(settings: Settings, due: Mapping[str, float], environ: Mapp
     return ""
 
 
-def is_first_to_wait(settings: Settings) -> bool:
-    """Whether no other process waits for its look; held until this one ends."""
+def take_turn(settings: Settings) -> FileLock | None:
+    """What says that this process waits for its look; None where another one does, or that cannot be seen."""
     try:
-        return try_lock(os.path.join(settings.state, LOCK)) is not None
-    except (OSError, LockUnsupported):
-        return False
+        return take(os.path.join(settings.state, LOCK))
+    except (StateNotWritten, LockUnsupported):
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import time
@@ -13,6 +14,7 @@ from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration
+from onbox.outside import safe_words
 from onbox.system.clock import wall
 from patrol.commands.options import common_options, run_name_argument
 from patrol.config.configured import load_settings, split_run
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.memory.history import Before
 
+NAME_LIMIT, WHY_LIMIT = 60, 200
 ACK_EXAMPLES = """\
 examples:
   patrol ack gpu1/digits        I know of it: until its state changes it is shown, but counts no more
   patrol ack --all              every run as it is now; once all have ended, the patrol takes its cron line away
+  patrol ack gpu1/digits --why "the provider replaces the disk"
   patrol ack gpu1/digits --undo
 """
 SILENCE_EXAMPLES = """\
@@ -42,6 +46,8 @@ examples:
 @command(ACK_EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it", required=False)
 @click.option("--all", is_flag=True, help="every run that is known")
+@click.option("--why", metavar="TEXT", default="", help="what is known or done about it, for whoever reads it next")
+@click.option("--by", metavar="NAME", help="who says so (default: the account's name)")
 @click.option("--undo", is_flag=True, help="take the word back")
 @common_options
 def run_ack(args: Options) -> int:
@@ -51,12 +57,29 @@ def run_ack(args: Options) -> int:
         raise Trouble(Exit.USAGE, "name one run (BOX/RUN), or give --all")
     keys = sorted(key for key in known if key[1]) if args.all else [_known_key(args.run_name, known)]
 
+    word = "" if args.undo else _word_of(args.by, args.why)
+
     def change(before: Before) -> Before:
-        return before._replace(acknowledged=None if args.undo else acknowledgement(before.run_id, before.rule or ""))
+        mark = None if args.undo else acknowledgement(before.run_id, before.rule or "")
+        return before._replace(acknowledged=mark, acknowledged_by=word)
 
     for key in keys:
-        _change(memory, key, change, "ack", "undone" if args.undo else known[key].rule or "")
-    return _say(args, keys, "not acknowledged any more" if args.undo else "acknowledged as it was at the last tick")
+        outcome = "undone" if args.undo else f"{known[key].rule or ''}, {word}"
+        _change(memory, key, change, "ack", outcome)
+    return _say(args, keys, "not acknowledged any more" if args.undo else f"as at the last tick, {word}")
+
+
+def _word_of(name: str | None, why: str) -> str:
+    """`acknowledged by ann: the disk is being enlarged`."""
+    who = safe_words(name or _account(), NAME_LIMIT)
+    return f"acknowledged by {who}" + (f": {safe_words(why, WHY_LIMIT)}" if why.strip() else "")
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number that no name belongs to, as in many containers
+        return f"uid {os.getuid()}"
 
 
 @command(SILENCE_EXAMPLES)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onbox.cli.command import argument, command
+from onbox.cli.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem, run_name_from
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
@@ -22,7 +23,7 @@ from onbox.trust import accept_new
 from patrol.collect import target_of
 from patrol.commands import add_cluster
 from patrol.commands.add_cluster import cluster_options
-from patrol.commands.options import project_options
+from patrol.commands.options import here_options
 from patrol.config.configured import choose_boxes, load_settings, settings_of
 from patrol.config.toml_edit import render_box, with_box
 from patrol.crontab_entry import installed_lines
@@ -49,6 +50,7 @@ examples:
   patrol add gpu1                             an alias of ~/.ssh/config; its runs are looked for
   patrol add gpu1 --project /root/digits      the project directory there
   patrol add root@203.0.113.7 --name box7 --project /workspace/llm
+  patrol add gpu1 --project /root/llm --log out.log --process train.py --done-regex '^saved to'
   patrol add http://127.0.0.1:8265 --name ray --backend ray --job raysubmit_Xh3hF2 --token file:~/.ray/auth_token
 """
 FIRST_SECONDS = 20.0
@@ -59,16 +61,25 @@ OTHERS_SHOWN = 5
 @argument("host", metavar="HOST", help="as ssh takes it: an alias, or USER@HOST")
 @click.option("--project", metavar="DIR", help="the project directory on the box (default: it is looked for)")
 @click.option("--name", metavar="NAME", help="what to call the box (default: made of HOST)")
+@click.option("--log", metavar="FILE", help="watch what onbox did not start: its log")
+@click.option("--process", metavar="PATTERN", help="its process, as pgrep -f takes it")
+@click.option("--done-regex", metavar="REGEX", help="the line of its log that says that it is done")
+@click.option("--artifacts", metavar="GLOB", multiple=True, help="files that it writes; may be given several times")
+@click.option("--resume-command", metavar="LINE", help="what starts it again on the box: shown, never run")
+@click.option("--yes", is_flag=True, help="watch what is found to run there without asking")
 @click.option("--local", is_flag=True, help="this machine itself, without ssh")
 @cluster_options
-@project_options
+@here_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box = _asked_for(args, settings)
     if box.project is None and box.backend == "local" and _holds_runs(settings):
         box = box._replace(project=settings.folder)
-    if not box.is_cluster:
-        box = _with_found_project(settings, box) if box.project is None else _with_what_runs_there(settings, box)
+    watch = _watch_asked_for(args, box)
+    if watch is not None:
+        box = box._replace(watches=(watch,))
+    elif not box.is_cluster:
+        box = _found(settings, box, yes=args.yes)
     twin = _twin(settings, box)
     if twin is not None:
         raise Trouble(Exit.USAGE, f"{box.project} of {box.host} is the box {twin!r} already: patrol tick {twin}")
@@ -96,6 +107,53 @@ def _asked_for(args: Options, settings: Settings) -> BoxSettings:
     if cluster is not None:
         return cluster
     return BoxSettings(name, args.host, args.project, "local" if args.local else "ssh")
+
+
+def _watch_asked_for(args: Options, box: BoxSettings) -> Watch | None:
+    """What was named on the command line; None: nothing of it."""
+    given = (args.log, args.process, args.done_regex, args.artifacts, args.resume_command)
+    if not any(given):
+        return None
+    if box.is_cluster:
+        raise Trouble(Exit.USAGE, "--log, --process, --artifacts are for a box; of a cluster name --job")
+    if not (args.log or args.process or args.artifacts):
+        raise Trouble(Exit.USAGE, "give at least one of --log, --process, --artifacts: by them it is seen")
+    if args.done_regex and not args.log:
+        raise Trouble(Exit.USAGE, "--done-regex needs --log: the file in which that line is to be found")
+    name = run_name_from(os.path.basename((box.project or "").rstrip("/")) or box.name)
+    return Watch(
+        name,
+        log=args.log,
+        process=args.process,
+        artifacts=tuple(args.artifacts),
+        done_regex=args.done_regex,
+        resume=args.resume_command,
+    )
+
+
+def _found(settings: Settings, box: BoxSettings, *, yes: bool) -> BoxSettings:
+    """With what is to be found there. A run of onbox is one; that a process is the training is a guess: then somebody
+    is asked.
+    """
+    found = _with_found_project(settings, box) if box.project is None else _with_what_runs_there(settings, box)
+    if not found.watches or yes:
+        return found
+    command = _watch_command(found)
+    if not agrees("watch it?", unasked=f"nothing was written; to watch it: {command}"):
+        raise Trouble(Exit.USAGE, f"nothing was written; another one: {command}")
+    return found
+
+
+def _watch_command(box: BoxSettings) -> str:
+    """The command that adds just this."""
+    watch = box.watches[0]
+    words = [*(["--local"] if box.backend == "local" else []), "--name", box.name, "--project", box.project or "."]
+    words += [f"--log={watch.log}"] if watch.log else []
+    words += [f"--process={watch.process}"] if watch.process else []
+    try:
+        return here("patrol", "add", box.host, *words)
+    except Untypeable:
+        return "by hand: its path could not be typed as it is shown"
 
 
 def _with_found_project(settings: Settings, box: BoxSettings) -> BoxSettings:
@@ -173,11 +231,12 @@ def _names(folder: str) -> list[str]:
 def _with_trainings(box: BoxSettings, trainings: Sequence[Training]) -> BoxSettings:
     """What onbox did not start is watched where it works: the first; the others are named."""
     first, *others = trainings
-    print(f"no run of onbox is there; watched is what runs in {safe_line(first.folder)}: {first.words}")
+    print(f"no run of onbox is there; what runs in {safe_line(first.folder)} can be watched: {first.words}")
     if first.log is None:
         warn("its stdout goes to no file: give `log`, so that progress and errors can be seen")
     for number, other in enumerate(others[:OTHERS_SHOWN], 2):
-        command = _add_command(box._replace(name=f"{box.name}-{number}", project=other.folder))
+        its = Watch(other.name, log=other.log, process=other.pattern)
+        command = _watch_command(box._replace(name=f"{box.name}-{number}", project=other.folder, watches=(its,)))
         warn(f"there runs more, in {safe_line(other.folder)}: {other.words}; to watch it: {command}")
     watch = Watch(first.name, log=first.log, process=first.pattern)
     return box._replace(project=first.folder, watches=(watch,))
@@ -196,8 +255,16 @@ def nothing_found(box: BoxSettings, found: Found) -> str:
     return "\n".join(lines)
 
 
-def _watch_table(watch: Watch) -> dict[str, str]:
-    named = {"name": watch.name, "log": watch.log, "process": watch.process, "job": watch.job}
+def _watch_table(watch: Watch) -> dict[str, Any]:
+    named = {
+        "name": watch.name,
+        "log": watch.log,
+        "process": watch.process,
+        "artifacts": list(watch.artifacts) or None,
+        "done_regex": watch.done_regex,
+        "resume": watch.resume,
+        "job": watch.job,
+    }
     return {key: value for key, value in named.items() if value is not None}
 
 

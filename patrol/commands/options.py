@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +15,27 @@ from onbox.project import load_project
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onbox.cli.command import Options
 
-def project_options(function: Any) -> Any:
-    """`-c FILE` and `--folder DIR`."""
+
+def here_options(function: Any) -> Any:
+    """`-c FILE` and `--folder DIR`, of a command that may begin a project in the working directory."""
     text = "look for onbox.toml here (default: the working directory)"
     return config_option(click.option("--folder", metavar="DIR", help=text)(function))
+
+
+def project_options(function: Any) -> Any:
+    """`-c FILE` and `--folder DIR`; outside of every project the one that is known is meant."""
+
+    @wraps(function)
+    def run(args: Options) -> int:
+        from patrol.known_projects import take_project  # noqa: PLC0415 - loaded with the command
+
+        take_project(args, os.environ, several=getattr(function, "of_each_project", False))
+        code: int = function(args)
+        return code
+
+    return here_options(run)
 
 
 def common_options(function: Any) -> Any:

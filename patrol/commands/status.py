@@ -6,6 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
@@ -20,12 +22,14 @@ from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.crontab_entry import installed_lines
 from patrol.decide.remote_command import here
+from patrol.known_projects import in_each_project
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register, transfer_line
 from patrol.tick import policy_of
 from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
+from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
@@ -37,6 +41,9 @@ examples:
   patrol status                 when the last tick was, when the next is due, and the last line of every run
   patrol status gpu1/digits     one run, as `onbox status` tells of it on the box now
   patrol status --json | jq .patrol.stale
+
+The exit code is that of the worst last word: 0 nothing needs you, 1 warning, 2 critical, 3 not known: the patrol itself
+is stale or never looked, or the last look saw nothing.
 """
 
 
@@ -45,7 +52,9 @@ FUTURE_SECONDS = 60.0
 
 @command(EXAMPLES)
 @run_name_argument("BOX/RUN", "this run, as onbox tells of it on the box now", required=False)
+@click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
 @common_options
+@in_each_project
 def run(args: Options) -> int:
     if args.run_name:
         return _of_run(args)
@@ -62,18 +71,35 @@ def run(args: Options) -> int:
         patrol = {**as_data(heartbeat, standing), "schedule": settings.patrol.schedule, "state": settings.state}
         patrol["installed"] = None if lines is None else bool(lines)
         print(json.dumps({"schema": 1, "at": now, "patrol": patrol, "runs": [_data(word) for word in words]}, indent=2))
-        return Exit.DONE
+        return _exit_code(words, standing, now)
     for line in (*_patrol_lines(heartbeat, standing, lines, now), *memory.notes):
         print(line)
-    for word in words:
+    shown = [word for word in words if args.all or not _is_dealt_with(word, now)]
+    for word in shown:
         print(_word_line(word, standing, now))
+    if len(shown) < len(words):
+        left = counted(len(words) - len(shown), "run")
+        print(f"{left} that ended and were acknowledged more than a day ago: patrol status --all")
     register = Register(settings.state)
     for one in register.all():
         if one.done_at is None or not one.is_complete:
             print(transfer_line(one, now, runs=register.runs(one)))
     if not words:
         print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
-    return Exit.DONE
+    return _exit_code(words, standing, now)
+
+
+def _exit_code(words: list[LastWord], standing: Standing, now: float) -> int:
+    """Of the worst last word; not known where the patrol itself is stale, or said nothing yet."""
+    verdicts = [verdict_from_text(word.verdict) for word in words]
+    told = [Severity.UNKNOWN if one is None else one.severity_told(now) for one in verdicts]
+    told += [Severity.UNKNOWN] if standing.stale is not False or standing.timer_stale or not words else []
+    return int(max(told, key=lambda severity: severity.rank))
+
+
+def _is_dealt_with(word: LastWord, now: float) -> bool:
+    verdict = verdict_from_text(word.verdict)
+    return verdict is not None and verdict.is_dealt_with(now)
 
 
 def _of_run(args: Options) -> int:

@@ -6,15 +6,17 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from onbox.cli.command import command
+from onbox.model.units import counted
 from onbox.system.clock import pause, wall
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
 from patrol.handbook_hook import renew_handbook
+from patrol.known_projects import in_each_project
 from patrol.report.lines import details
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
@@ -38,14 +40,25 @@ examples:
 """
 
 
+class ShowAs(NamedTuple):
+    """How a tick is shown. every: what was dealt with long ago, too."""
+
+    wide: bool = False
+    quiet: bool = False
+    every: bool = False
+
+
 @command(EXAMPLES)
 @boxes_argument
 @common_options
 @click.option("--nagios", is_flag=True, help="a status line with performance data")
+@click.option("--wide", is_flag=True, help="all that is known of each run, on lines of any length")
+@click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
 @click.option("--quiet", is_flag=True, help="no lines below the one line per run")
 @click.option("--look-only", is_flag=True, help="no resume, no relay, no message, no ping, whatever is configured")
 @click.option("--after", type=click.FloatRange(0, 600), hidden=True, help="wait so many seconds; resume nothing")
 @click.option("--unattended", is_flag=True, hidden=True, help="by a timer: output goes into a bounded log")
+@in_each_project
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     boxes = choose_boxes(settings, args.boxes)
@@ -56,15 +69,18 @@ def run(args: Options) -> int:
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
     wishes = Wishes(boxes, args.unattended, act=not args.look_only)
     if args.after is not None:
-        from patrol.act.look_again import is_first_to_wait  # noqa: PLC0415 - only then
+        from patrol.act.look_again import take_turn  # noqa: PLC0415 - only then
 
-        if not is_first_to_wait(settings):
+        turn = take_turn(settings)  # held until this command ends
+        if turn is None:
             return Severity.OK
         pause(args.after)
         wishes = Wishes(boxes, resume=False)
 
+    show_as = ShowAs(args.wide, args.quiet, args.all)
+
     def show(judged: BoxJudged) -> None:
-        for line in _lines(judged, quiet=args.quiet) if plain else ():
+        for line in _lines(judged, show_as) if plain else ():
             output.print(line)
 
     try:
@@ -89,14 +105,28 @@ def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
         warn(trouble)
 
 
-def _lines(judged: BoxJudged, *, quiet: bool) -> list[str]:
+def _lines(judged: BoxJudged, show_as: ShowAs) -> list[str]:
+    from patrol.report.lines import wide_line  # noqa: PLC0415 - loaded while the boxes answered
+
     lines: list[str] = []
     told: set[Finding] = set()
+    at = judged.snapshot.at
     for one in judged.runs:
-        lines.append(one.line)
-        silent = quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
-        lines += [] if silent else details(one.verdict, one.look, judged.snapshot.at, told)
+        if one.verdict.is_dealt_with(at) and not show_as.every:
+            continue
+        wide = show_as.wide
+        lines.append(wide_line(one.verdict, one.look, judged.snapshot, at, one.before) if wide else one.line)
+        silent = show_as.quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
+        lines += [] if silent else details(one.verdict, one.look, at, told, wide=wide)
     return lines
+
+
+def _left_out(ticked: Ticked, show_as: ShowAs) -> str:
+    """How many were not shown; "" for none."""
+    runs = [run for box in ticked.judged for run in box.runs if run.verdict.is_dealt_with(ticked.now)]
+    if show_as.every or not runs:
+        return ""
+    return f"{counted(len(runs), 'run')} that ended and were acknowledged more than a day ago: patrol tick --all"
 
 
 def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -> None:
@@ -107,7 +137,8 @@ def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -
         for line in nagios(entries, ticked.now, ticked.severity):
             output.print(line)
     else:
-        for note in ticked.notes:
+        left_out = _left_out(ticked, ShowAs(every=args.all))
+        for note in (*ticked.notes, *([left_out] if left_out else ())):
             output.print(note)
     for trouble in ticked.troubles:
         warn(trouble)

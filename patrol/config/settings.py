@@ -25,7 +25,8 @@ class Settings(NamedTuple):
 
     folder: where onbox.toml lies (or the working directory). config_path: None without a file. state: this patrol's
     own folder: memory, lock, heartbeat. ssh_command: the words of the client. withheld: keys of the file that nobody
-    accepted; nothing else of this knows them.
+    accepted; nothing else of this knows them. silent_seconds: of looks by a timer: after so long without one a box
+    shall tell it; None: it is not a look by a timer.
     """
 
     folder: str
@@ -34,6 +35,7 @@ class Settings(NamedTuple):
     state: str
     ssh_command: tuple[str, ...]
     withheld: tuple[Delicate, ...] = ()
+    silent_seconds: float | None = None
 
     @property
     def patrol(self) -> PatrolSettings:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Value: TypeAlias = str | Mapping[str, str] | Sequence[Mapping[str, str]]
+    Value: TypeAlias = str | Mapping[str, "Value"] | Sequence["Value"]
 
 # A line that begins a table; name: of the box that it is of.
 _HEADER = re.compile(r"""\s*\[\[?\s*(?:boxes\s*\.\s*(?P<name>[A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*(?=[.\]])|[\w"'])""")
@@ -27,7 +27,7 @@ def _value(value: Value) -> str:
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {quote(text)}" for key, text in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {_value(text)}" for key, text in value.items()) + " }"
     return "[" + ", ".join(map(_value, value)) + "]"
 
 

@@ -80,10 +80,12 @@ def explain_run(
         changed=before.rule != rule.name,
         soft=rule.soft(scene),
         acknowledged=_acknowledged(scene.before, observed(look.run_id), rule.name),
+        acknowledged_by=scene.before.acknowledged_by,
         silenced_until=_silence(scene.before, now),
         may_resume=rule.resume is not None and rule.resume(scene),
     )
     verdict = _with_step(verdict, _reported(verdict, scene), scene.way, look.onbox)
+    verdict = _with_own_resume(verdict, look, scene.way)
     return Explained(verdict, tried, (*run_tried, *box_tried))
 
 
@@ -128,6 +130,17 @@ def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...
         asked=asked,
         look=told.look,
     )
+
+
+def _with_own_resume(verdict: Verdict, look: RunLook, way: Way) -> Verdict:
+    """Of a run that onbox did not start: the line that starts it again, as its owner wrote it down."""
+    if not look.resume_command or verdict.state not in (RunState.INTERRUPTED, RunState.FAILED):
+        return verdict
+    try:
+        command = way.there(("sh", "-c", look.resume_command))
+    except Untypeable:
+        return verdict
+    return verdict._replace(asked=(("start it again", command), *verdict.asked))
 
 
 def decide_unreachable_run(
@@ -197,6 +210,7 @@ def _link_verdict(
         changed=memory.rule != rule.name,
         soft=rule.soft(scene),
         acknowledged=bool(run) and _acknowledged(before, before.run_id, rule.name),
+        acknowledged_by=before.acknowledged_by,
         silenced_until=_silence(before, now),
         last_known=last_known(scene) if run else "",
     )

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import observed
+from onbox.logs.farewell import is_farewell
 from onbox.model.units import format_duration
 from onbox.outside import safe_words
+from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import REMEDIES, may_repeat
+from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.decide.remote_command import here
 from patrol.snapshot import NOT_ASKED
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from patrol.decide.rule_context import LinkScene, RunScene
+    from patrol.snapshot import Failure
 
 PROOF_LIMIT = 160
 UNKNOWN = "unknown"
@@ -45,23 +50,35 @@ def sound(progress: Progress) -> Progress:
 
 
 def how_far(scene: RunScene) -> str:
-    """Progress in words, for the end of a message."""
+    """Progress in words, for the end of a message; without the time left where nothing moves."""
     progress = observed(scene.look.progress)
+    if progress is not None and (not scene.alive or scene.all_signals_old):
+        progress = progress._replace(eta_seconds=None)
     text = render_progress(sound(progress)) if progress else NOTHING
     return text if text != NOTHING else NO_PROGRESS
 
 
 def failure_words(scene: RunScene) -> str:
-    """Class, proof, and how it ended (`exit_code: 137 (signal 9), wanted 0`). Where the log does not tell the class its
+    """Class, proof, and how it ended (`exit_code: 137 (SIGKILL), wanted 0`). Where the log does not tell the class its
     newest line proves little: then how it ended comes first.
     """
     failure = scene.failure
     if failure is None:
         return clean(scene.look.reason) or "why is not known"
-    words = [clean(failure.proof, 100), clean(scene.look.reason, 100)]
-    words = words[::-1] if failure.failure_class == UNKNOWN else words
+    proof = "" if is_farewell(failure.proof) else clean(failure.proof, 100)
+    words = [proof, clean(how_killed(failure) or scene.look.reason, 100)]
+    words = words[::-1] if failure.rule in NO_PROOF_RULES or failure.failure_class == UNKNOWN else words
     said = " · ".join(dict.fromkeys(filter(None, words)))
     return clean(failure.failure_class, 40) + (f": {said}" if said else "")
+
+
+def how_killed(failure: Failure) -> str:
+    """By which signal, and whether the kernel counted a kill for memory; "" where it was not killed."""
+    if failure.signal != SIGKILL:
+        return ""
+    kills = failure.oom_kills
+    counted = "" if kills is None else f", {kills or 'no'} OOM counted"
+    return f"killed by SIGKILL{counted}"
 
 
 def failure_remedy(scene: RunScene) -> str:
@@ -73,8 +90,10 @@ def failure_remedy(scene: RunScene) -> str:
         return REMEDIES["unknown"]
     if not scene.look.managed and may_repeat(failure.failure_class, own_word=failure.retry_allowed):
         return "Start it again the way it was started; onbox cannot resume what it did not start."
-    known, own = REMEDIES.get(failure.failure_class), clean(failure.remedy, 200)
-    return known or (f"Its own rule says | {own}" if own else REMEDIES["unknown"])
+    own = clean(failure.remedy, 200)
+    if failure.failure_class in REMEDIES:
+        return remedy_of(failure.failure_class, failure.rule, clean(failure.proof))
+    return f"Its own rule says | {own}" if own else REMEDIES["unknown"]
 
 
 def signals(scene: RunScene) -> str:

@@ -24,7 +24,8 @@ class Before(NamedTuple):
     process nor proof of an end was seen. steps: `(at, current)` of the newest progress, oldest first, at most 64.
     rates: steps per second between ticks, at most 64. losses: newest numbers, at most 16. signatures: of failures,
     newest last, at most 16, each with the id of the attempt it was of. rules: of the last 21 ticks, for flapping.
-    acknowledged: id of what a person has acknowledged (run id and rule); silenced_until: local time.
+    acknowledged: id of what a person has acknowledged (run id and rule); acknowledged_by: who, and why, in words.
+    silenced_until: local time.
     restarts: local times of resumes by this patrol, at most 64, each with the failure's signature.
     durations: seconds that runs took when they were done, as `(stage@run id, seconds)`, at most 32.
     origin: the entry of onbox.toml by which it was looked for (`patrol/config/run_entry.py`); None: not known.
@@ -45,6 +46,7 @@ class Before(NamedTuple):
     signatures: tuple[tuple[str, str], ...] = ()
     rules: tuple[str, ...] = ()
     acknowledged: str | None = None
+    acknowledged_by: str = ""
     silenced_until: float | None = None
     restarts: tuple[tuple[float, str], ...] = ()
     durations: tuple[tuple[str, float], ...] = ()

@@ -27,6 +27,7 @@ class StageFacts(NamedTuple):
     stall_after_seconds: float | None = None
     min_duration_seconds: float | None = None
     has_artifacts: bool = False
+    timeout_seconds: float | None = None
 
 
 class Promise(NamedTuple):
@@ -101,6 +102,7 @@ def _stages(lines: bytes) -> dict[str, StageFacts]:
                 as_number(stage.get("stall_after_seconds")),
                 as_number(stage.get("min_duration_seconds")),
                 bool(stage.get("artifacts")),
+                as_number(stage.get("timeout_seconds")),
             )
     return stages
 

@@ -9,13 +9,16 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.json_text import as_number, as_whole, parse_object
+from onbox.local.locks import take
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.system.files import make_folders, read_file, replace_file
-from onbox.system.lock import LockUnsupported, is_locked, try_lock
+from onbox.system.lock import LockUnsupported, is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from filelock import FileLock
 
 FOLDER = "transfers"
 SCHEMA = 1
@@ -94,10 +97,10 @@ class Register:
         text = json.dumps({"schema": SCHEMA, **one._asdict()}).encode("ascii") + b"\n"
         replace_file(os.path.join(self.folder, f"{one.key}.json"), text, durable=durable)
 
-    def lock(self, key: str) -> int | None:
+    def lock(self, key: str) -> FileLock | None:
         """The lock of a transfer; None: it runs. Raises LockUnsupported, StateNotWritten."""
         make_folders(self.folder)
-        return try_lock(os.path.join(self.folder, f"{key}.lock"))
+        return take(os.path.join(self.folder, f"{key}.lock"))
 
     def runs(self, one: Transfer) -> bool | None:
         """Whether a process works at it now; None: that cannot be seen here."""

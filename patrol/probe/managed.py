@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.json_text import as_number, as_whole, parse_object
+from onbox.contract.json_text import as_number, as_object, as_whole, parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.names import stage_name_problem
 from onbox.contract.paths import SWEEP
@@ -23,7 +23,7 @@ from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.snapshot import NOT_ASKED, Cells, Failure, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 300
 CELLS_LIMIT, CELL_LIMIT = 50, 120
 FRESH_HEARTBEATS = 3
+OWN_RULE = "own"
 
 
 class Box(NamedTuple):
@@ -75,6 +76,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     cells = _cells(fields.get("sweep"))
     stage_facts = manifest.stages.get(stage) if isinstance(stage, str) else None
     declared = stage_facts or StageFacts()
+    stall_after = declared.stall_after_seconds or as_number(fields.get("stall_limit_seconds"))
     is_known = stage_facts is not None or manifest.is_whole
     undeclared = Absent("not declared") if is_known else Unseen("run.json was not read whole")
     shortest = undeclared if declared.min_duration_seconds is None else declared.min_duration_seconds
@@ -94,9 +96,13 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         heartbeat_age_seconds=_age(fields.get("at"), clock) if fields else _why(status),
         heartbeat_every_seconds=manifest.every_seconds,
         stage_began_age_seconds=_age(fields.get("attempt_began_at") or facts.attempt_began_at, clock, "no attempt"),
-        stall_after_seconds=undeclared if declared.stall_after_seconds is None else declared.stall_after_seconds,
+        stall_after_seconds=undeclared if stall_after is None else stall_after,
         min_duration_seconds=shortest,
         expected_seconds=shortest,
+        timeout_seconds=undeclared if declared.timeout_seconds is None else declared.timeout_seconds,
+        began_age_seconds=_age(facts.began_at, clock, "not launched"),
+        launches=facts.launches,
+        stage_results=tuple(facts.results.values()),
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=facts.retries,
         ends=facts.bad_ends,
@@ -110,7 +116,12 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
         cells=cells or Absent("it is not a sweep"),
     )
-    return look._replace(progress=_progress(look, fields, status, place)), kept
+    by_runner = _told_by_status(look, fields)
+    return look._replace(
+        progress=_progress(by_runner, status, place, log),
+        steps_per_second=Absent("no pace told") if by_runner is None else by_runner.pace,
+        artifacts=_artifacts(look, fields, clock),
+    ), kept
 
 
 # -- what lies there
@@ -271,6 +282,9 @@ def _failure(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe[F
         source="marker",
         stage=observed(_stage(marker.stage)) or "",
         confidence=said("confidence"),
+        signal=as_whole(data.get("signal")),
+        oom_kills=as_whole(as_object(data.get("resources")).get("oom_kills")),
+        rule=said("rule"),
         traceback=last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else (),
     )
 
@@ -283,23 +297,65 @@ def _is_log_of(place: LogPlace | None, marker: Marker) -> bool:
 # -- how far it is
 
 
-def _progress(
-    look: RunLook, fields: dict[str, Any], status: Maybe[dict[str, Any]], place: LogPlace | None
-) -> Maybe[Progress]:
-    """The runner's own reading; if it is gone, its heartbeat old, or no progress in it, what the log's end shows."""
+def _is_fresh(look: RunLook) -> bool:
+    """Whether the runner lives and has said lately how it is."""
     age = look.heartbeat_age_seconds
-    told = _told_progress(fields.get("progress"))
     fresh = isinstance(age, float) and age < FRESH_HEARTBEATS * look.heartbeat_every_seconds
-    if told is not None and fresh and look.runner_alive is not False:
-        return told
+    return fresh and look.runner_alive is not False
+
+
+def _artifacts(look: RunLook, fields: dict[str, Any], clock: float) -> Maybe[Artifacts]:
+    """What the runner has seen of them at its last look; an old word says nothing of those that came since."""
+    told = fields.get("artifacts")
+    if not isinstance(told, dict) or not _is_fresh(look):
+        return NOT_ASKED
+    count, size = as_whole(told.get("count")), as_whole(told.get("bytes"))
+    if count is None or size is None:
+        return NOT_ASKED
+    return Artifacts(count, size, _age(told.get("newest_at"), clock, "none yet"))
+
+
+class Told(NamedTuple):
+    """The runner's own reading. is_fresh: its heartbeat is young, and its runner was not seen to be gone."""
+
+    progress: Progress
+    pace: Maybe[float]
+    is_fresh: bool
+
+
+def _told_by_status(look: RunLook, fields: dict[str, Any]) -> Told | None:
+    """None where it tells none, or that of an attempt before: its counter is another one."""
+    data = fields.get("progress")
+    progress = _told_progress(data)
+    if progress is None or not isinstance(data, dict):
+        return None
+    if (observed(look.stage), observed(look.attempt)) != (fields.get("stage"), fields.get("attempt")):
+        return None
+    pace, fresh = as_number(data.get("steps_per_second")), _is_fresh(look)
+    return Told(progress, pace if fresh and pace else Absent("no pace told"), fresh)
+
+
+def _progress(
+    told: Told | None, status: Maybe[dict[str, Any]], place: LogPlace | None, log: Maybe[LogLook]
+) -> Maybe[Progress]:
+    """What the log shows in this very look; the runner's reading where the log was not read or shows nothing, and where
+    it alone knows how: by a pattern of the user's own, which is not run here.
+    """
     shown = log_memory.progress(place)
-    if shown.current is not None or shown.percent is not None:
-        if told is not None and shown.exact_max is None:
-            shown = shown._replace(exact_max=told.exact_max)
-        return shown
+    is_shown = shown.current is not None or shown.percent is not None
+    own_way = told is not None and told.is_fresh and told.progress.rule == OWN_RULE
+    if is_shown and not own_way and isinstance(log, LogLook):
+        return shown if told is None or shown.exact_max is not None else _with_maximum(shown, told.progress)
     if told is not None:
-        return told
+        return told.progress
+    if is_shown:
+        return shown
     return status if isinstance(status, Unseen) else Absent("no progress shown")
+
+
+def _with_maximum(shown: Progress, told: Progress) -> Progress:
+    """The maximum that is set in the configuration, for the same counter."""
+    return shown._replace(exact_max=told.exact_max) if told.exact_max and told.unit == shown.unit else shown
 
 
 def _told_progress(data: object) -> Progress | None:

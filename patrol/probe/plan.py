@@ -31,8 +31,10 @@ class Ask(NamedTuple):
     engine: str = ""
 
 
-def plan(box: BoxSettings, state_dir: str, known: Memories) -> Ask:
-    """The sections for a box. state_dir: as configured, below the project unless absolute."""
+def plan(box: BoxSettings, state_dir: str, known: Memories, silent_seconds: float | None = None) -> Ask:
+    """The sections for a box. state_dir: as configured, below the project unless absolute. silent_seconds: after so
+    long without a look the box shall tell it; None: this look leaves no trace.
+    """
     runs = known.runs
     state = below(box.project, state_dir)
     engine = _engine_of(box, runs)
@@ -41,6 +43,8 @@ def plan(box: BoxSettings, state_dir: str, known: Memories) -> Ask:
         if engine:
             calls.append(Call("jobs", (box.project, state_dir, engine)))  # before the markers that it is weighed with
         calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(runs))))
+    if box.project is not None and silent_seconds is not None:
+        calls.append(Call("patrolled", (box.project, state_dir, f"{silent_seconds:.0f}")))
     for at, watch in enumerate(box.watches):
         calls += _watch_calls(box, watch, at, runs.get(watch.name))
     if box.backend in ON_BOX and box.watches:

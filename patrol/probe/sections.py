@@ -13,6 +13,7 @@ from patrol.probe.box import jobs as box_jobs
 from patrol.probe.box import kernel as box_kernel
 from patrol.probe.box import left as box_left
 from patrol.probe.box import logs as box_logs
+from patrol.probe.box import patrolled as box_patrolled
 from patrol.probe.box import resources as box_resources
 from patrol.probe.box import results as box_results
 from patrol.probe.box import runs as box_runs
@@ -51,6 +52,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("gpus", "p_gpus", (box_gpus.SHELL,), 8, "nvidia-smi: use, memory, temperature, faults"),
     Section("tracker", "p_tracker", (box_logs.SHELL, box_tracker.SHELL), 4, "W&B's run file or trackio's database: what is new since the last look (runs with a known tracker only)", files=True),
     Section("left", "p_left", (box_left.SHELL,), 4, "of finished runs: whether the files that their DONE markers vouch for are there with their bytes; once, at most 4 small results of at most 4 KiB each", files=True),
+    Section("patrolled", "p_patrolled", (box_patrolled.SHELL,), 2, "nothing: it writes `.patrolled` into the state directory, by which the box knows that a patrol looks (looks by a timer only)", files=True),
     Section("results", "p_results", (box_results.SHELL,), 4, "declared files of results: at most 4 of at most 4 KiB each", files=True),
     Section("count", "p_count", (box_watch.COUNT,), 8, "how many files are below a declared directory", files=True),
 )  # fmt: skip

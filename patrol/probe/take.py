@@ -55,7 +55,7 @@ def take(
     this time. ask: stdin, end mark and deadline in seconds to an answer. now: local time at the start.
     """
     deadline = box.deadline_seconds or settings.patrol.deadline_seconds
-    asked = plan(box, settings.state_dir_of(box), known)
+    asked = plan(box, settings.state_dir_of(box), known, settings.silent_seconds)
     nonce = os.urandom(5).hex()
     script, values = build(asked.calls, nonce, max(LEAST_SECONDS, int(deadline * BOX_SHARE)))
     answer = ask(script_with_values(script, values), end_mark(nonce), deadline)

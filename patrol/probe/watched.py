@@ -63,6 +63,7 @@ def look_at(
         stage_alive=alive,
         stall_after_seconds=_given(watch.stall_after_seconds),
         expected_seconds=_given(watch.expected_seconds),
+        resume_command=watch.resume or "",
         log=log,
         artifacts=_artifacts(watch, at, frames, clock),
     )

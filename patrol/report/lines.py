@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
+from onbox.model.screen import WIDTH, clip, columns, joined, labelled, whole
 from onbox.outside import safe_line, safe_text
+from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
+from patrol.memory.update_history import attempt_id
+from patrol.report.short import said
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -28,27 +32,46 @@ if TYPE_CHECKING:
     from patrol.memory.history import Before
     from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
 
-LINE_LIMIT = 199
+LINE_LIMIT = 199  # of the wide form
 CELLS_LIMIT = 110  # characters of how a sweep's cells stand
 RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
+NAME_SHARE = 40  # columns: a longer head gives way to what is said
 _SEPARATOR = " · "
 _NAME_LIMITS = (48, 24, 14, 8)
 _NO_VALUE, _UNKNOWN = "-", "?"
 
 
-def line(verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: float, before: Before | None = None) -> str:
-    """One run in one line of fewer than 200 characters: the same columns every tick, the reason first where it is bad.
+def line(verdict: Verdict, look: RunLook | None, now: float) -> str:
+    """One run in one line of at most 80 columns: time, run, state, stage, progress, time left, and the one thing that
+    matters; nothing of what is not known. Where it is too long the end, which matters least, is cut.
 
-    look, box: None where nothing was seen. `-`: looked, there is none; `?`: could not look. before: the memory that the
-    verdict was made with: then the line says what changed. now: shown as this machine's local time.
+    look: None where nothing was seen. now: shown as this machine's local time.
     """
-    columns = _columns(look, box, before) if look is not None else []
+    clock = time.strftime("%H:%M", time.localtime(now))
+    head = ""
+    for names in _NAME_LIMITS:
+        head = f"{clock} {name_of(verdict, names)} {_state_word(verdict)}"
+        if columns(head) <= NAME_SHARE:
+            break
+    first, *rest = said(verdict, look) or [""]
+    return clip(joined([f"{head} {first}".rstrip(), *rest]), WIDTH)
+
+
+def wide_line(
+    verdict: Verdict, look: RunLook | None, box: Snapshot | None, now: float, before: Before | None = None
+) -> str:
+    """All of it in fewer than 200 characters: the same columns every tick, the reason first where it is bad.
+
+    As `line`. box: None where nothing was seen. before: the memory that the verdict was made with: the line says what
+    changed since. `-`: looked, there is none; `?`: could not look.
+    """
+    fields = _columns(look, box, before) if look is not None else []
     if isinstance(box, BoxLook) and (cost := cost_of(box, now)) is not None and (words := cost_words(cost)):
-        columns.append(words)
-    tail = _SEPARATOR.join([*columns, _rule_words(verdict, before)])
-    told = verdict.severity is not Severity.OK or not columns or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
+        fields.append(words)
+    tail = _SEPARATOR.join([*fields, _rule_words(verdict, before)])
+    told = verdict.severity is not Severity.OK or not fields or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
     reason = _worst(verdict).say if told else ""
     shown = ""
     for names in _NAME_LIMITS:
@@ -102,7 +125,7 @@ def _columns(look: RunLook, snapshot: Snapshot | None, before: Before | None) ->
     return [
         clean(cells.text, CELLS_LIMIT)
         if cells
-        else " ".join(filter(None, (_stage(look), _progress(look.progress, before)))),
+        else " ".join(filter(None, (_stage(look), _progress(look.progress, before, attempt_id(look))))),
         f"loss {_loss(progress)}",
         f"mem {_memory(box)}",
         _disk(box),
@@ -116,7 +139,7 @@ def _stage(look: RunLook) -> str:
     return clean(stage, 20) if stage else ""
 
 
-def _progress(reading: Maybe[Progress], before: Before | None) -> str:
+def _progress(reading: Maybe[Progress], before: Before | None, attempt: str) -> str:
     """`~4600/5155 (89%) +120 eta 1h12m`: counters never rounded; the difference is to the last tick."""
     progress = observed(reading)
     if progress is None:
@@ -125,11 +148,12 @@ def _progress(reading: Maybe[Progress], before: Before | None) -> str:
     words = words_of_progress(progress)
     if not words.counter:
         return f"~{_NO_VALUE}"
-    return " ".join(filter(None, [words.counter, words.share, *_difference(progress, before), words.eta]))
+    return " ".join(filter(None, [words.counter, words.share, *_difference(progress, before, attempt), words.eta]))
 
 
-def _difference(progress: Progress, before: Before | None) -> list[str]:
-    if before is None or not before.steps or progress.current is None:
+def _difference(progress: Progress, before: Before | None, attempt: str) -> list[str]:
+    """Since the last tick, of the same stage and attempt."""
+    if before is None or not before.steps or progress.current is None or before.attempt != attempt:
         return []
     return [f"{progress.current - before.steps[-1][1]:+.12g}"]
 
@@ -184,12 +208,16 @@ def _sign(reading: object) -> str:
     return _NO_VALUE if isinstance(reading, Absent) else _UNKNOWN
 
 
-def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] | None = None) -> list[str]:
-    """The lines below the one line: for each thing that is wrong what, since when, the proving line, the remedy, and
-    what to type; what is not wrong, but leaves something to type, until a person has acknowledged it; of a run that is
-    done its files of results. [] where there is nothing of that. told: what the runs of a box have in common is told
-    below the first one.
+def details(
+    verdict: Verdict, look: RunLook | None, now: float, told: set[Any] | None = None, *, wide: bool = False
+) -> list[str]:
+    """The lines below the one line: for each thing that is wrong its cause, since when, the proving line, the remedy,
+    and what to type; what is not wrong, but leaves something to type, until a person has acknowledged it; of a run that
+    is done its files of results. [] where there is nothing of that. Folded to 80 columns; what is typed is whole.
+
+    told: what the runs of a box have in common is told below the first one. wide: nothing is folded or left out.
     """
+    width = None if wide else WIDTH
     lines: list[str] = []
     stepped = False
     for finding in (verdict.finding, *verdict.further):
@@ -200,14 +228,16 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
             if finding in told:
                 continue
             told.add(finding)
-        word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
-        last = f"; the run: {verdict.last_known}" if first and verdict.last_known else ""
-        lines.append(f"  {word}  {finding.rule}: {clean(finding.say + last, 300)}")
-        lines += [f"    since   {_since(verdict, now)}"] if first else []
-        lines += [f"    proof   {proof}"] if first and (proof := _proof(look)) else []
-        lines += [f"    | {line}" for line in _traceback(look)] if first else []
-        lines += [f"    remedy  {clean(finding.remedy, 300)}"] if finding.remedy else []
-        lines += _next_lines(verdict) if first else [f"    also    {finding.command}"] if finding.command else []
+        if first:
+            last = f"; the run: {verdict.last_known}" if verdict.last_known else ""
+            lines += labelled("cause", clean(finding.say + last, 300), width=width)
+            lines += labelled("since", _since(verdict, now), width=width)
+            lines += _proof_lines(look, wide=wide)
+        else:
+            word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
+            lines += labelled(word, f"{finding.rule}: {clean(finding.say, 300)}", width=width)
+        lines += labelled("remedy", clean(finding.remedy, 300), width=width) if finding.remedy else []
+        lines += _next_lines(verdict) if first else whole("also", finding.command) if finding.command else []
         stepped = stepped or first
     if lines and not stepped and verdict.severity is not Severity.OK:  # the run is well, something beside it is not
         lines += _next_lines(verdict)
@@ -217,13 +247,22 @@ def details(verdict: Verdict, look: RunLook | None, now: float, told: set[Any] |
             lines += _result_lines(file)
     if told is not None:
         told.update(results)
+    if lines and verdict.acknowledged and verdict.acknowledged_by:
+        lines += labelled("acked", clean(verdict.acknowledged_by, 300), width=width)
     return lines
+
+
+def _proof_lines(look: RunLook | None, *, wide: bool) -> list[str]:
+    """The line that proves it, and with `wide` the whole traceback."""
+    label, proof = _proof(look)
+    lines = labelled(label, proof, width=None if wide else WIDTH, lines=1) if proof else []
+    return lines + ([f"    | {line}" for line in _traceback(look)] if wide else [])
 
 
 def _next_lines(verdict: Verdict) -> list[str]:
     """What to type, and what only a person decides."""
-    lines = [f"    next    {verdict.finding.command}"] if verdict.finding.command else []
-    return lines + [f"    ask     {what}: {command}" for what, command in verdict.asked]
+    lines = whole("next", verdict.finding.command) if verdict.finding.command else []
+    return lines + [line for what, command in verdict.asked for line in whole("ask", f"{what}: {command}")]
 
 
 def _result_lines(file: ResultFile) -> list[str]:
@@ -235,23 +274,25 @@ def _result_lines(file: ResultFile) -> list[str]:
     shown = lines[:RESULT_LINES]
     cut = not file.whole or len(shown) < len(lines)
     part = " (its first 4 KiB)" if one_long else f" (its first {len(shown)} lines)"
-    head = f"  result  {clean(file.path, 120)}{part if cut else ''}"
+    head = f"  result   {clean(file.path, 120)}{part if cut else ''}"
     return [head, *(f"    | {line}" for line in shown)]
 
 
 def _since(verdict: Verdict, now: float) -> str:
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(verdict.since))
     at = at if verdict.happened else f"first seen {at}"
-    return f"{at} ({ago(max(0.0, now - verdict.since))})" + (" · soft: the next looks decide" if verdict.soft else "")
+    soft = " · soft: the next looks decide" if verdict.soft else ""
+    rule = f"{verdict.finding.severity.name.lower()}, rule {verdict.finding.rule}"
+    return f"{at} ({ago(max(0.0, now - verdict.since))} ago) · {rule}{soft}"
 
 
-def _proof(look: RunLook | None) -> str:
-    """The line that proves it, with the place; else the last line of the log."""
+def _proof(look: RunLook | None) -> tuple[str, str]:
+    """The line that proves it, with the place; else the last line of the log, which proves nothing."""
     failure = observed(look.failure) if look else None
-    if failure is not None and failure.proof:
-        return clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
+    if failure is not None and failure.proof and failure.rule not in NO_PROOF_RULES:
+        return "proof", clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
     log = observed(look.log) if look else None
-    return f"last line: {clean(log.last_line, 160)}" if log and log.last_line else ""
+    return "last", clean(log.last_line, 160) if log and log.last_line else ""
 
 
 def _traceback(look: RunLook | None) -> tuple[str, ...]:

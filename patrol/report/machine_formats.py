@@ -60,6 +60,7 @@ def _run(entry: Entry, now: float) -> dict[str, Any]:
         "changed": verdict.changed,
         "soft": verdict.soft,
         "acknowledged": verdict.acknowledged,
+        "acknowledged_by": verdict.acknowledged_by or None,
         "last_known": verdict.last_known or None,
         "silenced_until": None if until is None else utc(until),
         "may_resume": verdict.may_resume,

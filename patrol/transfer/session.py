@@ -4,7 +4,6 @@ bytes come.
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +55,7 @@ def pull(job: Job, wishes: Wishes, register: Register, say: Callable[[str], None
     except InUse:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{wishes.destination}: another transfer writes there now") from None
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def _keep_on(job: Job, wishes: Wishes, register: Register, staging: Staging, say: Callable[[str], None]) -> Pulled:

@@ -105,8 +105,12 @@ def _report_progress(corpus: str, labels: list[Label], *, list_wrong: bool) -> N
         most, told = label["exact_max"], values["exact_max"]
         invented += most is None and told is not None and not marks["exact_max"]
         wrong_max += most is not None and told is not None and not marks["exact_max"]
-        ends += label["finished"] is True and "finished" not in label.get("unscored", ())
-        ends_seen += label["finished"] is True and values["finished"] is True
+        ends += label["finished"] is True and None not in label.get("accept", {}).get("finished", ())
+        ends_seen += (
+            label["finished"] is True
+            and values["finished"] is True
+            and None not in label.get("accept", {}).get("finished", ())
+        )
         ends_false += label["finished"] is False and values["finished"] is True and not marks["finished"]
         rounded += "rounded-max" in label["traps"] and values["exact_max"] is not None and not marks["exact_max"]
         naive_both += all(is_right(label, f, v) for f, v in zip(("current", "exact_max"), naive(data), strict=True))

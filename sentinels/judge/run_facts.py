@@ -231,7 +231,10 @@ def _running(facts: RunFacts) -> Judged:
     progress = status.get("progress")
     shown = progress.get("text") if isinstance(progress, dict) else progress
     words = [str(status.get("stage") or ""), str(status.get("stage_state") or status.get("state") or "running")]
-    return Judged(None, safe_line(" ".join([*words, str(shown or "")]).strip(), 200))
+    say = safe_line(" ".join([*words, str(shown or "")]).strip(), 200)
+    if status.get("state") == RunState.STALLED.value:
+        return Judged(None, f"{say}: no sign of life (--stall-after would end this wait)", warn=True)
+    return Judged(None, say)
 
 
 def _is_asked(facts: RunFacts) -> bool:
@@ -304,6 +307,8 @@ def _with_engine(facts: RunFacts) -> Judged:
 
 
 def _own_stall(facts: RunFacts) -> bool:
+    if facts.status.get("stalls_by_default") is True:
+        return False  # nobody has asked for an end of the wait: it is said, and waited on
     at = parse_utc(facts.newest_at)
     told = facts.newest_event == Event.STAGE_STALLED
     return told and at is not None and facts.clock - at >= STALL_PROOF_SECONDS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.box import ONBOX, Box, python, wait_until
+from tests.box import Box, python, wait_until
 
 TWO = ("train=echo hello >model.txt; echo trained", "eval=cat model.txt >results.txt")
 
@@ -354,17 +354,6 @@ def test_output_of_a_stage_goes_straight_into_its_log(box: Box) -> None:
     code = "import os; print(os.readlink('/proc/self/fd/1')); print(os.readlink('/proc/self/fd/0'))"
     box.onbox("chain", f"a={python(code)}")
     assert box.log("a").splitlines() == [os.fspath(box.state / "logs" / "a.1.log"), "/dev/null"]
-
-
-def test_python_m_onbox_and_help_have_examples(box: Box) -> None:
-    commands = ("chain", "resume", "stop", "status", "runs", "logs", "init", "stages", "completion")
-    for command in commands:
-        shown = box.onbox(command, "--help")
-        assert shown.returncode == 0
-        assert f"onbox {command}" in shown.stdout.split("example", 1)[1], command
-    whole = box.onbox("--help").stdout
-    assert all(command in whole for command in commands)
-    assert ONBOX[1:] == ["-m", "onbox"]
 
 
 def test_what_the_locale_cannot_show_ends_no_command(box: Box) -> None:

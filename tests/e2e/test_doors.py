@@ -128,7 +128,7 @@ def read_text(text: str, found: dict[str, dict[str, Door]]) -> None:
     for name, told in found.items():
         part = re.search(rf"^\d\d:\d\d {re.escape(name)} ([A-Z]+)\b.*\n((?: .*\n)*)", text, re.M)
         assert part, (name, text)
-        command = re.search(r"^    next    (.*)$", part[2], re.M)
+        command = re.search(r"^  next     (.*)$", part[2], re.M)
         quiet = told["patrol --json"].severity == "ok"
         assert quiet or command, (name, part[0])
         told["patrol tick"] = Door(part[1].lower(), command[1] if command else told["patrol --json"].next_command)

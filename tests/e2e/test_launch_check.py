@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.box import Box
 
 
@@ -45,3 +49,26 @@ def test_a_first_stage_that_is_soon_done_is_enough(box: Box) -> None:
     assert said.returncode == 0
     assert time.monotonic() - began < 50
     assert "said    prepared" in said.stdout
+
+
+def test_a_launch_says_who_would_not_notice_its_end(box: Box) -> None:
+    said = box.onbox("chain", "-d", "train=echo begun; sleep 600").stdout
+    assert "  missing nobody is told how it ends: onbox.toml has no [notify]" in said
+    assert "  missing no patrol looks at this machine" in said
+    (box.state.parent / ".patrolled").write_text("3600")
+    assert "no patrol looks" not in box.onbox("chain", "-d", "--run", "two", "train=echo begun; sleep 600").stdout
+    for run in ("digits", "two"):
+        box.onbox("stop", run, "--now")
+
+
+def test_the_runs_of_this_user_are_known_from_anywhere(box: Box, tmp_path: Path) -> None:
+    box.env["XDG_STATE_HOME"] = str(tmp_path / "home")
+    box.onbox("chain", "train=echo 'step 7/7 loss 0.5'")
+    box.onbox("chain", "--run", "other", "train=exit 3")
+    said = box.onbox("runs", "--all", cwd=tmp_path).stdout
+    assert f"{box.project}:\n" in said
+    assert re.search(r"^  digits +DONE +1/1", said, re.M)
+    assert re.search(r"^  other +FAILED +0/1 train", said, re.M)
+    assert max(map(len, said.splitlines()[1:])) <= 80
+    shutil.rmtree(box.state)
+    assert "digits   " not in box.onbox("runs", "--all", cwd=tmp_path).stdout

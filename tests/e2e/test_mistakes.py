@@ -27,9 +27,6 @@ LONG = "until test -e go; do echo step 1/100; sleep 0.1; done"
     ("program", "words", "said"),
     [
         ("onbox", ["stauts"], 'did you mean "stats" or "status"?'),
-        ("onbox", [], "there are: init, chain, resume"),
-        ("onbox", ["chain", "--redoo", "train"], 'did you mean "--redo"?\n  see: onbox chain --help'),
-        ("onbox", ["notify"], "there are: test, "),
         ("patrol", ["tikc"], 'did you mean "tick"?'),
         ("sentinels", ["wat"], 'did you mean "wait"?'),
         ("handbook", ["resmue"], 'did you mean "resume"?'),

@@ -73,7 +73,7 @@ def test_one_line_per_run_of_every_kind(place: Patrolled) -> None:
     assert all(len(line) < 200 for line in lines)
 
 
-@pytest.mark.parametrize(("stage", "ended"), [("exit 3", "exit_code: 3"), ("kill -9 $$", "signal 9")])
+@pytest.mark.parametrize(("stage", "ended"), [("exit 3", "exit_code: 3"), ("kill -9 $$", "killed by SIGKILL")])
 def test_how_it_ended_is_said_where_the_log_does_not_tell_why(place: Patrolled, stage: str, ended: str) -> None:
     box = place.add_box("gpu1")
     start_chain(box, f"train=echo 'train: 28%| 5660/20000'; {stage}")
@@ -132,7 +132,8 @@ def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> Non
     (box.project / "t.py").write_text(script)
     assert box.onbox("chain", f"train={shlex.quote(sys.executable)} t.py").returncode != 0
     place.wait_for_rule("gpu1/digits", "failed")
-    said = place.patrol("tick").stdout
+    assert "· ZeroDivisionError: division by zero" in place.patrol("status").stdout
+    said = place.patrol("tick", "--wide").stdout
     assert "    | Traceback (most recent call last):" in said
     assert "    |     return 1 / n if not n else deep(n - 1)" in said
     assert "    | ZeroDivisionError: division by zero" in said
@@ -141,7 +142,7 @@ def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> Non
 def test_a_stopping_point_is_told_and_ends_the_watch(place: Patrolled) -> None:
     running(place.add_box("gpu1", "stop_at = { step = 1 }"))
     place.wait_for_rule("gpu1/digits", "stop-point")
-    assert "the stopping point that was set (step 1 of 1)" in place.patrol("tick").stdout
+    assert "the stopping point that was set (step 1 of 1)" in " ".join(place.patrol("tick").stdout.split())
 
 
 def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
@@ -236,9 +237,17 @@ def test_acknowledged_trouble_does_not_count(place: Patrolled) -> None:
     start_chain(box, "train=exit 7")
     box.wait_for_marker("CHAIN_FAILED")
     assert place.patrol("tick").returncode == 2
-    assert place.patrol("ack", "gpu1/digits").returncode == 0
+    assert place.patrol("status").returncode == 2
+    assert place.patrol("ack", "gpu1/digits", "--by", "ann", "--why", "a new disk comes").returncode == 0
     done = place.patrol("tick")
-    assert (done.returncode, "FAILED" in done.stdout, "acked" in done.stdout) == (0, True, True)
+    assert (done.returncode, "FAILED" in done.stdout, "acked by ann (a new disk comes)" in done.stdout) == (
+        0,
+        True,
+        True,
+    )
+    assert "acknowledged by ann: a new disk comes" in place.patrol("tick", "--nagios").stdout
+    assert "acknowledged by ann" in place.patrol("history", "--acts").stdout
+    assert place.patrol("status").returncode == 0
     assert place.patrol("ack", "gpu1/digits", "--undo").returncode == 0
     assert place.patrol("tick").returncode == 2
     assert place.patrol("silence", "gpu1/digits", "1h").returncode == 0
@@ -461,11 +470,17 @@ def test_add_finds_a_training_that_onbox_did_not_start(place: Patrolled) -> None
         job = subprocess.Popen([sys.executable, script], cwd=folder, stdin=subprocess.PIPE, stdout=log)
     try:
         wait_until(lambda: (folder / "out.log").stat().st_size > 0, "its first line")
-        done = place.patrol("add", "gpu1")
+        asked = place.patrol("add", "gpu1")
+        assert (asked.returncode, (place.local / "onbox.toml").exists()) == (64, False), "a guess is never written"
+        command = asked.stderr.rpartition("to watch it: ")[2].strip()
+        done = place.patrol(*shlex.split(command)[1:], "--done-regex", "^saved", "--resume-command", "sh go.sh")
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
         written = (place.local / "onbox.toml").read_text()
         assert f'project = "{folder}"' in written
         assert 'log = "out.log"' in written
-        assert f"gpu1/pretrain_{os.getpid()} RUNNING ~7/100" in done.stdout, done.stderr
+        assert 'done_regex = "^saved"' in written
+        assert 'resume = "sh go.sh"' in written
+        assert "gpu1/it-s-llm RUNNING ~7/100" in done.stdout, done.stderr
     finally:
         job.communicate(b"", timeout=60)
 
@@ -555,3 +570,21 @@ def test_two_ticks_and_a_person_start_one_process(place: Patrolled) -> None:
     box.wait_for_marker("CHAIN_DONE")
     started[2].communicate(timeout=60)
     assert len((box.project / "pids").read_text().split()) == 2
+
+
+def test_from_anywhere_the_patrol_knows_its_projects(place: Patrolled, tmp_path: Path) -> None:
+    running(place.add_box("gpu1"))
+    assert "gpu1/digits" in place.patrol("tick").stdout
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    assert "gpu1/digits RUNNING" in place.patrol("tick", cwd=nowhere).stdout
+    assert "gpu1/digits RUNNING" in place.patrol("status", cwd=nowhere).stdout
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "onbox.toml").write_text((place.local / "onbox.toml").read_text().replace("gpu1", "gpu9"))
+    place.patrol("tick", cwd=other)
+    said = place.patrol("status", cwd=nowhere).stdout
+    assert f"== {place.local}\n" in said
+    assert f"== {other}\n" in said
+    refused = place.patrol("ack", "gpu1/digits", cwd=nowhere)
+    assert (refused.returncode, "several are known" in refused.stderr) == (64, True)

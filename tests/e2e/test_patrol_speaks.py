@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -166,6 +167,29 @@ def test_a_day_without_news_is_one_message_that_all_is_watched(place: Patrolled,
     assert told(server) == [("patrol_digest", "local")]
     text = server.acknowledged[0].json()["text"]
     assert text.startswith("· local still watched: 1 running\ngpu1/digits running train ")
+
+
+def test_a_machine_that_patrols_and_falls_asleep_is_told_by_the_box_once(place: Patrolled, server: FaultServer) -> None:
+    box = place.add_box("gpu1")
+    (box.project / "onbox.toml").write_text(f'[run]\nsample_every = "200ms"\n{HEAD}')
+    (box.project / "url").write_text(server.url())
+    running(box)
+    trace = box.state.parent / ".patrolled"
+    assert place.patrol("tick").returncode == 0
+    assert not trace.exists(), "a person who looks promises no second look"
+    look(place)
+    seconds = float(trace.read_text())
+    assert seconds == 2 * 1800 + 30
+    asleep = time.time() - seconds - 600
+    os.utime(trace, (asleep, asleep))
+    wait_until(lambda: told(server) == [("patrol_silent", "digits")], "the box to tell it")
+    text = server.acknowledged[0].json()["text"]
+    assert "NOT WATCHED" in text
+    assert "no patrol has looked at this machine for 7" in text
+    look(place)
+    wait_until(lambda: told(server)[1:] == [("patrol_back", "digits")], "the box to tell that it is over")
+    look(place)
+    assert len(server.acknowledged) == 2
 
 
 def test_install_says_when_nobody_will_be_told(place: Patrolled) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.probe_slurm import SNIPPET, parse_probe
+from onbox.backends.probe_slurm import FUNCTIONS, parse_probe
 from onbox.contract.readings import Absent, Unseen
 from tests.box import Box, wait_until
 from tests.slurm_cluster import SlurmCluster, why_not
@@ -244,7 +244,13 @@ def test_the_probe_tells_what_the_controller_knows(slurm_box: Box, cluster: Slur
     ids = [slurm_box.job_id("train"), slurm_box.job_id("eval"), "999999"]
     wait_for_ran(slurm_box, "resume=0")
     done = subprocess.run(
-        ["sh", "-s", "--", *ids], input=SNIPPET, env=cluster.env, capture_output=True, text=True, check=True, timeout=60
+        ["sh", "-s", "--", *ids],
+        input=FUNCTIONS + 'onbox_slurm "$@"\n',
+        env=cluster.env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     words = parse_probe(done.stdout, ids)
     assert [word.state for word in words.values() if isinstance(word, Job)] == [JobState.RUNNING, JobState.PENDING]

@@ -6,14 +6,17 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import Box, is_running, wait_until
+from tests.box import REPOSITORY, Box, is_running, wait_until
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -271,3 +274,70 @@ def test_a_look_ahead_at_a_resume_starts_nothing(box: Box) -> None:
     assert box.onbox("sweep", "n=1..2", "--", "echo {n} >>ran; exit 1").returncode == 1
     assert box.onbox("resume", "--dry-run", "sweep").returncode == 0
     assert len(box.events("chain_started")) == 1
+
+
+def on_cards(box: Box, used_mib: str, *words: str) -> subprocess.CompletedProcess[str]:
+    program = str(REPOSITORY / "tests" / "fakes" / "sweep_on_cards.py")
+    return box.run_program([sys.executable, program, used_mib, "sweep", "--inline", *words])
+
+
+def test_each_cell_gets_a_free_card_of_its_own(box: Box) -> None:
+    """Three cards, the second in use by somebody else: two cells at a time, never both on one card."""
+    command = "echo begins-$CUDA_VISIBLE_DEVICES >>ran; sleep 0.3; echo ends-$CUDA_VISIBLE_DEVICES >>ran; : {n}"
+    done = on_cards(box, "0,9000,0", "--gpus", "1", "n=1..4", "--", command)
+    assert done.returncode == 0, done.stderr
+    assert set(box.ran) == {"begins-0", "ends-0", "begins-2", "ends-2"}
+    for number in "02":
+        mine = [word.partition("-")[0] for word in box.ran if word.endswith(number)]
+        assert mine == ["begins", "ends"] * (len(mine) // 2)
+    assert {tuple(one["gpus"]) for one in box.events("cell_started")} == {(0,), (2,)}
+    assert "no cell starts for now: gpu: wanted a free GPU; 0 of 3 free: GPU 1 has 9000 MiB in use" in done.stdout
+
+
+def test_without_the_cards_it_wants_nothing_is_started(box: Box) -> None:
+    assert "1 GPUs that can be handed out are here" in on_cards(box, "0", "--gpus", "2", "n=1", "--", "true {n}").stderr
+    refused = box.onbox("sweep", "--gpus", "1", "n=1", "--", "true {n}")
+    assert refused.returncode == 3
+    assert "GPU" in refused.stderr
+    assert not box.state.exists()
+
+
+def test_a_place_that_all_cells_are_given_is_told(box: Box) -> None:
+    told = box.onbox("sweep", "n=1", "--", "true", "{n}", "--out", "results", "--log-dir=logs/{cell}").stdout
+    assert "every cell is given --out results" in told
+    assert "--log-dir" not in told
+
+
+def test_a_state_that_was_removed_under_it_is_not_begun_again(box: Box) -> None:
+    start_slow(box)
+    shutil.rmtree(box.state)
+    again = box.onbox("sweep", "-j", "2", "n=1..4", "--", SLOW)
+    assert again.returncode == 75
+    assert "its state was removed under it" in again.stderr
+    assert len([word for word in box.ran if word.startswith("begins")]) == 2
+
+
+def test_a_cell_is_retried_by_its_class_and_too_many_failures_end_it(box: Box) -> None:
+    blip = "echo 'ConnectionError: Max retries exceeded'; exit 1"
+    (box.project / "onbox.toml").write_text(
+        f'[stages.train]\ncmd = "echo {{n}} >>ran; if [ ! -e t{{n}} ]; then touch t{{n}}; {blip}; fi; [ {{n}} = 1 ]"\n'
+        'retry = { max = 1, classes = ["network_blip"], backoff = "0s" }\n'
+        '[sweep]\ngrid = { n = "1..9" }\nmax_failures = 0\n'
+    )
+    done = box.onbox("sweep")
+    assert done.returncode == 1, done.stderr
+    assert box.ran == ["1", "1", "2", "2"]
+    assert "1 of 9 done, 7 not run, 1 failed" in done.stdout
+    assert "more than max_failures = 0 cells failed" in done.stdout
+
+
+def test_stages_of_a_sweep_are_not_run_as_they_stand_there(box: Box) -> None:
+    (box.project / "onbox.toml").write_text('[stages.a]\ncmd = "echo {n} >>ran"\n[sweep]\ngrid = { n = "1..2" }\n')
+    refused = box.onbox("chain")
+    assert refused.returncode == 64
+    assert "{n} is filled in for each cell of [sweep]: onbox sweep" in refused.stderr
+    (box.project / "onbox.toml").write_text(
+        '[run]\nbackend = "slurm"\n[stages.a]\ncmd = "echo {n} >>ran"\n[sweep]\ngrid = { n = "1..2" }\n'
+    )
+    assert "a job array does it" in box.onbox("sweep").stderr
+    assert box.ran == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.trackers.wandb_file import parse_wandb
+from onbox.trackers.wandb_file import fold_wandb
 from tests.box import wait_until
 from tests.patrolled import Patrolled, patrolled
 
@@ -95,7 +95,7 @@ def test_a_wandb_run_is_known_followed_and_ended(place: Patrolled) -> None:
     wait_until(lambda: "CHAIN_DONE" in box.markers, "the end")
     wait_until(lambda: flags(place) == ["tracker-unsynced"], "that it lies on this box only")
     (file,) = box.project.glob("wandb/offline-run-*/run-*.wandb")
-    whole = parse_wandb(file.read_bytes())
+    whole = fold_wandb(None, file.read_bytes(), 0)
     assert tracker(place)["disk"] == {**whole._asdict()}
 
 
@@ -104,7 +104,7 @@ def test_a_wandb_run_that_was_killed_has_no_end(place: Patrolled) -> None:
     wait_until(lambda: step(place), "its first flush")
     assert box.onbox("stop", "--now").returncode == 0
     (file,) = box.project.glob("wandb/offline-run-*/run-*.wandb")
-    run = parse_wandb(file.read_bytes())
+    run = fold_wandb(None, file.read_bytes(), 0)
     assert (run.state, run.project) == (None, "digits")  # type: ignore[union-attr]
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
+from onbox.model.screen import columns
 from patrol.decide.decide import explain_run
 from patrol.decide.remote_command import Way
 from patrol.liveness import Presence, presence_of
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.update_history import fold, fold_box
-from patrol.report.lines import details, line
+from patrol.report.lines import details, line, wide_line
 from patrol.report.machine_formats import Entry, document, nagios
 from patrol.verdict import Severity, Verdict
 from tests.patrol.makers import NOW, TICK
@@ -71,7 +72,8 @@ def assert_proven(verdict: Verdict, look: RunLook, box: BoxLook, before: Before,
 
 
 def assert_tellable(verdict: Verdict, look: RunLook, box: BoxLook, before: Before) -> None:
-    shown = line(verdict, look, box, NOW, before)
+    shown = wide_line(verdict, look, box, NOW, before)
+    assert columns(line(verdict, look, NOW)) <= 80
     assert len(shown) < 200
     lines = [shown, *details(verdict, look, NOW), *nagios([Entry(verdict, look, box)], NOW, verdict.severity)]
     assert all(text.isprintable() for text in lines), lines

@@ -182,7 +182,7 @@ def test_the_words_of_a_box_are_told_as_its_own(tmp_path: Path) -> None:
     relay(found[0], TARGETS, ENVIRON, "/", NAMED, sender)
     ((_, _, body),) = sender.sent
     told = json.loads(body)
-    assert told["text"].startswith("✗ digits (chain) FAILED · relayed from gpu1\n")
+    assert told["text"].startswith("✗ digits FAILED · relayed from gpu1\n")
     whole = json.dumps(told, ensure_ascii=False)
     for word in ("payroll", "HACKED", "curl", "evil.example", "hf_abc", "\x1b", "\u202e", "send money", "ceo-laptop"):
         assert word not in whole

@@ -11,9 +11,11 @@ import pytest
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.screen import columns as columns_of
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
+from patrol.decide.time_left import with_time_left
 from patrol.memory.history import Before
-from patrol.report.lines import details, explanation, line
+from patrol.report.lines import details, explanation, line, wide_line
 from patrol.report.machine_formats import Entry, document, nagios
 from patrol.report.textfile import run_samples
 from patrol.snapshot import NOT_ASKED, Cells, ResultFile
@@ -48,7 +50,7 @@ def decided(look: RunLook, seen: BoxLook | None = None, memory: Before | None = 
 
 
 def shown(look: RunLook, seen: BoxLook | None = None, memory: Before | None = None) -> str:
-    return line(decided(look, seen, memory), look, seen or box(), NOW, memory or before())
+    return wide_line(decided(look, seen, memory), look, seen or box(), NOW, memory or before())
 
 
 def test_the_line_of_a_healthy_run() -> None:
@@ -56,6 +58,19 @@ def test_the_line_of_a_healthy_run() -> None:
         f"{CLOCK} gpu1/digits RUNNING train ~4600/5155 (89%) +200 eta 1h12m · loss 0.41 · mem 71% · disk 62% inodes 8%"
         " · gpu 96% · log 12s ago · rule healthy"
     )
+
+
+def test_the_short_line_says_what_matters() -> None:
+    assert (
+        line(decided(run()), run(), NOW) == f"{CLOCK} gpu1/digits RUNNING train ~4600/5155 (89%) eta 1h12m · loss 0.41"
+    )
+
+
+def test_nothing_is_subtracted_across_stages() -> None:
+    look = run(stage="eval", progress=Progress(current=30, exact_max=30))
+    memory = before(steps=((NOW - TICK, 3800.0),), attempt="r1/train/1")
+    assert "-3770" not in shown(look, memory=memory)
+    assert with_time_left(look, memory, NOW).progress == Progress(current=30, exact_max=30)
 
 
 def test_a_counter_that_stands_still_is_said_to_do_so() -> None:
@@ -137,7 +152,7 @@ def test_a_change_is_said() -> None:
 def test_of_a_long_result_only_whole_lines_are_shown(text: str, *, whole: bool, part: str, last: str) -> None:
     look = done()._replace(results=(ResultFile("/p/r.csv", text, whole),))
     lines = details(decided(look), look, NOW)
-    assert lines[0] == f"  result  /p/r.csv{part}"
+    assert lines[0] == f"  result   /p/r.csv{part}"
     assert lines[-1] == last
     assert len(lines) <= 51
 
@@ -147,9 +162,9 @@ def test_what_is_left_to_be_typed_is_told_though_nothing_is_wrong() -> None:
     silent = Finding("gpu-underused", Severity.OK, "no fault")
     verdict = decided(done())._replace(further=(note, silent))
     assert details(verdict, done(), NOW) == [
-        "  note  tracker-unsynced: its metrics lie on this box only",
-        "    remedy  Send it.",
-        "    also    wandb sync x",
+        "  note     tracker-unsynced: its metrics lie on this box only",
+        "  remedy   Send it.",
+        "  also     wandb sync x",
     ]
     assert details(verdict._replace(acknowledged=True), done(), NOW) == []
 
@@ -164,11 +179,11 @@ def test_an_unreachable_box_says_why_and_what_was_last_known() -> None:
     gone = away("auth", "Permission denied (publickey).")
     memory = before()
     verdict = decide_unreachable_run(gone, "digits", memory, box_before(), NOW, way=WAY)
-    text = line(verdict, None, gone, NOW, memory)
+    text = line(verdict, None, NOW)
     assert text.startswith(f"{CLOCK} gpu1/digits UNKNOWN auth: the key was not accepted")
-    assert "last seen 30m00s ago: running (healthy)" in details(verdict, None, NOW)[0]
+    assert "last seen 30m00s ago: running (healthy)" in " ".join(" ".join(details(verdict, None, NOW)).split())
     alone = decide_box(gone, box_before(), NOW, way=WAY)
-    assert line(alone, None, gone, NOW).startswith(f"{CLOCK} gpu1 UNREACHABLE auth")
+    assert line(alone, None, NOW).startswith(f"{CLOCK} gpu1 UNREACHABLE auth")
 
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07x\r\nDONE\t\u202e" + "y" * 4000
@@ -188,11 +203,14 @@ def test_text_of_a_box_can_do_nothing(look: RunLook) -> None:
     seen = box(box="b" * 3000, disks=(disk(99.0, mount=HOSTILE),), sections_unseen=((HOSTILE, HOSTILE),))
     verdict = decided(look, seen)
     lines = [
-        line(verdict, look, seen, NOW, before()),
+        wide_line(verdict, look, seen, NOW, before()),
+        line(verdict, look, NOW),
         *details(verdict, look, NOW),
+        *details(verdict, look, NOW, wide=True),
         *nagios([Entry(verdict, look, seen)], NOW, Severity.OK),
     ]
     assert len(lines[0]) < 200
+    assert columns_of(lines[1]) <= 80
     assert not [text for text in lines if re.search(r"[\x00-\x1f\x7f-\x9f]", text)]
     json.loads(json.dumps(document([Entry(verdict, look, seen)], NOW, Severity.OK)))
 
@@ -209,18 +227,18 @@ def test_where_nothing_is_wrong_there_is_nothing_below_the_line() -> None:
 
 def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
     look = dead(outcome="chain_failed", failure=failure())
-    text = details(decided(look), look, NOW)
+    text = details(decided(look), look, NOW, wide=True)
     words = [part.split()[0] for part in text]
-    assert words == ["critical", "since", "proof", "remedy", "next"]
+    assert words == ["cause", "since", "proof", "remedy", "next"]
     assert "OSError: No space left on device  [train.1.log:900]" in text[2]
-    assert text[4] == "    next    ssh gpu1 'cd /root/digits && df -h . && df -i .'"
+    assert text[4] == "  next     ssh gpu1 'cd /root/digits && df -h . && df -i .'"
 
 
 def test_what_needs_a_persons_word_stands_apart_from_the_next_command() -> None:
     look = run(log=log(age=9000.0), artifacts=artifacts(9000.0))
     text = details(decided(look), look, NOW)
-    assert "    next    ssh gpu1 'cd /root/digits && onbox logs --run digits'" in text
-    assert "    ask     stop it: ssh gpu1 'cd /root/digits && onbox stop digits'" in text
+    assert "  next     ssh gpu1 'cd /root/digits && onbox logs --run digits'" in text
+    assert "  ask      stop it: ssh gpu1 'cd /root/digits && onbox stop digits'" in text
 
 
 def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
@@ -235,7 +253,7 @@ def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:
 def test_a_command_that_cannot_be_shown_is_not_offered(name: str) -> None:
     way = WAY._replace(project=f"/root/{name}")
     verdict = decide_run(dead(), box(), before(gone_ticks=1), box_before(), NOW, way=way)
-    last = details(verdict, dead(), NOW)[-1]
+    last = details(verdict, dead(), NOW, wide=True)[-1]
     assert "No command is offered: it could not be typed as it is shown | ssh gpu1" in last
     assert "next " not in last
     assert not document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
@@ -308,6 +326,23 @@ def test_a_dry_run_says_why_no_other_rule_fired() -> None:
     )
     assert any(re.match(r"  healthy +names the verdict", text) for text in told)
     assert any(re.match(r"  disk-pressure +not so", text) for text in told)
+
+
+def test_what_was_dealt_with_long_ago_leaves_the_screen() -> None:
+    verdict = decided(done())._replace(acknowledged=True, since=NOW - 90_000.0)
+    assert verdict.is_dealt_with(NOW)
+    assert not verdict._replace(since=NOW - 80_000.0).is_dealt_with(NOW)
+    assert not verdict._replace(acknowledged=False).is_dealt_with(NOW)
+    assert not decided(run())._replace(acknowledged=True, since=0.0).is_dealt_with(NOW)
+
+
+def test_of_a_killed_run_the_signal_is_told_and_whether_it_was_for_memory() -> None:
+    killed = failure("unknown", "Killed", signal=9, oom_kills=0, rule="killed-cause-unknown")
+    look = dead(outcome="chain_failed", failure=killed, reason="exit_code: 137 (SIGKILL), wanted 0")
+    verdict = decided(look)
+    assert "killed by SIGKILL, no OOM counted" in line(verdict, look, NOW)
+    assert "a resume is safe" in " ".join(" ".join(details(verdict, look, NOW)).split())
+    assert not verdict.may_resume, "by itself nothing is resumed that somebody killed"
 
 
 def test_a_sweep_is_one_line_of_its_cells() -> None:

@@ -16,6 +16,7 @@ PRINT = "a" * 16
 HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": PRINT, "stage_count": 2}
 MARKER = {"schema": 1, "run_id": "R1", "stage": "CHAIN", "attempt": 2, "fingerprint": PRINT}
 STARTED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "chain_started", "launch": 2}
+BY_DEFAULT = {"stage": "train", "state": "stalled", "stage_state": "stalled", "stalls_by_default": True}
 STALLED = {"schema": 1, "at": "2026-11-21T05:00:00.000Z", "event": "stage_stalled", "stage": "train"}
 SUBMITTED = {"schema": 1, "at": "2026-11-21T06:00:00.000Z", "event": "job_submitted", "stage": "train", "job_id": "7"}
 ON_SLURM = json.dumps({**HEAD, "backend": {"name": "slurm"}})[:-1] + ', "stages": ['
@@ -68,6 +69,13 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
     ("done_unmarked", Outcome.GONE, {"runner": "gone", "journal": [end("chain_done")]}, Terms()),
     ("own_stall", Outcome.STALLED, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}"}, Terms()),
     ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 1}"}, Terms()),
+    ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}", "status": BY_DEFAULT}, Terms()),
+    (
+        "quiet",
+        Outcome.STALLED,
+        {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}", "status": BY_DEFAULT},
+        Terms(stall_after_seconds=60, quiet_seconds=1900),
+    ),
     ("quiet", Outcome.STALLED, {}, Terms(stall_after_seconds=60, quiet_seconds=61)),
     ("alive", None, {}, Terms(stall_after_seconds=60, quiet_seconds=59)),
     ("alive", None, {"done": {**MARKER, "run_id": "R0"}}, Terms()),
@@ -191,3 +199,10 @@ def test_any_bytes_are_survived() -> None:
     for junk in (b"\xff\x00{", b"[" * 5000, b"null", b'{"event": 3}\n', b"{}"):
         for name in parts():
             judge_run(facts_of({**parts(), name: junk}), Terms())
+
+
+def test_a_stall_that_nobody_set_a_limit_for_is_said_while_it_is_waited_on() -> None:
+    told = parts(journal=[STARTED, STALLED], now=f"{STALLED_AT + 5}", status=BY_DEFAULT)
+    judged = judge_run(facts_of(told), Terms())
+    assert (judged.outcome, judged.warn) == (None, True)
+    assert judged.say == "train stalled: no sign of life (--stall-after would end this wait)"

@@ -5,6 +5,7 @@ Every row is asked, so that a refusal names all that is missing at once, with th
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen
@@ -115,7 +116,12 @@ def warnings_of(stage: Stage, loss: str) -> tuple[str, ...]:
 
 
 def _exit_text(ended: Ended) -> str:
-    return f"{ended.exit_code}" + (f" (signal {ended.signal})" if ended.signal else "")
+    if not ended.signal:
+        return f"{ended.exit_code}"
+    try:
+        return f"{ended.exit_code} ({signal.Signals(ended.signal).name})"
+    except ValueError:
+        return f"{ended.exit_code} (signal {ended.signal})"
 
 
 def _judge_artifact(look: Look) -> list[Finding]:

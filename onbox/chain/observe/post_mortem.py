@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from onbox.chain.gates.success_gate import Ended
+    from onbox.triage.verdict import Verdict
 
 PATIENCE_SECONDS = 60.0
 USER_ROWS_SECONDS = 15.0  # with rows of the user's own; then the log is read without them
@@ -124,6 +125,7 @@ def answer(request: Mapping[str, Any]) -> Cause:
         reading = _Reading(request["log"])
         verdict = classify(reading.blocks(), Evidence(**fields))
         reading.trouble = reading.trouble or f"[[triage]] left out: it took over {USER_ROWS_SECONDS:.0f} s on this log"
+    verdict = _without_farewell(verdict, request["log"])
     number = verdict.line_number
     return Cause(
         failure_class=verdict.failure_class,
@@ -138,6 +140,20 @@ def answer(request: Mapping[str, Any]) -> Cause:
         traceback=verdict.traceback,
         trouble=reading.trouble,
     )
+
+
+def _without_farewell(verdict: Verdict, log: str) -> Verdict:
+    """What a tracker says at the end of every run explains no end: then the program's own last line is told."""
+    from onbox.logs.farewell import is_farewell  # noqa: PLC0415 - in the child only
+    from onbox.logs.tail import TAIL_BYTES, last_words  # noqa: PLC0415
+    from onbox.system.files import read_tail  # noqa: PLC0415
+    from onbox.triage.evidence import NO_PROOF_RULES  # noqa: PLC0415
+
+    if verdict.rule not in NO_PROOF_RULES or not is_farewell(verdict.line or ""):
+        return verdict
+    words = last_words(read_tail(log, TAIL_BYTES) or b"")
+    told = None if words is None or is_farewell(words) else words
+    return verdict._replace(line=told, line_number=None)
 
 
 def _room(folder: str) -> dict[str, int | None]:

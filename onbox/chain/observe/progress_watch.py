@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 5.0
 TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
 TOO_LONG = {"text": "unknown: the regex of [progress] takes too long on this log"}
-LOOK_BYTES = 4 << 20  # of a log that grew by more since the last look, beginning and end of the new part are read
+LOOK_BYTES = 3 << 17  # of a log that grew by more since the last look, the newest part is read (and its beginning)
 
 
 class ProgressWatch:
@@ -85,8 +85,11 @@ class ProgressWatch:
         if self._reader is None or seen.is_fresh:
             self._reader = ProgressReader(self._reading_settings())
         self._cursor = seen.cursor
-        for piece in seen.pieces:
-            self._reader.feed(piece)
+        for number, piece in enumerate(seen.pieces):
+            torn = seen.skipped_bytes > 0 and number == len(seen.pieces) - 1
+            if torn:
+                self._reader.leap()
+            self._reader.feed(piece[piece.find(b"\n") + 1 :] if torn else piece)
         return self._told(self._reader.result(), moves=moves)
 
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:

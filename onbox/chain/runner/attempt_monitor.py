@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.success_gate import Ended, signal_of
-from onbox.chain.observe.liveness import is_active, read_signs
+from onbox.chain.observe.liveness import has_busy_gpu, is_active, read_signs
+from onbox.chain.observe.patrol_watch import PatrolWatch
 from onbox.chain.state.slots import read_slot
 from onbox.chain.state.stop_request import read_request
 from onbox.contract.events import Event
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
-from onbox.system.clock import monotonic, utc_text
+from onbox.model.manifest import DEFAULT_STALL_SECONDS
+from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.files import StateNotWritten
 from onbox.system.lock import is_locked
 from onbox.system.process import end_tree, find_tree, is_alive, open_pidfd
 
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
     from onbox.chain.runner.start_attempt import Live
 
 LEFTOVER_GRACE_SECONDS = 5.0
+DEFAULT_LOOK_SECONDS = 120.0  # for signs of life, where nobody has set a limit: artifacts may be many
 GPU_PATIENCE_SECONDS = 5.0  # the heartbeat waits no longer for the GPUs than this
 SHARED_SIGNAL_SECONDS = 1.0  # within so long an engine's SIGTERM reaches every process of a job
+QUIET_SECONDS = 10.0
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
 
 
@@ -72,12 +77,17 @@ class _Watch:
         self.resources: dict[str, Any] | None = None
         self.progress: dict[str, Any] | None = None
         self.sample_by: float | None = None  # when the sample is taken at the latest, with the GPUs' answer or without
+        self.patrol = PatrolWatch(ctx.paths)
         now = monotonic()
         self.next_beat = now + FIRST_BEAT_SECONDS
-        self.next_look = now + self._look_every() if self.stage.stall_after_seconds else None
+        declared = self.stage.stall_after_seconds
+        self.stalls_by_default = declared is None
+        self.stall_seconds = DEFAULT_STALL_SECONDS if declared is None else declared
+        self.next_look = now + self._look_every()
 
     def _look_every(self) -> float:
-        return max(0.2, min(self.ctx.head.settings.sample_every_seconds, (self.stage.stall_after_seconds or 0) / 4))
+        every = DEFAULT_LOOK_SECONDS if self.stalls_by_default else self.ctx.head.settings.sample_every_seconds
+        return max(0.2, min(every, self.stall_seconds / 4))
 
     # -- is it over?
 
@@ -103,9 +113,7 @@ class _Watch:
 
     def sleep(self) -> None:
         """Until something happens, the next heartbeat, the next look, or the time limit."""
-        deadlines = [self.next_beat]
-        if self.next_look is not None:
-            deadlines.append(self.next_look)
+        deadlines = [self.next_beat, self.next_look]
         if self.stage.timeout_seconds is not None:
             deadlines.append(self.live.began + self.stage.timeout_seconds)
         if self.sample_by is not None:
@@ -144,11 +152,11 @@ class _Watch:
                     grace,
                     f"no sign of life for {now - self.quiet_since:.0f} s before its timeout of {limit:g} s",
                 )
-            return "timeout", grace, f"still running after its timeout of {limit:g} s"
-        if self.next_look is not None and now >= self.next_look:
+            return "timeout", grace, f"still running after its timeout of {limit:g} s{self._quiet_before(now)}"
+        if now >= self.next_look:
             self.next_look = now + self._look_every()
             self._look(now)
-            if self.stalled and "hang_stall" in self.stage.retry.classes:
+            if self.stalled and not self.stalls_by_default and "hang_stall" in self.stage.retry.classes:
                 return "stalled", grace, f"no sign of life for {now - self.quiet_since:.0f} s"
         self._beat(now)
         return None
@@ -164,7 +172,14 @@ class _Watch:
             self.resources = self.ctx.sampler.take(self.live.keeper)
             self.progress = self.ctx.progress.look()
             self.ctx.tracker.look(self.ctx.progress.links)
+            self._look_for_patrol(now)
             self._show()
+
+    def _look_for_patrol(self, now: float) -> None:
+        told = self.patrol.look(now, wall())
+        if told is not None:
+            with suppress(StateNotWritten):  # the run needs no patrol, and its own records tell of the disk
+                self.ctx.recorder.note(told)
 
     def _is_asked_to_stop(self) -> bool:
         return self.ctx.signals.stops > 0
@@ -173,16 +188,32 @@ class _Watch:
         stage, folder = self.stage, self.ctx.folder(self.stage)
         urged = self._is_asked_to_stop
         signs = read_signs(self.log_path, stage.artifacts, folder, self.live.keeper, self.assignment, now, urged)
+        signs = signs._replace(gpu_is_busy=self.stalls_by_default and has_busy_gpu(self.resources))
         if self.signs is None or is_active(self.signs, signs):
             self.quiet_since = now
         self.signs = signs
         quiet = now - self.quiet_since
-        stalled = stage.stall_after_seconds is not None and quiet >= stage.stall_after_seconds
+        stalled = quiet >= self.stall_seconds
         if stalled != self.stalled:
             self.stalled = stalled
             event = Event.STAGE_STALLED if stalled else Event.STAGE_MOVING
-            self.ctx.recorder.note(self._about(event, quiet_seconds=round(quiet, 1)))
+            more = self._about_stall() if stalled else {}
+            self.ctx.recorder.note(self._about(event, quiet_seconds=round(quiet, 1), **more))
             self._show()
+
+    def _about_stall(self) -> dict[str, Any]:
+        """What to do about it, and where the stacks of its Python processes will lie."""
+        from onbox.chain.observe.stack_dump import start_dump  # noqa: PLC0415 - only when something hangs
+        from onbox.triage.classes import REMEDIES  # noqa: PLC0415
+
+        path = self.ctx.paths.stacks(self.stage.name, self.live.number)
+        stacks = start_dump(path, self.live.keeper, self.assignment, self.ctx.environ)
+        return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if stacks else {})}
+
+    def _quiet_before(self, now: float) -> str:
+        """For how long it had shown no sign of life, where that was looked at and is worth a word."""
+        quiet = now - self.quiet_since
+        return f", quiet for {quiet:.0f} s before it" if self.signs is not None and quiet >= QUIET_SECONDS else ""
 
     def _show(self) -> None:
         log = look_at_log(self.log_path)
@@ -202,7 +233,19 @@ class _Watch:
             last_output_at=utc_text(log.mtime_seconds) if log else None,
             progress=self.progress,
             resources=self.resources,
+            stall_limit_seconds=self.stall_seconds,
+            stalls_by_default=self.stalls_by_default,
+            artifacts=self._artifacts(),
         )
+
+    def _artifacts(self) -> dict[str, Any] | None:
+        """How many there are and when the newest was written, as of the last look; None: the stage declares none."""
+        if self.signs is None or not self.stage.artifacts:
+            return None
+        newest = max((mtime_ns for _, _, mtime_ns in self.signs.artifacts), default=None)
+        size = sum(size_bytes for _, size_bytes, _ in self.signs.artifacts)
+        at = None if newest is None else utc_text(newest / 1e9)
+        return {"count": len(self.signs.artifacts), "bytes": size, "newest_at": at}
 
     def _about(self, event: str, **fields: Any) -> dict[str, Any]:
         return {"event": event, "stage": self.stage.name, "attempt": self.live.number, **fields}

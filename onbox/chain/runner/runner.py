@@ -33,6 +33,7 @@ from onbox.contract.notify_targets import notify_from_dict
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
+from onbox.runs.journal import result_words
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file
 from onbox.system.journal import Journal, read_lines
@@ -249,6 +250,9 @@ class Runner:
             "duration_seconds": round(self._seconds_since_launch(duration_seconds), 3),
             "exit_code": int(end.exit),
         }
+        told = [f"{one.stage} {words}" for one in self.history.facts.results.values() if (words := result_words(one))]
+        if end.event == Event.CHAIN_DONE and told:
+            data["progress"] = {"text": " · ".join(told)}
         if end.event != Event.CHAIN_DONE:
             data |= {"outcome": end.event, "stopped_at": end.stage, "reason": end.reason}
             data["failure_class"] = end.failure_class

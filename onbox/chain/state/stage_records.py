@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
-from onbox.logs.tail import look_at_log
+from onbox.logs.tail import TAIL_BYTES, last_words
 from onbox.outside import safe_line, safe_text
 from onbox.system.clock import utc_text, wall
+from onbox.system.files import read_tail
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
@@ -116,10 +117,10 @@ class StageLedger:
     def _last_line(self, number: int) -> str | None:
         """The end of the attempt's log, redacted; None if there is none or it cannot be read."""
         try:
-            seen = look_at_log(self.ctx.paths.log(self.stage.name, number))
+            tail = read_tail(self.ctx.paths.log(self.stage.name, number), TAIL_BYTES)
         except OSError:
             return None
-        return seen.last_line if seen else None
+        return last_words(tail) if tail else None
 
     def land_again(self, event: str) -> dict[str, Any]:
         """Put the marker in place that a journaled verdict (`event`) lacks: the runner died in between. Its data."""

@@ -7,11 +7,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.launch import differences_from_frozen
+from onbox.chain.observe.patrol_watch import is_patrolled
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.launch_check import LaunchCheck, will_appear
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.notify.targets import NotSet, frozen_targets, resolve_target
+from onbox.system.clock import wall
 from onbox.system.process import Identity, look_up
 
 if TYPE_CHECKING:
@@ -95,7 +97,19 @@ def _launched_text(definition: Definition, started: Launched, said: str) -> str:
     lines += [f"  watch   onbox attach {run} · onbox status {run} · onbox logs -f --run {run}"]
     lines += [f"  stop    onbox stop {run}      continue  onbox resume {run}"]
     lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
+    lines += [f"  missing {text}" for text in missing_layers(definition)]
     return "\n".join(lines)
+
+
+def missing_layers(definition: Definition) -> list[str]:
+    """Who would not notice that it dies in the night. A hang is noticed by default."""
+    found = []
+    notify = definition.head.get("notify")
+    if not notify or not notify.get("targets"):
+        found.append("nobody is told how it ends: onbox.toml has no [notify]")
+    if not is_patrolled(definition.paths, wall()):
+        found.append("no patrol looks at this machine; on your side: patrol add, patrol install")
+    return found
 
 
 def _not_to_be_told(definition: Definition) -> list[str]:

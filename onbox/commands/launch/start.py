@@ -16,6 +16,7 @@ from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
 from onbox.commands.launch.follow import attach, follow_launch, say, size_of, teller
@@ -40,6 +41,7 @@ def start(args: Options, definition: Definition) -> int:
     paths = definition.paths
     refuse_foreign_run(paths)
     _check_wishes(args, definition)
+    note_run(paths, os.environ)
     if "backend" in definition.head:
         tell_code_changes(args, definition)
         return _start_on_engine(args, definition)

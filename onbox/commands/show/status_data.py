@@ -24,7 +24,7 @@ from onbox.outside import safe_line
 from onbox.runs.journal import result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, utc_text, wall
-from onbox.triage.classes import may_repeat
+from onbox.triage.classes import REMEDIES, may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "run_id": head.run_id,
         "state": view.state.value,
         "stage": view.current,
-        "reason": safe_line(reason) if reason else _why_stalled(paths, view),
+        "reason": safe_line(reason) if reason else _why_stalled(view),
         "outcome": (view.end or {}).get("event"),
         "runner_alive": view.runner_alive,
         "runner_pid": view.holder.pid if view.holder else None,
@@ -65,6 +65,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
         "log": log,
         "failure": _failure(paths, view),
+        "stall": _stall(paths, view),
         "warnings": [*_warnings(view), *missing],
         "repeated": _repeated(view),
         "progress": progress,
@@ -96,6 +97,7 @@ def _times(view: RunView) -> dict[str, Any]:
     until = ended if ended is not None else wall()
     return {
         "began_at": view.began_at,
+        "ended_at": (view.end or {}).get("ended_at"),
         "elapsed_seconds": None if began is None else round(max(0.0, until - began), 1),
         "launches": view.launches,
     }
@@ -179,15 +181,26 @@ def is_late(view: RunView) -> bool:
     return view.runner_alive and age is not None and age > LATE_HEARTBEATS * view.head.settings.sample_every_seconds
 
 
-def _why_stalled(paths: RunPaths, view: RunView) -> str | None:
+def _why_stalled(view: RunView) -> str | None:
     """What is quiet, since when, and what is too long; None where nothing stalls."""
     if view.state is not RunState.STALLED:
         return None
-    limit = next((one.stage.stall_after_seconds for one in read_stages(paths) if one.stage.name == view.current), None)
+    told = view.status.get("stall_limit_seconds")
+    limit = float(told) if isinstance(told, int | float) else None
     spoke = parse_utc(str(view.status.get("last_output_at") or ""))
     last = f"; it wrote last {format_duration(max(0.0, wall() - spoke))} ago" if spoke is not None else ""
     beyond = f" for longer than stall_after ({format_duration(limit)})" if limit is not None else ""
-    return f"stage {view.current}: log, artifacts and CPU all quiet{beyond}{last}"
+    what = "log, artifacts, CPU and GPU" if view.status.get("stalls_by_default") is True else "log, artifacts and CPU"
+    return f"stage {view.current}: {what} all quiet{beyond}{last}"
+
+
+def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
+    """What to do about a stall, and where the stacks of its processes lie; None where nothing stalls."""
+    if view.state is not RunState.STALLED or view.current is None:
+        return None
+    attempt = next((stage.attempts for stage in view.stages if stage.name == view.current), 0)
+    path = paths.stacks(view.current, attempt)
+    return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if os.path.exists(path) else {})}
 
 
 def state_word(stage: StageView, view: RunView) -> str:

@@ -16,6 +16,7 @@ from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
 from onbox.system.clock import parse_utc, wall
+from onbox.triage.evidence import NO_PROOF_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,10 +27,6 @@ SHOWN_STAGES = 30
 SHOWN_TRACKERS = 3
 TRACEBACK_LINES = 5
 LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
-# Rules that rest on how it ended: the log's last line stands beside them and proves nothing.
-NO_PROOF = frozenset(
-    ("unproven", "killed", "exit-0-but-refused", "loss-not-finite", "timed-out", "stalled", "usage", "temporary")
-)
 
 
 def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) -> str:
@@ -44,6 +41,35 @@ def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) ->
         lines += labelled(label, text, width=None if wide else WIDTH, lines=2)
     lines += _log_lines(data, wide=wide)
     return "\n".join([*lines, *_next_lines(data, wide=wide)])
+
+
+def run_line(data: Mapping[str, Any], *, wide: bool = False) -> str:
+    """One run in one line of 80 columns: `digits RUNNING 1/2 train ~4600/5155 (89%) eta 1h12m · for 3h12m`."""
+    if data.get("kind") == "sweep":
+        return joined([f"{data['run']:<14} {data['state'].upper():<11} {safe_line(data['text'])}"])
+    done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
+    head = f"{data['run']:<14} {data['state'].upper():<11} {done}/{len(data['stages'])}"
+    at_work = next((stage for stage in data["stages"] if stage["name"] == data.get("stage")), None)
+    progress = data.get("progress") if isinstance(data.get("progress"), dict) else {}
+    parts = [
+        " ".join(filter(None, (head, str(data.get("stage") or ""), safe_line((progress or {}).get("text") or "")))),
+        _since(data),
+        f"attempt {at_work['attempts']}" if at_work is not None and at_work["attempts"] > 1 else "",
+        safe_line(data.get("reason") or ""),
+    ]
+    if not data.get("stage") and data["stages"]:
+        results = [stage["result"] for stage in data["stages"] if stage["result"]]
+        parts[1:1] = [result_words(StageResult(**max(results, key=lambda one: one["seconds"] or 0)))] if results else []
+    return " · ".join(filter(None, parts)) if wide else joined(parts)
+
+
+def _since(data: Mapping[str, Any]) -> str:
+    """`for 3h12m` of one that runs; `2h05m ago` of one that ended; else when it was launched."""
+    ago, took = _ago(data.get("ended_at")), data.get("elapsed_seconds")
+    if ago or took is None:
+        return ago
+    moves = data["state"] in (RunState.RUNNING.value, RunState.STALLED.value, RunState.DEGRADED.value)
+    return f"for {format_duration(took)}" if moves else f"launched {format_duration(took)} ago"
 
 
 def _fit(line: str, *, wide: bool) -> str:
@@ -76,11 +102,14 @@ def _said(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         said.append(("class", f"{failure.get('failure_class')} (confidence {sure}){place}", 2))
     if "proof" in failure:
         number = failure.get("proof_line_number")
-        proves = failure.get("rule") not in NO_PROOF
+        proves = failure.get("rule") not in NO_PROOF_RULES
         where = "" if number is None else f"line {number}: "
         said.append(("proof" if proves else "last", f"{where}{failure['proof']}", 2))
     if failure.get("remedy"):
         said.append(("remedy", str(failure["remedy"]), 3))
+    if data.get("stall"):
+        said.append(("remedy", data["stall"]["remedy"], 3))
+        said += [("stacks", data["stall"]["stacks"], 3)] if "stacks" in data["stall"] else []
     if "triage_trouble" in failure:
         said.append(("triage", str(failure["triage_trouble"]), 2))
     said += [("WARNING", str(text), 2) for text in data["warnings"][:SHOWN_STAGES]]

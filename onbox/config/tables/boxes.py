@@ -48,6 +48,9 @@ class WatchKeys(Keys):
     done_regex = Key(values.regex, None, "It is done: a line of its log.", '"^finished"')
     done_file = Key(values.text, None, "It is done: a file.", '"DONE"')
     done_count = Key(values.count_from(1), None, "It is done: so many of its artifacts.", "10")
+    resume = Key(
+        values.text, None, "The line that starts it again on the box: shown where it is dead, never run.", '"sh go.sh"'
+    )
     stall_after = Key(
         values.positive_duration, None, "Quiet for so long is stalled.", '"30m"', usual="as the thresholds say"
     )
@@ -234,6 +237,7 @@ def _read_watch(table: Table) -> Watch:
         done_regex=table.get(WatchKeys.done_regex),
         done_file=table.get(WatchKeys.done_file),
         done_count=table.get(WatchKeys.done_count),
+        resume=table.get(WatchKeys.resume),
         stall_after_seconds=table.get(WatchKeys.stall_after),
         expected_seconds=table.get(WatchKeys.expected),
         stop_at=_read_stop(table),

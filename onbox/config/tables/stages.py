@@ -71,12 +71,12 @@ class StageKeys(Keys):
         values.positive_duration, None, "After so long the stage is stopped and has failed.", '"12h"', usual="no limit"
     )
     stall_after = Key(
-        values.positive_duration,
+        values.duration_or_never,
         None,
         "Log, artifacts and CPU all quiet for so long: stalled. You are told; nothing is stopped unless retry.classes "
-        'has "hang_stall".',
+        'has "hang_stall". Where nothing is said, a busy GPU is a sign of life, too.',
         '"30m"',
-        usual="never",
+        usual="30m",
     )
     min_duration = Key(
         values.duration,

@@ -47,6 +47,7 @@ _NUMBERED = lazy(
     r"(?:fail|died|crash|exit|end|finish|complete|done|kill))",
     re.IGNORECASE,
 )
+_PROMPT = lazy(r"^(?:\([\w.-]{1,40}\)\s?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[:\s][^$#]{0,80})?\$ [a-zA-Z./]")
 _EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 
 
@@ -81,7 +82,11 @@ class Beginning:
             self.head.append(form)
 
     def comes_again(self, form: bytes) -> bool:
-        """Whether the file's first line stands here once more, or a second one of its first lines does."""
+        """Whether a shell is asked for something new, the file's first line stands here once more, or a second one of
+        its first lines does.
+        """
+        if form[:2] == b"$ " or (b"$ " in form and _PROMPT.match(form.decode("latin-1"))):
+            return True
         if form not in self.head:
             return False
         self.again.add(form)

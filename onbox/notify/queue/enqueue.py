@@ -147,7 +147,7 @@ class Courier:
         for target in self.targets:
             if told_of_stage and "stage_failed" in target.on:
                 continue  # it says all that the chain's end says, and more: one message for one failure
-            if offset > self._floors[target.name] and notice.event in target.on:
+            if offset > self._floors[target.name] and word_of(record) in target.on:
                 self.outbox.put(Message(Name(offset, target.name), utc_text(wall()), target, safe))
                 self._floors[target.name] = offset
 

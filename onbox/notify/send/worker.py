@@ -209,10 +209,7 @@ class Worker:
         key = step.notice.key
         repeats = self.standing.repeats + 1 if key == self.standing.last_key else 1
         fresh = Standing(shown_url=self.standing.shown_url, format=self.standing.format, recent=self.standing.recent)
-        told = fresh._replace(
-            last_key=key, last_sent=wall(), repeats=repeats, reason=verdict.reason, status=verdict.status
-        )
-        self._keep(told)
+        self._keep(fresh._replace(last_key=key, last_sent=wall(), repeats=repeats))  # the answer was of this message
 
     def _keep(self, standing: Standing, *, durable: bool = False) -> None:
         self.standing = standing

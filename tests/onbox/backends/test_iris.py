@@ -13,7 +13,6 @@ from onbox.backends.iris_text import (
     STATES,
     Task,
     job_from,
-    parse_summary,
     read_found,
     read_job,
     read_submission,
@@ -104,12 +103,6 @@ def test_kills_near_the_memory_limit_are_oom() -> None:
 def test_kills_far_from_the_memory_limit_are_not() -> None:
     job = with_tasks(Job("/u/j", JobState.FAILED, "FAILED"), [Task("/u/j/0", 137, 10**8)], 10**9)
     assert job.failure_class is None
-
-
-def test_the_summary_of_the_first_generation() -> None:
-    assert parse_summary(case("iris_job_summary_k9.json")) == [Task("/root/k9/0", 137)]
-    assert parse_summary(case("iris_job_summary_huge.json")) == [Task("/root/huge/0", None)]
-    assert parse_summary("") == []
 
 
 def test_a_running_task_has_no_exit_code() -> None:

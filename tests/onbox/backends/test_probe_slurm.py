@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.probe_slurm import SNIPPET, parse_probe, parse_sections
+from onbox.backends.probe_slurm import FUNCTIONS, parse_probe, parse_sections
 from onbox.contract.readings import Absent, Unseen
 from tests.onbox.backends.cases import case
 
@@ -23,7 +23,7 @@ SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.w
 def probe(shell: list[str], path: str, *job_ids: str) -> str:
     done = subprocess.run(
         [*shell, "-s", "--", *job_ids],
-        input=SNIPPET,
+        input=FUNCTIONS + 'onbox_slurm "$@"\n',
         capture_output=True,
         text=True,
         timeout=30,

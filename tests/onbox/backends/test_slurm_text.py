@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from onbox.backends.base import Job, JobState, Order, Refused, Submitted
@@ -12,11 +10,9 @@ from onbox.backends.slurm_text import (
     Answer,
     is_unreachable,
     neutral_environment,
-    parse_jobcomp,
     parse_sacct,
     parse_scontrol,
     parse_squeue,
-    parse_squeue_json,
     parse_submission,
     read_history,
     read_one,
@@ -112,40 +108,6 @@ def test_our_own_question_to_squeue_is_understood() -> None:
     assert (jobs["21"].state, jobs["21"].reason) == (JobState.STOPPED, "PartitionDown")
 
 
-def test_json_of_all_states_is_understood() -> None:
-    jobs = parse_squeue_json(json.loads(case("slurm_squeue_all_states.json")))
-    assert {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "PENDING"} <= {
-        job.native_state for job in jobs.values()
-    }
-    assert all(job.state is not JobState.UNKNOWN for job in jobs.values())
-
-
-@pytest.mark.parametrize(
-    "item",
-    [
-        {"job_id": 3, "job_state": "FAILED", "exit_code": 256},
-        {"job_id": 3, "job_state": "FAILED", "exit_code": {"set": True, "infinite": False, "number": 256}},
-        {"job_id": 3, "job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}},
-        {"job_id": 3, "state": {"current": ["FAILED"], "reason": "None"}, "exit_code": {"return_code": 1}},
-    ],
-)
-def test_json_of_every_version_says_the_same(item: dict[str, object]) -> None:
-    assert parse_squeue_json({"jobs": [item]})["3"] == Job("3", JobState.FAILED, "FAILED", exit_code=1)
-
-
-def test_json_of_an_oom_kill_with_a_signal() -> None:
-    code = {"return_code": {"set": True, "number": 0}, "signal": {"id": {"set": True, "number": 125}}}
-    assert parse_squeue_json({"jobs": [{"job_id": 3, "job_state": ["OUT_OF_MEMORY"], "exit_code": code}]})[
-        "3"
-    ].exit_code == (137)
-
-
-def test_jobcomp_tells_the_newest_end() -> None:
-    jobs = parse_jobcomp(case("slurm_jobcomp_filetxt.txt"))
-    assert (jobs["3"].state, jobs["3"].exit_code) == (JobState.FAILED, 1)
-    assert jobs["6"].state is JobState.SUCCEEDED
-
-
 def test_sacct_with_and_without_reason_and_restarts() -> None:
     assert parse_sacct("12|TIMEOUT|0:0|TimeLimit|2\n12.batch|CANCELLED|0:15||\n")["12"].restarts == 2
     assert parse_sacct("12|CANCELLED by 0|0:15\n")["12"].state is JobState.STOPPED
@@ -226,7 +188,6 @@ def test_a_submission_from_inside_a_job_hands_nothing_of_it_on() -> None:
 def test_what_is_cut_off_makes_no_job(text: str) -> None:
     assert parse_squeue(text) == {}
     assert parse_scontrol(text) == {}
-    assert parse_jobcomp(text) == {}
 
 
 # -- what is an answer

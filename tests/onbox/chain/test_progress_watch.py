@@ -32,6 +32,20 @@ def test_a_look_that_takes_too_long_is_left_and_the_next_one_goes_on(
     assert seen["current"] == 410
 
 
+def test_of_a_log_that_grew_too_much_the_newest_lines_are_read_whole(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("training for 9000000 steps\n")
+    watch = ProgressWatch({})
+    watch.begin(str(log))
+    watch.look()
+    count = 2 * progress_watch.LOOK_BYTES // 22
+    with log.open("a") as file:
+        file.write("".join(f"step {1_000_000 + step} loss=0.5\n" for step in range(count)))
+    seen = watch.look()
+    assert seen is not None
+    assert (seen["current"], seen["exact_max"]) == (1_000_000 + count - 1, 9_000_000)
+
+
 def test_the_time_left_is_by_our_own_readings(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     bar = "\r 35%|###5      | 350/1000 [00:00<00:00, 5199.75it/s]"

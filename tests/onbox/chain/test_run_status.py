@@ -164,7 +164,7 @@ def test_an_empty_marker_is_not_done_and_says_so(sample: RunPaths) -> None:
     view = look_at_run(sample)
     assert view is not None
     assert StageState.DONE is not view.stages[0].state
-    assert "no marker" in view.stages[0].note
+    assert "not a marker" in view.stages[0].note
 
 
 def test_a_marker_of_another_command_is_noted(sample: RunPaths) -> None:

@@ -50,7 +50,7 @@ def test_it_passes_when_nothing_is_missing(
 
 TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
     ("exit_code: 1, wanted 0", PLAIN, Ended(1, None, "exit", 100.0), (NEW_BEST,), None),
-    ("exit_code: 137 (signal 9), wanted 0", PLAIN, Ended(137, 9, "exit", 100.0), (NEW_BEST,), None),
+    ("exit_code: 137 (SIGKILL), wanted 0", PLAIN, Ended(137, 9, "exit", 100.0), (NEW_BEST,), None),
     ("exit_code: not recorded, wanted 0", PLAIN, Ended(None, None, "exit", 100.0), (NEW_BEST,), None),
     (
         "timeout: ended by onbox, wanted a normal end with exit code 0",

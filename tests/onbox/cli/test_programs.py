@@ -31,6 +31,19 @@ def test_every_command_loads_and_says_what_it_is_for(program: Program) -> None:
     for name in program.table:
         done = CliRunner().invoke(program, [name, "--help"])
         assert (done.exit_code, done.output.startswith(f"Usage: {program.name} {name} ")) == (0, True), done.output
+        _, has_examples, examples = done.output.partition("\nexample")
+        assert not has_examples or f"{program.name} {name}" in examples
+
+
+def test_help_names_every_command_and_loads_none() -> None:
+    """Who asks at TAB, or for help, waits for no module of a command."""
+    code = (
+        "import sys; from onbox.cli.app import main; main(['--help'])\n"
+        "print(*[one for one in sys.modules if one.startswith('onbox.commands')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=env(), capture_output=True, text=True, check=True)
+    assert all(f"\n  {name} " in done.stdout for name in onbox.cli.app.PROGRAM.table)
+    assert done.stderr.strip() == ""
 
 
 @pytest.mark.parametrize(
@@ -41,6 +54,7 @@ def test_every_command_loads_and_says_what_it_is_for(program: Program) -> None:
         (["qqq"], "onbox: no command 'qqq'; there are: init, chain, resume, "),
         (["boot"], "onbox boot: what is to be done? there are: install, uninstall, run\n"),
         (["stages", "--names", "--json"], "onbox stages: --json: not allowed with --names\n"),
+        (["chain", "--redo"], "onbox chain: option '--redo' requires an argument\n  see: onbox chain --help\n"),
         (["triage"], "onbox triage: missing argument 'LOG'\n"),
         (["triage", "x", "--signal", "NO"], "onbox triage: invalid value for '--signal': no signal NO\n"),
         (

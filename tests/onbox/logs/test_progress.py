@@ -171,7 +171,8 @@ def test_what_is_prepared_is_not_the_run() -> None:
     served = (
         "Capturing graphs: 100%|██| 35/35 [00:20<00:00, 1.7it/s]\nINFO: step of the server 0 running on port 8000\n"
     )
-    assert read_progress(served.encode()).finished is None
+    assert read_progress(served.encode())[:2] == (None, None)
+    assert not read_progress(served.encode()).finished
     files = "Fetching 4 files: 50%|██ | 2/4 [00:30<00:30, 15s/it]\n"
     files += "model-3.bin: 83%|██ | 4.11G/4.98G [00:23<00:04, 179MB/s]\n"
     assert (read_progress(files.encode()).current, read_progress(files.encode()).exact_max) == (2, 4)
@@ -198,3 +199,18 @@ def test_rows_with_evaluation_sets_of_the_users_own_names_count() -> None:
 )
 def test_a_bare_done_far_from_the_end_may_speak_of_a_part(log: str, finished: object) -> None:
     assert read_progress(log.encode()).finished is finished
+
+
+def test_processes_at_their_own_work_show_no_progress_of_the_run() -> None:
+    lines = [
+        f"(train_fn pid={4000 + trial}) epoch {epoch + 5 * trial}/40 loss 0.5"
+        for epoch in range(9)
+        for trial in range(3)
+    ]
+    progress = read_progress("\n".join(lines).encode())
+    assert (progress.current, progress.exact_max) == (None, None)
+
+
+def test_a_setting_named_in_the_plural_is_the_maximum_unless_it_moves() -> None:
+    assert read_progress(b"lr: 0.1\nsteps: 5000\nstep 10 loss 1\nstep 20 loss 1\n")[:2] == (20, 5000)
+    assert read_progress(b"steps: 100\nloss: 0.4\nsteps: 200\nloss: 0.3\nsteps: 300\nloss: 0.3\n")[:2] == (300, None)

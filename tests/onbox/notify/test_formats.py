@@ -78,10 +78,10 @@ def test_a_generic_message_holds_everything() -> None:
 def test_a_chat_message_is_short_and_says_what_to_do() -> None:
     assert body_of("discord")["content"].split("\n") == [
         "✗ digits/train FAILED (host_oom) on gpu1",
-        "why: exit_code: 137 (signal 9), wanted 0",
+        "why: exit_code: 137 (SIGKILL), wanted 0",
         "log: Killed",
         "do: Use less memory, then resume.",
-        "the chain ends here · attempt 2 · took 1h12m · peak memory 8.0 GB · GPU 0 40.0 GB",
+        "the chain ends here · attempt 2 · took 1h12m · peak memory 8.0 GB of all in its group · GPU 0 40.0 GB",
         "next: cd /root/digits && onbox logs train --run digits",
         "logs: /root/digits/.onbox/digits/logs/train.2.log",
         "2026-11-21T05:10:24.123Z · run 20261121-3aa1641a",
@@ -298,6 +298,20 @@ def test_apprise_is_refused_where_it_is_known_to_be_wrong() -> None:
 def test_a_success_with_a_warning_does_not_look_like_any_other() -> None:
     notice = DONE._replace(warning="train: the last loss in its log is nan")
     assert title(notice).startswith("! ")
-    assert "done, with a warning" in title(notice)
+    assert "done 2/2 in 1h12m, with a warning" in title(notice)
     assert "WARNING: train: the last loss in its log is nan" in lines(notice)
     assert title(DONE).startswith("✓ ")
+
+
+def test_peak_memory_is_the_stages_own_unless_it_says_otherwise() -> None:
+    own = FAILED._replace(resources={"peak_tree_rss_bytes": 470_000_000, "peak_working_set_bytes": 1_400_000_000})
+    assert "peak memory 470.0 MB" in " · ".join(lines(own)).split(" · ")
+
+
+def test_a_chain_that_is_done_tells_its_time_and_what_came_out() -> None:
+    done = DONE._replace(
+        event="chain_done", state="done", stage=None, attempt=None, stages_total=2, duration_seconds=36_720.0,
+        progress="train 5155/5155 loss 0.41", warning=None,
+    )  # fmt: skip
+    assert title(done).startswith("✓ digits done 2/2 in 10h12m on ")
+    assert any("train 5155/5155 loss 0.41" in line for line in lines(done))

@@ -118,7 +118,7 @@ def test_the_table_is_in_the_order_that_was_asked_for(sort: str, cells: str) -> 
             ),
             "cell n=1  FAILED  2.0s at run · cuda_oom: out of memory",
         ),
-        (ended(1, "interrupted", cell="n=1", reason="cut off"), "cell n=1  interrupted   · cut off"),
+        (ended(1, "interrupted", cell="n=1", reason="cut off"), "cell n=1  interrupted · cut off"),
         ({"event": Event.CELL_STARTED, "cell": "n=1", "gpus": [2, 3]}, "cell n=1  started · GPU 2, 3"),
         ({"event": Event.CELL_SKIPPED, "cell": "n=1"}, "cell n=1  skipped by a person's word"),
         ({"event": Event.CHAIN_FAILED, "cells": {}, "reason": "3 of 4 done"}, "sweep FAILED: 3 of 4 done"),

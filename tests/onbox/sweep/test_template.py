@@ -8,7 +8,7 @@ import pytest
 
 from onbox.model.manifest import Artifact, Stage
 from onbox.model.sweep import Cell, cell_name
-from onbox.sweep.template import problems_of, stage_of_cell, wanted_by
+from onbox.sweep.template import problems_of, shared_places, stage_of_cell, wanted_by
 
 
 def cell(**values: str) -> Cell:
@@ -82,6 +82,19 @@ def test_paths_environment_and_patterns_are_filled_in_too() -> None:
 )
 def test_a_template_that_cannot_be_meant_is_told(command: str, says: str) -> None:
     assert any(says in problem for problem in problems_of([Stage("train", command)], ("lr", "seed")))
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("t.py", "--out", "results"), [("--out", "results")]),
+        (("t.py", "--output_dir=x", "-o", "y"), [("--output_dir", "x"), ("-o", "y")]),
+        (("t.py", "--out", "runs/{cell}", "--lr", "1", "--out"), []),
+        (("t.py", "--output", "--fast"), []),
+    ],
+)
+def test_a_place_to_write_that_is_the_same_for_all(words: tuple[str, ...], found: list[tuple[str, str]]) -> None:
+    assert list(shared_places(words)) == found
 
 
 def test_a_sound_template_has_no_problem() -> None:

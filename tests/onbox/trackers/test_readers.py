@@ -12,16 +12,16 @@ import pytest
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.trackers import trackio_db, wandb_file
-from onbox.trackers.reading import TrackerRun, run_from_list, run_to_list
+from onbox.trackers.reading import TrackerRun, run_from_list
 from onbox.trackers.trackio_db import PROGRAM
 from onbox.trackers.wandb_api import parse_answer, question
-from onbox.trackers.wandb_file import fold_wandb, parse_wandb
+from onbox.trackers.wandb_file import fold_wandb
 
 FILE = Path(__file__).resolve().parents[2] / "cases" / "trackers" / "wandb_0.31_offline.wandb"
 
 
 def test_a_finished_run_on_the_disk() -> None:
-    run = parse_wandb(FILE.read_bytes())
+    run = fold_wandb(None, FILE.read_bytes(), 0)
     assert isinstance(run, TrackerRun)
     assert run[:7] == ("wandb", "abc12345", "try-7", "digits", "finished", 50.0, False)
     assert run.last_at_seconds == pytest.approx(1795265437.8778, abs=0.001)
@@ -31,26 +31,26 @@ def test_every_cut_is_an_earlier_run_or_none() -> None:
     data = FILE.read_bytes()
     steps = []
     for size in range(len(data)):
-        run = parse_wandb(data[:size])
+        run = fold_wandb(None, data[:size], 0)
         if isinstance(run, TrackerRun):
             steps.append(run.step or 0.0)
     assert steps == sorted(steps)
 
 
 def test_a_header_alone_was_never_flushed() -> None:
-    assert isinstance(parse_wandb(FILE.read_bytes()[:7]), Absent)
+    assert isinstance(fold_wandb(None, FILE.read_bytes()[:7], 0), Absent)
 
 
 @pytest.mark.parametrize("data", [b"", b"SQLite format 3", b":W&"])
 def test_another_file_is_could_not_look(data: bytes) -> None:
-    assert isinstance(parse_wandb(data), Unseen)
+    assert isinstance(fold_wandb(None, data, 0), Unseen)
 
 
 def test_noise_never_raises() -> None:
     data = bytearray(FILE.read_bytes())
     for at in range(7, len(data), 3):
         data[at] ^= 0xFF
-        parse_wandb(bytes(data))
+        fold_wandb(None, bytes(data), 0)
 
 
 ANSWER = {
@@ -190,6 +190,6 @@ def test_the_end_of_a_file_is_read_without_its_beginning() -> None:
 
 def test_what_is_kept_of_a_run_comes_back() -> None:
     run = TrackerRun("wandb", "abc12345", None, "digits", "running", 5.0, False, 1.5, "nan", True)
-    again = run_from_list(json.loads(json.dumps(run_to_list(run))))
+    again = run_from_list(json.loads(json.dumps(list(run))))
     assert again == run
     assert run_from_list([]) is run_from_list({}) is run_from_list([1, 2]) is run_from_list(["a"] * 30) is None

@@ -14,7 +14,7 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings
 from patrol.probe.box import runs as box_runs
-from patrol.snapshot import Cells, Failure, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
 from tests.box import Box, is_running, wait_until
 
 if TYPE_CHECKING:
@@ -74,6 +74,22 @@ def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
     assert (failed.failure.source, failed.failure.stage) == ("marker", "train")
     assert isinstance(failed.ended_age_seconds, float)
     assert failed.ended_age_seconds < 60
+
+
+def test_what_the_runner_has_seen_of_artifacts_is_told_while_it_lives(one_box: LocalBox, project: Box) -> None:
+    stage = f'cmd = "echo weights >best.npz; {GO_ON}"\nartifacts = ["best.npz"]\nstall_after = "4s"\n'
+    (project.project / "onbox.toml").write_text(f'[run]\nsample_every = "1s"\n[stages.train]\n{stage}')
+    started = project.onbox("chain", "-d", "--launch-check", "0.2")
+    assert started.returncode == 0, started.stderr
+    wait_until((project.state / "status.json").exists, "a heartbeat")
+    status = project.state / "status.json"
+    wait_until(lambda: (json.loads(status.read_text()).get("artifacts") or {}).get("count") == 1, "the runner's look")
+    seen = look(one_box, project).artifacts
+    assert isinstance(seen, Artifacts)
+    assert (seen.files, seen.bytes_total, isinstance(seen.newest_age_seconds, float)) == (1, 8, True)
+    os.kill(project.runner_pid(), signal.SIGKILL)
+    wait_until(lambda: look(one_box, project).runner_alive is False, "the runner to be gone")
+    assert look(one_box, project).artifacts == NOT_ASKED, "an old word says nothing of those that came since"
 
 
 def test_a_killed_runner_leaves_a_live_stage_and_then_nothing(box: LocalBox, project: Box) -> None:

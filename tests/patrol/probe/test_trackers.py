@@ -15,7 +15,7 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings, Watch
 from onbox.model.tracker import Intent
 from onbox.trackers.reading import TrackerRun
-from onbox.trackers.wandb_file import parse_wandb
+from onbox.trackers.wandb_file import fold_wandb
 from patrol.probe.trackers import LOOKS_AFTER_END, with_intent
 from patrol.snapshot import NOT_ASKED, TrackerLook
 from tests.wandb_writer import WandbFile
@@ -109,7 +109,7 @@ def test_of_a_file_that_grew_by_megabytes_little_is_sent(box: LocalBox) -> None:
     assert again.step == 89.0
     assert again[:4] == ("wandb", "abc12345", "try-7", "digits")  # of its first block, read long ago
     assert box.traffic.down_bytes < 100_000
-    whole = parse_wandb(file.path.read_bytes())
+    whole = fold_wandb(None, file.path.read_bytes(), 0)
     assert again == whole
 
 
@@ -121,7 +121,7 @@ def test_each_look_at_a_growing_file_tells_what_the_whole_one_would(one_box: Loc
     for step in range(1, 25):
         file.log(step, CLOCK + step, loss=1 / step)
         file.print(3_000 * (step % 7))
-        assert seen(look(one_box)) == parse_wandb(file.path.read_bytes())
+        assert seen(look(one_box)) == fold_wandb(None, file.path.read_bytes(), 0)
 
 
 def test_a_file_that_is_replaced_is_read_anew(one_box: LocalBox) -> None:

@@ -1,0 +1,68 @@
+"""Remedies that name the case, where the line that proves a failure tells it; the class's own one fits all. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onbox.regex import lazy
+from onbox.triage.classes import REMEDIES, RULE_REMEDIES
+
+LIMIT = 80
+
+
+class CaseRow(NamedTuple):
+    """failure_class: that the row is asked for. pattern: in the proving line. remedy: its groups may be named in it."""
+
+    failure_class: str
+    pattern: str
+    remedy: str
+
+
+CASES: tuple[CaseRow, ...] = (
+    CaseRow(
+        "cuda_env",
+        r"Torch not compiled with CUDA",
+        "This torch wheel has no CUDA: install one that has (pytorch.org/get-started), or run it on the CPU.",
+    ),
+    CaseRow(
+        "cuda_env",
+        r"Found no NVIDIA driver|NVIDIA-SMI has failed|couldn't communicate with the NVIDIA driver|libcuda\.so",
+        "No NVIDIA driver is seen here: start the container with its GPUs, or take a machine that has the driver.",
+    ),
+    CaseRow(
+        "cuda_env",
+        r"driver version is insufficient|driver on your system is too old|forward compatibility was attempted",
+        "The driver is older than this CUDA needs: update the driver, or install a build for an older CUDA.",
+    ),
+    CaseRow(
+        "cuda_env",
+        r"no kernel image is available|not compatible with the current PyTorch installation",
+        "This build has no kernels for this GPU: install one for its architecture.",
+    ),
+    CaseRow(
+        "cuda_env",
+        r"No CUDA GPUs are available|no CUDA-capable device|CUDA_VISIBLE_DEVICES",
+        "No GPU is visible to it: look at CUDA_VISIBLE_DEVICES and at what was allocated.",
+    ),
+    CaseRow(
+        "code_error",
+        r"No module named '(?P<what>[\w.]{1,80})'",
+        "Install {what} into the environment of this run, or correct the import; then start again.",
+    ),
+    CaseRow("config_error", r"(?P<what>[\w./-]{1,80}): unbound variable", "Set {what} before the run is started."),
+    CaseRow("config_error", r"KeyError: '(?P<what>[A-Z][A-Z0-9_]{2,60})'", "Set {what} before the run is started."),
+    CaseRow(
+        "config_error",
+        r"(?:exec: )?(?P<what>[\w./-]{1,80}): (?:command )?not found",
+        "There is no program {what} here: correct the command, or install it.",
+    ),
+)
+
+
+def remedy_of(failure_class: str, rule: str, line: str | None) -> str:
+    """What to do about this very failure. rule: that found the class. line: that proves it, as it was printed."""
+    for row in CASES:
+        found = lazy(row.pattern).search((line or "")[:1000]) if row.failure_class == failure_class else None
+        if found is not None:
+            return row.remedy.format_map({key: value[:LIMIT] for key, value in found.groupdict().items()})
+    return RULE_REMEDIES.get(rule) or REMEDIES.get(failure_class, REMEDIES["unknown"])

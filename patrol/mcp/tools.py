@@ -1,0 +1,359 @@
+"""The tools: each asks one of our own programs, and makes an answer of what it says.
+
+What a tool is for stands in its docstring, which agents read: short, and the same whatever a box says.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+
+from onbox.contract.exits import Exit
+from onbox.contract.names import name_problem
+from onbox.contract.readings import Absent, Unseen
+from onbox.errors import Trouble
+from onbox.outside import safe_line
+from onbox.system.clock import monotonic, utc_text, wall
+from patrol.collect import target_of
+from patrol.config.configured import choose_boxes, split_run
+from patrol.mcp.answers import answer, fenced, fenced_lines, name_of, page, plain, unseen_of
+from patrol.mcp.log_tail import GREP_BYTES, LINES_LIMIT, read_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from patrol.config.settings import Settings
+    from patrol.mcp.children import Ended, Programs
+
+    Report = Callable[[float, float, str], Awaitable[None]]
+
+LOOK_SECONDS = 120.0
+FRESH_SECONDS = 5.0  # calls that come together share one look
+WAIT_LIMIT_SECONDS = 600.0
+PROGRESS_SECONDS = 10.0
+GREP_LIMIT = 200
+NOTE_LIMIT = 4000
+RUN = re.compile(r"[^/:\s]{1,100}[/:][^/:\s]{1,100}")
+
+_TARGET_EXITS = {0: "landed", 1: "failed"}
+
+
+class Refused(Exception):
+    """A call that cannot be answered: what, what was seen, what to do. One line."""
+
+
+class Tools:
+    """allow: what a person allowed when the server was started: nothing, or `resume`."""
+
+    def __init__(self, settings: Settings, programs: Programs, allow: frozenset[str] = frozenset()) -> None:
+        self.settings, self.programs, self.allow = settings, programs, allow
+        self._looking = anyio.Lock()
+        self._looked: tuple[float, Ended] | None = None
+
+    # -- what is known without a look
+
+    async def list_runs(self, cursor: str | None = None) -> dict[str, Any]:
+        """Every run that the patrol knows, by its last tick. Looks at no box; `tick` looks now."""
+        said = await self.programs.run("patrol", ("status", "--json"), limit_seconds=LOOK_SECONDS)
+        document = _document(said, "patrol status")
+        rows = [_row(row) for row in document.get("runs", ())]
+        shown, following = _page(rows, cursor)
+        patrol = document.get("patrol", {})
+        last = patrol.get("last_tick") or {}
+        ended = last.get("ended_at")
+        missing = [] if ended else ["no tick has looked yet: call `tick`"]
+        if patrol.get("stale"):
+            missing.append("the patrol has been silent for more than two of its cadences")
+        return answer(shown, as_of=_time(ended), could_not_look=missing, next_cursor=following)
+
+    async def series(self, run: str, limit: int = 100) -> dict[str, Any]:
+        """A run's numbers tick by tick, newest last: progress, loss, memory, disk. At most 1000."""
+        box, name = self._run(run)
+        words = ("history", f"{box}/{name}", "--points", "--json", "-n", str(max(1, min(limit, 1000))))
+        said = await self.programs.run("patrol", words, limit_seconds=LOOK_SECONDS)
+        rows = _document(said, "patrol history").get("rows", [])
+        missing = [] if rows else ["no tick has kept numbers of this run yet"]
+        return answer(rows, as_of=_time(rows[-1].get("at")) if rows else None, could_not_look=missing)
+
+    # -- what is looked at now
+
+    async def tick(self, box: str = "") -> dict[str, Any]:
+        """Look at every box now, or at one, in one SSH connection each. Changes nothing on a box."""
+        words = ["tick", "--json", "--look-only"]
+        if box:
+            choose_boxes(self.settings, [box])
+            words.append(box)
+        said = await self.programs.run("patrol", words, limit_seconds=LOOK_SECONDS)
+        document = _document(said, "patrol tick")
+        rows = [_row(row) for row in document.get("runs", ())]
+        missing = [f"{name_of(row)}: not reached" for row in document.get("runs", ()) if not row.get("look")]
+        return answer(rows, as_of=_time(document.get("at")) or utc_text(wall()), could_not_look=missing)
+
+    async def run_summary(self, run: str) -> dict[str, Any]:
+        """One run, looked at now: state and the rule that says so, stages with exit codes and durations, attempt,
+        progress, failure, where its log lies.
+        """
+        facts, as_of = await self._facts(run)
+        missing = [f"{key}: {why}" for key, value in facts.items() if (why := unseen_of(value)) is not None]
+        progress = plain(facts.get("progress"))
+        data = {
+            **{key: plain(facts.get(key)) for key in _PLAIN},
+            "run": name_of(facts),
+            **{key: fenced(plain(facts.get(key))) for key in ("says", "remedy", "place", "log")},
+            "progress": fenced(progress) if isinstance(progress, str) else progress and _fence_all(progress),
+            "stages": [_stage(stage) for stage in plain(facts.get("stages")) or ()],
+            "failure": _failure(plain(facts.get("failure"))),
+            "further": [_fence_all(one) for one in plain(facts.get("further")) or ()],
+        }
+        return answer(data, as_of=as_of, could_not_look=missing)
+
+    async def triage(self, run: str) -> dict[str, Any]:
+        """Why a run failed: class, the line that proves it, what to do, whether a retry can help. null: no failure."""
+        facts, as_of = await self._facts(run)
+        failure = plain(facts.get("failure"))
+        why = unseen_of(facts.get("failure"))
+        data = {"run": name_of(facts), "state": facts.get("state"), "rule": facts.get("rule"), "failure": None}
+        if failure:
+            data |= {"failure": _failure(failure), "never": facts.get("never"), "then": facts.get("then")}
+        return answer(data, as_of=as_of, could_not_look=[f"failure: {why}"] if why else ())
+
+    async def checkpoints(self, run: str) -> dict[str, Any]:
+        """The checkpoint that a resume would go on from, whether it is whole, and the newest one."""
+        facts, as_of = await self._facts(run)
+        resume = plain(facts.get("resume"))
+        why = unseen_of(facts.get("resume"))
+        keys = ("checkpoint", "path", "step", "whole", "newest", "passed", "missing")
+        data = {key: _fence_all(resume.get(key)) for key in keys} if resume else None
+        return answer(data, as_of=as_of, could_not_look=[f"resume: {why}"] if why else ())
+
+    async def next_step(self, run: str) -> dict[str, Any]:
+        """What a person or an agent may type next for a run, and what needs a person's word. Runs nothing."""
+        facts, as_of = await self._facts(run)
+        data = {key: plain(facts.get(key)) for key in _STEP}
+        return answer({"run": name_of(facts), "state": facts.get("state"), **data}, as_of=as_of)
+
+    async def tail_logs(self, run: str, lines: int = 50, since: str | None = None, grep: str = "") -> dict[str, Any]:
+        """The end of a run's log. lines: at most 500. since: the cursor of an earlier answer: only what came after it.
+        grep: only lines that match this extended regular expression, within the last 16 MiB.
+        """
+        if len(grep) > GREP_LIMIT or "\n" in grep or "\0" in grep:
+            raise Refused(f"grep: at most {GREP_LIMIT} characters on one line")
+        if since is not None and not re.fullmatch(r"[0-9]{1,15}", since):
+            raise Refused(f"since: {safe_line(since, 40)!r} is not a cursor of an earlier answer")
+        facts, _ = await self._facts(run)
+        path = plain(facts.get("log"))
+        if not path:
+            why = unseen_of(facts.get("log"))
+            return answer([], as_of=None, could_not_look=[why or "no log of this run is known"])
+        (box,) = choose_boxes(self.settings, [facts["box"]])
+        wanted = max(1, min(lines, LINES_LIMIT))
+        offset = None if since is None else int(since)
+        found = await anyio.to_thread.run_sync(
+            read_tail, target_of(self.settings, box), path, wanted, offset, grep, abandon_on_cancel=True
+        )
+        if isinstance(found, Absent | Unseen):
+            return answer([], as_of=None, could_not_look=[safe_line(found.why)])
+        missing = [f"only the last {GREP_BYTES >> 20} MiB were searched"] if grep and found.begins else []
+        return answer(
+            fenced_lines(found.lines), as_of=utc_text(wall()), could_not_look=missing, next_cursor=str(found.ends)
+        )
+
+    # -- waiting and writing
+
+    async def wait(self, run: str, timeout_seconds: float, report: Report) -> dict[str, Any]:
+        """Wait until a run ends, at most 600 s. Ends early when it is done, or when it is clear that it never will be;
+        `timed_out` means that it goes on: call again.
+        """
+        box, name = self._run(run)
+        limit = max(1.0, min(float(timeout_seconds), WAIT_LIMIT_SECONDS))
+        words = ("wait", "--json", "--timeout", f"{limit:g}s", f"{box}:{name}")
+        began = monotonic()
+        said: list[Ended] = []
+
+        async def ask() -> None:
+            said.append(await self.programs.run("sentinels", words, limit_seconds=limit + 60.0))
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            while True:
+                await report(monotonic() - began, limit, f"waiting for {box}/{name}")
+                await anyio.sleep(PROGRESS_SECONDS)
+        ended = said[0]
+        document = ended.document if isinstance(ended.document, dict) else {}
+        if not document:
+            return answer(None, as_of=None, could_not_look=[f"sentinel wait: {ended.complaint or 'it said nothing'}"])
+        data = {key: document.get(key) for key in ("outcome", "exit_code", "waited_seconds")}
+        data |= {"run": f"{box}/{name}", "says": fenced(document.get("say"))}
+        return answer(data, as_of=utc_text(wall()))
+
+    async def log_note(
+        self, run: str, text: str, kind: Literal["observation", "decision", "escalation"] = "observation"
+    ) -> dict[str, Any]:
+        """Write a note into a run's logbook, which is append-only. The only thing here that changes anything."""
+        box, name = self._run(run)
+        if not text.strip() or len(text) > NOTE_LIMIT or "\0" in text:
+            raise Refused(f"text: 1 to {NOTE_LIMIT} characters")
+        words = ("log", "--run", f"{box}/{name}", "--kind", kind, "--", text)
+        said = await self.programs.run(
+            "handbook", words, limit_seconds=LOOK_SECONDS, environment={"ONBOX_ACTOR": "agent"}
+        )
+        if said.exit_code != 0:
+            raise Refused(f"not written: {said.complaint or 'the handbook did not answer'}")
+        return answer({"written": True, "run": f"{box}/{name}", "kind": kind}, as_of=utc_text(wall()))
+
+    async def act(self, run: str, action: Literal["resume", "stop", "prune", "acknowledge"]) -> dict[str, Any]:
+        """Ask for something that changes a run. Answers with the command for a person, and why; runs it only where a
+        person allowed it when the server was started, and the run's rule allows it.
+        """
+        facts, as_of = await self._facts(run)
+        commands = {
+            "resume": facts.get("resume_command"),
+            "stop": facts.get("stop_command"),
+            "prune": None,
+            "acknowledge": f"patrol ack {name_of(facts)}",
+        }
+        data = {"run": name_of(facts), "done": False, "command": commands[action], "never": facts.get("never")}
+        if action not in self.allow:
+            why = f"a person types it: this server was not started with --allow {action}"
+            return answer({**data, "why": why}, as_of=as_of)
+        # Resume as `recover = "resume"` does it: by a tick that acts, which asks the same rules and looks twice.
+        said = await self.programs.run("patrol", ("tick", "--json", facts["box"]), limit_seconds=LOOK_SECONDS)
+        rows = _document(said, "patrol tick").get("runs", ())
+        row: Mapping[str, Any] = next((row for row in rows if row["run"] == facts["run"]), {})
+        return answer(
+            {**data, "done": "resumed by this patrol" in row.get("line", ""), "why": fenced(row.get("line"))},
+            as_of=utc_text(wall()),
+        )
+
+    # -- resources
+
+    async def handbook_page(self) -> str:
+        """The handbook's page."""
+        return await anyio.to_thread.run_sync(_read, f"{self.settings.folder}/HANDBOOK.md")
+
+    async def logbook(self, run: str) -> str:
+        """A run's logbook."""
+        if (problem := name_problem(run)) is not None:
+            raise Refused(f"{safe_line(run, 60)!r} is not a run's name: {problem}")
+        return await anyio.to_thread.run_sync(_read, f"{self.settings.folder}/logbook/{run}.md")
+
+    # -- shared
+
+    def _run(self, word: str) -> tuple[str, str]:
+        """Box and run of `BOX/RUN`. Raises Refused, Trouble."""
+        if not RUN.fullmatch(word):
+            raise Refused(f"run: {safe_line(word, 60)!r} is not BOX/RUN, as `list_runs` names it")
+        box, name = split_run(word)
+        choose_boxes(self.settings, [box])
+        if name is None or name_problem(name) is not None:
+            raise Refused(f"run: {safe_line(word, 60)!r} is not a run's name")
+        return box, name
+
+    async def _facts(self, word: str) -> tuple[Mapping[str, Any], str | None]:
+        """What a look of now says of one run."""
+        box, name = self._run(word)
+        document = _document(await self._look(), "handbook resume")
+        runs = document.get("runs", ())
+        for facts in runs:
+            if (facts["box"], facts["run"]) == (box, name):
+                return facts, plain(facts.get("seen_at")) or document.get("as_of")
+        known = ", ".join(name_of(facts) for facts in runs[:10])
+        raise Refused(f"no run {box}/{name} is known; there are: {known or 'none'}")
+
+    async def _look(self) -> Ended:
+        async with self._looking:
+            if self._looked is not None and monotonic() - self._looked[0] < FRESH_SECONDS:
+                return self._looked[1]
+            said = await self.programs.run("handbook", ("resume", "--json"), limit_seconds=LOOK_SECONDS)
+            self._looked = (monotonic(), said)
+            return said
+
+
+_PLAIN = (
+    "run_id", "managed", "state", "rule", "severity", "since", "stage", "attempt", "stages_done", "stages_total",
+    "restarts", "acknowledged", "waiting", "memory",
+)  # fmt: skip
+_STEP = (
+    "next_command", "step", "then", "never", "with_a_persons_word", "resume_command", "resume_precondition",
+    "dry_run_command", "stop_command",
+)  # fmt: skip
+
+
+def _document(said: Ended, program: str) -> Mapping[str, Any]:
+    """Raises Refused where it gave no answer in its time."""
+    if isinstance(said.document, dict):
+        return said.document
+    if said.exit_code is None:
+        raise Refused(f"could not look: {program} did not answer in {LOOK_SECONDS:g} s")
+    raise Refused(f"could not look: {program}: {said.complaint or f'exit code {said.exit_code}'}")
+
+
+def _page(rows: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
+    try:
+        return page(rows, cursor)
+    except ValueError:
+        raise Refused(f"cursor: {safe_line(str(cursor), 40)!r} is not one of an earlier answer") from None
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A run in a list: as `patrol status` keeps it (with a `finding`), or as `patrol tick` tells it (flat)."""
+    finding = row.get("finding") or row
+    return {
+        "run": name_of(row),
+        "state": row.get("state"),
+        "severity": row.get("severity"),
+        "rule": finding.get("rule"),
+        "since": _time(row.get("since")),
+        "seen_at": _time(row.get("at")),
+        "acknowledged": row.get("acknowledged"),
+        "says": fenced(finding.get("say")),
+        "line": fenced(row.get("line")),
+        "next_command": finding.get("command") or finding.get("next_command"),
+    }
+
+
+def _stage(stage: Mapping[str, Any]) -> dict[str, Any]:
+    end = plain(stage.get("end"))
+    keys = ("attempt", "exit_code", "took_seconds", "step", "artifact_count")
+    return {
+        "name": stage.get("name"),
+        "state": stage.get("state"),
+        "note": fenced(stage.get("note")),
+        "end": {**{key: end.get(key) for key in keys}, "progress": fenced(end.get("progress"))} if end else None,
+    }
+
+
+def _failure(failure: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if not failure:
+        return None
+    keys = ("stage", "failure_class", "retry_allowed")
+    known = {key: failure.get(key) for key in keys}
+    return {**known, **{key: fenced(failure.get(key)) for key in ("proof", "remedy", "where")}}
+
+
+def _fence_all(value: Any) -> Any:
+    """Every text in it fenced."""
+    if isinstance(value, str):
+        return fenced(value)
+    if isinstance(value, dict):
+        return {key: _fence_all(one) for key, one in value.items()}
+    return [_fence_all(one) for one in value] if isinstance(value, list) else value
+
+
+def _time(moment: object) -> str | None:
+    """A time as text: the programs write seconds since the epoch, or the text itself."""
+    if isinstance(moment, int | float):
+        return utc_text(float(moment))
+    return moment if isinstance(moment, str) else None
+
+
+def _read(path: str) -> str:
+    from onbox.system.files import read_file  # noqa: PLC0415 - only where a page is asked for
+
+    data = read_file(path)
+    if data is None:
+        raise Trouble(Exit.USAGE, f"{path} is not there yet: handbook build")
+    return data[: 1 << 20].decode("utf-8", "replace")

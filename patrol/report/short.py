@@ -1,0 +1,187 @@
+"""What the one line of a run says behind its state, in parts, the most important one first. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.contract.progress import words_of_progress
+from onbox.contract.readings import observed
+from onbox.contract.states import RunState
+from onbox.logs.farewell import is_farewell
+from onbox.model.units import format_duration
+from onbox.runs.journal import result_words
+from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, sound
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.contract.progress import Progress
+    from patrol.snapshot import Failure, RunLook
+    from patrol.verdict import Finding, Verdict
+
+QUIET_SECONDS = 120.0  # a log that is older is worth a word
+SOON_SECONDS = 900.0  # of the time limit
+CAUSE_LIMIT = 90
+METRIC_LIMIT = 40
+MOVING = (RunState.RUNNING, RunState.DEGRADED)
+FAILED_RULES = frozenset(("failed", "crashed", "repeated-failure", "failed-on-engine", "upstream-failed"))
+_EXCEPTION = re.compile(r"^[\w.]{0,60}(?:Error|Exception): ")  # the class says so already
+# `acc 0.967`, `val/f1: 91.2%`: a number with its name, and nothing else
+_METRIC = re.compile(r"[A-Za-z][\w@/ .-]{0,28}?\s*[:= ]\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?\s?%?")
+
+
+def said(verdict: Verdict, look: RunLook | None) -> list[str]:
+    """The parts; "" for those that there is nothing to say of."""
+    word = _word_of_person(verdict)
+    if look is None:
+        return [clean(_clause(verdict.finding), CAUSE_LIMIT), word, verdict.last_known]
+    if verdict.state is RunState.DONE:
+        return [_took(look), word, *_flags(verdict), *_results(look)]
+    where = _where(look, moves=verdict.state in MOVING)
+    if verdict.severity is not Severity.OK:
+        worst = max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
+        cause = _cause(worst, verdict, look)
+        where = _where(look, moves=verdict.finding.severity is Severity.OK)
+        return [where, word, clean(cause, CAUSE_LIMIT), _attempt(look), "" if cause == _loss(look) else _loss(look)]
+    if verdict.state is not RunState.RUNNING or verdict.finding.rule in ("waiting", "unconfirmed"):
+        return [where, clean(_cause(verdict.finding, verdict, look), CAUSE_LIMIT), word]
+    return [where, _limit(look), word, _attempt(look), _loss(look), _quiet(look)]
+
+
+def _word_of_person(verdict: Verdict) -> str:
+    if verdict.acknowledged:
+        who, _, why = verdict.acknowledged_by.removeprefix("acknowledged by ").partition(": ")
+        return " ".join(filter(None, ("acked", f"by {who}" if who else "", f"({why})" if why else "")))
+    return "silenced" if verdict.silenced_until is not None else ""
+
+
+def _flags(verdict: Verdict) -> list[str]:
+    return [clean(_clause(one), CAUSE_LIMIT) for one in verdict.further if one.severity is not Severity.OK][:1]
+
+
+def _where(look: RunLook, *, moves: bool) -> str:
+    """`train ~4600/5155 (89%) eta 1h12m`; where it ended, `train ~2076/5000`; of a sweep, how its cells stand."""
+    cells = observed(look.cells)
+    if cells is not None:
+        return clean(cells.text, CAUSE_LIMIT)
+    progress = _progress(look)
+    words = None if progress is None else words_of_progress(progress)
+    stage = clean(observed(look.stage) or "", 20)
+    if words is None or not words.counter:
+        return stage
+    return " ".join(filter(None, (stage, words.counter, *((words.share, words.eta) if moves else ()))))
+
+
+def _progress(look: RunLook) -> Progress | None:
+    progress = observed(look.progress)
+    return None if progress is None else sound(progress)
+
+
+def _loss(look: RunLook) -> str:
+    progress = observed(look.progress)
+    if progress is None or progress.loss is None:
+        return ""
+    return f"loss {clean(progress.loss, 8) if isinstance(progress.loss, str) else f'{progress.loss:.4g}'}"
+
+
+def _attempt(look: RunLook) -> str:
+    number = observed(look.attempt) or 1
+    return f"attempt {number}" if number > 1 else ""
+
+
+def _quiet(look: RunLook) -> str:
+    log = observed(look.log)
+    old = log is not None and log.written_age_seconds > QUIET_SECONDS
+    return f"log {ago(log.written_age_seconds)} old" if log is not None and old else ""
+
+
+def _limit(look: RunLook) -> str:
+    """The time limit of its stage, where it comes soon or before the end of the work."""
+    limit, age = observed(look.timeout_seconds), observed(look.stage_began_age_seconds)
+    if limit is None or age is None:
+        return ""
+    left, progress = limit - age, observed(look.progress)
+    needs = progress.eta_seconds if progress is not None else None
+    if left > SOON_SECONDS and (needs is None or needs <= left):
+        return ""
+    return f"timeout in {format_duration(max(0.0, left))}"
+
+
+# -- done
+
+
+def _took(look: RunLook) -> str:
+    """`2/2 in 10h12m`: since the chain was launched first."""
+    count = f"{look.stages_done}/{look.stages_total}" if look.stages_total else ""
+    began, ended = observed(look.began_age_seconds), observed(look.ended_age_seconds)
+    took = "" if began is None or ended is None or began < ended else f"in {format_duration(began - ended)}"
+    return " ".join(filter(None, (count, took))) or _where(look, moves=False)
+
+
+def _results(look: RunLook) -> list[str]:
+    """The longest stage's result first: it did the work. Then the last words, where they are a number with a name."""
+    told = [(one.seconds or 0.0, f"{clean(one.stage, 20)} {clean(result_words(one))}") for one in look.stage_results]
+    told = sorted((one for one in told if not one[1].endswith(" ")), key=lambda one: -one[0])
+    shown = [words for _, words in told]
+    shown = shown or [_loss(look)]
+    return [*shown[:1], metric(look), *shown[1:]]
+
+
+def metric(look: RunLook) -> str:
+    """The last line of its log, where that is a number with its name."""
+    log = observed(look.log)
+    text = clean(log.last_line, METRIC_LIMIT + 1) if log is not None else ""
+    return text if len(text) <= METRIC_LIMIT and not is_farewell(text) and _METRIC.fullmatch(text) else ""
+
+
+# -- what is wrong
+
+
+def _cause(worst: Finding, verdict: Verdict, look: RunLook) -> str:
+    failure = observed(look.failure)
+    if worst is verdict.finding and worst.rule in FAILED_RULES:
+        return failure_in_short(failure, look.reason)
+    if worst is verdict.finding and worst.rule in ("interrupted", "interrupted-again"):
+        return failure_in_short(failure, look.reason) if failure or look.reason else "gone without a word"
+    return _OF_RULE[worst.rule](look) if worst.rule in _OF_RULE else _clause(worst)
+
+
+def _quietest(look: RunLook) -> str:
+    """For how long the last sign of it is over."""
+    log, artifacts = observed(look.log), observed(look.artifacts)
+    ages = [log.written_age_seconds if log else None, observed(artifacts.newest_age_seconds) if artifacts else None]
+    return f"quiet for {ago(min((age for age in ages if age is not None), default=None))}"
+
+
+_OF_RULE: dict[str, Callable[[RunLook], str]] = {
+    "stalled": _quietest,
+    "quiet": _quietest,
+    "loss-lost": _loss,
+    "gone": lambda _: "gone? the next look decides",
+    "gate-refused": lambda look: look.reason or "a gate refused",
+    "ended-unproven": lambda _: "ended, success unproven",
+    "could-not-look": lambda _: "could not look",
+    "stopped": lambda look: look.reason or "stopped on request",
+}
+
+
+def failure_in_short(failure: Failure | None, reason: str) -> str:
+    """`disk_full: No space left on device`; `killed by SIGKILL, no OOM counted`."""
+    if failure is None:
+        return reason or "why is not known"
+    if failure.failure_class == UNKNOWN and how_killed(failure):
+        return how_killed(failure)
+    if failure.failure_class in (UNKNOWN, "false_success"):
+        return reason or failure.proof
+    if failure.failure_class == "code_error":
+        place = failure.where.rpartition("/")[2]
+        return f"{failure.proof or failure.failure_class}{f' ({place})' if place else ''}"
+    words = _EXCEPTION.sub("", failure.proof)
+    return f"{failure.failure_class}: {words}" if words else failure.failure_class
+
+
+def _clause(finding: Finding) -> str:
+    """The first clause: what is seen, without its details and what follows from it."""
+    return finding.say.partition("; ")[0].partition(" (")[0]

@@ -1,0 +1,48 @@
+"""The stacks of what hangs, with a program in py-spy's place that says what it was asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from onbox.chain.observe import stack_dump
+from tests.box import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+FAKE = "#!/bin/sh\necho \"Thread 0x1 (idle): asked for $*\"\nhead -c 200000 /dev/zero | tr '\\0' x\n"
+
+
+def test_the_stacks_of_python_processes_are_written_and_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "py-spy"
+    program.write_text(FAKE)
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert stack_dump.find_program({"PATH": ""}) == str(program)
+    monkeypatch.undo()
+    stacks = tmp_path / "train.1.stacks"
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    with (
+        subprocess.Popen(["sleep", "60"], env={"WHO": "me"}) as shell,
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={"WHO": "me"}) as hung,
+    ):
+        try:
+            assert stack_dump.start_dump(str(stacks), None, b"WHO=me", environ)
+            wait_until(stacks.exists, "the stacks")
+            told = stacks.read_text()
+        finally:
+            hung.kill()
+            shell.kill()
+    assert f"== pid {hung.pid}\nThread 0x1 (idle): asked for dump --pid {hung.pid}" in told
+    assert str(shell.pid) not in told
+    assert len(told) <= stack_dump.LIMIT_BYTES
+
+
+def test_without_py_spy_there_is_none(tmp_path: Path) -> None:
+    assert not stack_dump.start_dump(str(tmp_path / "x"), None, b"WHO=nobody", {"PATH": str(tmp_path)})

@@ -1,0 +1,124 @@
+"""How failures look, whatever their words: who goes on, what "done" is worth, what lies below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+if TYPE_CHECKING:
+    from onbox.triage.verdict import Verdict
+
+FRESH = Evidence(log_age_seconds=30.0)
+CRASH = "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    go()\nKeyError: 'w'\n"
+NO_SPACE = "ERROR could not write part: No space left on device\n"
+
+
+def read(text: str) -> Verdict:
+    return classify(text.encode(), FRESH)
+
+
+def steps(first: int, last: int, writer: str = "") -> str:
+    return "".join(f"{writer}step {number}/100 loss 1.{number:02d}\n" for number in range(first, last + 1))
+
+
+def test_the_last_steps_of_colleagues_do_not_save_a_dead_rank() -> None:
+    log = steps(1, 4, "[rank0]: ") + steps(1, 4, "[rank1]: ")
+    log += "".join(f"[rank1]: {line}\n" for line in CRASH.splitlines()) + steps(5, 12, "[rank0]: ")
+    assert read(log).failure_class == "code_error"
+
+
+def test_the_same_writer_going_on_saves_it() -> None:
+    assert read(steps(1, 4) + CRASH + steps(5, 12)).failure_class == "success_healthy"
+
+
+def test_a_bar_drawn_again_and_again_is_no_life() -> None:
+    bar = "\r 40%|####      | 40/100 [00:{:02d}<00:15,  2.6it/s]"
+    log = "".join(bar.format(second) for second in range(10, 12)) + "\n" + CRASH
+    log += "".join(bar.format(second) for second in range(12, 20)) + "\n"
+    assert read(log).failure_class == "code_error"
+
+
+def test_a_counter_that_begins_again_is_a_new_run() -> None:
+    assert read(steps(1, 9) + CRASH + steps(1, 2)).failure_class == "success_healthy"
+
+
+def test_what_follows_a_prompt_is_a_new_run() -> None:
+    assert read(CRASH + "$ pip install w\n$ python t.py\n" + steps(1, 1)).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize("saved", ["", "saved ckpt-8\n"])
+def test_done_counts_if_what_was_made_could_be_written(saved: str) -> None:
+    log = steps(1, 7) + NO_SPACE + steps(8, 9) + saved + "Training completed.\n"
+    assert read(log).failure_class == ("success_healthy" if saved else "disk_full")
+
+
+def test_a_test_suite_may_provoke_what_it_likes() -> None:
+    log = "test_full ... ERROR:root:No space left on device\nok\n\nRan 2 tests in 0.1s\n\nOK\n"
+    assert read(log).failure_class == "success_healthy"
+
+
+def test_a_warning_below_explains_the_error_above() -> None:
+    below = "WARNING pool: cudaMalloc of 18253611008 bytes failed: out of memory\n"
+    error = CRASH.replace("KeyError: 'w'", "AttributeError: 'NoneType' object has no attribute 'fill_'")
+    verdict = read(below + error)
+    assert verdict.failure_class == "cuda_oom"
+    assert verdict.traceback[-1].startswith("AttributeError")
+    assert read(below + CRASH).failure_class == "code_error"  # what has nothing to do with it is no consequence
+
+
+def test_metrics_that_stay_at_nothing_are_a_defect() -> None:
+    log = "".join(f"epoch {number} loss 0.0000 acc 0.0000\n" for number in range(6))
+    verdict = read(log)
+    assert (verdict.failure_class, verdict.rule, verdict.state) == ("code_error", "all-metrics-zero", "running")
+    assert read(log.replace("loss 0.0000", "loss 0.3000")).failure_class == "success_healthy"
+
+
+def test_a_gradient_that_explodes_is_a_divergence() -> None:
+    calm = "".join(f"step {number} loss 2.1 grad_norm 1.{number}\n" for number in range(9))
+    burst = "".join(f"step {number} loss 9.{number} grad_norm {10**number}\n" for number in (3, 4, 5))
+    assert read(calm + burst).rule == "gradient-exploded"
+    assert read(calm + burst.splitlines()[0] + "\nstep 10 loss 2.2 grad_norm 1.2\n").failure_class == "success_healthy"
+
+
+def test_an_early_spike_and_an_early_stop_ask_for_the_identical_run() -> None:
+    log = "epoch 0 loss 2 grad_norm 1.1\nepoch 1 loss 2 grad_norm 91\n"
+    log += "".join(f"epoch {number} loss 2 grad_norm 1.{number}\n" for number in range(2, 14))
+    verdict = read(log + "early stopping at epoch 13\n")
+    assert (verdict.failure_class, verdict.rule) == ("divergence", "early-spike")
+    assert "identical configuration" in verdict.remedy
+
+
+def test_a_line_said_again_with_a_rising_number_is_a_loop_whatever_its_words() -> None:
+    log = NO_SPACE.replace("could not write part", "log push") + "".join(f"zorp {n} glim\n" for n in range(1, 9))
+    assert read(log).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize(
+    ("last", "failure_class"),
+    [
+        ("sed: -e expression #1, char 6: unterminated `s' command", "code_error"),
+        ("LeaseRevoked: the machine goes back", "preempted"),
+        ("[trainer] leaving with code 143", "preempted"),
+        ("NOTE: 'out of memory' usually means a batch too big.", "success_healthy"),
+        ("InsecureRequestWarning: unverified request to host 'h' failed before", "success_healthy"),
+        ("request 311 was preempted for a longer prompt", "success_healthy"),
+    ],
+)
+def test_the_last_line(last: str, failure_class: str) -> None:
+    assert read(steps(1, 3) + last + "\n").failure_class == failure_class
+
+
+def test_the_traceback_is_bounded_and_redacted() -> None:
+    frames = "".join(
+        f'  File "t.py", line {n}, in f{n}\n    f{n + 1}("hf_abcdefghijklmnopqrstuvwxyz01")\n' for n in range(40)
+    )
+    shown = read(CRASH.replace('  File "t.py", line 3, in <module>\n    go()\n', frames)).traceback
+    assert shown[0] == "Traceback (most recent call last):"
+    assert shown[1] == "  ... 66 lines left out"
+    assert shown[-1] == "KeyError: 'w'"
+    assert len(shown) <= 20
+    assert "hf_abcdefgh" not in "".join(shown)

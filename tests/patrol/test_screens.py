@@ -1,0 +1,54 @@
+"""The screens of tests/cases/screens, which were read by eye, are what the patrol shows today."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.model.screen import columns
+from patrol.report.lines import details, line
+from tests.patrol.makers import NOW
+from tests.patrol.situations import FOLDER, SCREENS, Situation, decide, situations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COPIED = ("  next ", "  ask ", "  also ", "    | ")  # commands and results are never cut
+
+
+@pytest.fixture(autouse=True)
+def universal_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_what_is_shown_was_read_by_eye(name: str) -> None:
+    """python -m tests.patrol.situations writes them anew; then they are to be read again."""
+    assert SCREENS[name]() == (FOLDER / name).read_text()
+
+
+@pytest.mark.parametrize("one", situations(), ids=lambda one: one.what)
+def test_nothing_is_wider_than_80_columns(one: Situation) -> None:
+    verdict, look = decide(one)
+    lines = [line(verdict, look, NOW), *details(verdict, look, NOW)]
+    assert [text for text in lines if columns(text) > 80 and not text.startswith(COPIED)] == []
+
+
+@pytest.mark.parametrize("one", situations(), ids=lambda one: one.what)
+def test_nothing_that_is_not_known_takes_room(one: Situation) -> None:
+    verdict, look = decide(one)
+    words = line(verdict, look, NOW).split()
+    assert not {"-", "?", "~-"} & set(words)
+
+
+def test_a_trackers_farewell_proves_nothing() -> None:
+    for one in situations():
+        verdict, look = decide(one)
+        told = [text for text in details(verdict, look, NOW) if text.startswith(("  cause", "  proof"))]
+        assert "wandb" not in line(verdict, look, NOW) + "".join(told)
