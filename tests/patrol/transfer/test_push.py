@@ -110,7 +110,7 @@ def test_the_line_names_what_is_missing_short_and_extra() -> None:
     here = {f"f{number}": 10 for number in range(12)}
     found = compare(here, {"f0": 10, "f1": 4, "f2": 20, "x": 1})
     assert compared_line("data", found) == (
-        "data: 1 of 12 files, 24 B of 120 B; missing f10 f11 f3 f4 f5 and 4 more; short f1 (4 B of 10 B); different f2; "
-        "1 extra on the box: x"
+        "data: 1 of 12 files, 24 B of 120 B; missing f10 f11 f3 f4 f5 and 4 more; short f1 (4 B of 10 B); "
+        "different f2; 1 extra on the box: x"
     )
     assert not compare({}, {}).wanted
