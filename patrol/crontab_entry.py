@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pwd
+import shlex
 import shutil
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from patrol.judge import all_over
 from patrol.report.output import log_path
 from patrol.timer.claims import drop_claim
 from patrol.timer.cron_entry import Job, job_words, tag
+from patrol.timer.cron_memory import other_memory, variables_for_cron
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +38,9 @@ def patrol_id(settings: Settings) -> str:
 def job_of(settings: Settings, environ: Mapping[str, str]) -> Job:
     """What cron is to run. Variables that decide where the memory lies and which ssh is used go along; no others."""
     words = job_words(program_words("patrol"), settings.config_path, settings.folder)
-    variables = {name: environ[name] for name in ("XDG_STATE_HOME", SSH_VARIABLE) if environ.get(name)}
+    variables = variables_for_cron(settings.state, _home_of_cron())
+    if environ.get(SSH_VARIABLE):
+        variables[SSH_VARIABLE] = environ[SSH_VARIABLE]
     path = _path_for(settings.ssh_command[0], environ)
     if path is not None:
         variables["PATH"] = path
@@ -48,6 +53,22 @@ def _path_for(ssh: str, environ: Mapping[str, str]) -> str | None:
         return None
     found = shutil.which(ssh, path=environ.get("PATH"))
     return None if found is None else f"{os.path.dirname(os.path.abspath(found))}:{CRON_PATH}"
+
+
+def _home_of_cron() -> str:
+    return pwd.getpwuid(os.getuid()).pw_dir
+
+
+def memory_of_cron(settings: Settings) -> str:
+    """What a person has to know where this shell reads another memory than the ticks by cron; "": it does not."""
+    other = other_memory(installed_lines(settings) or (), settings.state, _home_of_cron())
+    if not other:
+        return ""
+    home = shlex.quote(os.path.dirname(os.path.dirname(other)))
+    return (
+        f"cron remembers elsewhere, in {other}: what is seen and acknowledged here does not count there; "
+        f"to use that one: export XDG_STATE_HOME={home}; to have cron use this one: patrol install"
+    )
 
 
 def installed_lines(settings: Settings) -> list[str] | None:

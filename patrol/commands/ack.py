@@ -18,9 +18,11 @@ from onbox.outside import safe_words
 from onbox.system.clock import wall
 from patrol.commands.options import common_options, run_name_argument
 from patrol.config.configured import load_settings, split_run
+from patrol.crontab_entry import memory_of_cron
 from patrol.memory.rows import Act
 from patrol.memory.store import Memory
 from patrol.memory.update_history import acknowledgement
+from patrol.tick import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +53,10 @@ examples:
 @click.option("--undo", is_flag=True, help="take the word back")
 @common_options
 def run_ack(args: Options) -> int:
-    memory = Memory(load_settings(args, os.environ).state)
+    settings = load_settings(args, os.environ)
+    if elsewhere := memory_of_cron(settings):
+        warn(elsewhere)
+    memory = Memory(settings.state)
     known = memory.recall().runs
     if args.all == bool(args.run_name):
         raise Trouble(Exit.USAGE, "name one run (BOX/RUN), or give --all")

@@ -20,13 +20,13 @@ from patrol.commands.onbox_there import call_onbox
 from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
-from patrol.crontab_entry import installed_lines
+from patrol.crontab_entry import installed_lines, memory_of_cron
 from patrol.decide.remote_command import here
 from patrol.known_projects import in_each_project
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register, transfer_line
-from patrol.tick import policy_of
+from patrol.tick import policy_of, warn
 from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
 from patrol.verdict import Severity
@@ -70,10 +70,13 @@ def run(args: Options) -> int:
     if args.json:
         patrol = {**as_data(heartbeat, standing), "schedule": settings.patrol.schedule, "state": settings.state}
         patrol["installed"] = None if lines is None else bool(lines)
+        patrol["elsewhere"] = memory_of_cron(settings) or None
         print(json.dumps({"schema": 1, "at": now, "patrol": patrol, "runs": [_data(word) for word in words]}, indent=2))
         return _exit_code(words, standing, now)
-    for line in (*_patrol_lines(heartbeat, standing, lines, now), *memory.notes):
+    for line in (*_patrol_lines(heartbeat, standing, lines, now), f"memory       {settings.state}", *memory.notes):
         print(line)
+    if elsewhere := memory_of_cron(settings):
+        warn(elsewhere)
     shown = [word for word in words if args.all or not _is_dealt_with(word, now)]
     for word in shown:
         print(_word_line(word, standing, now))

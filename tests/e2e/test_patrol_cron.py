@@ -91,6 +91,23 @@ def test_installed_line_ticks_in_a_bare_environment(place: Patrolled, table: Pat
     assert table.read_text() == "MAILTO=me\n0 4 * * * backup\n"
 
 
+def test_a_shell_with_a_home_of_its_own_and_cron_have_one_memory(place: Patrolled, table: Path) -> None:
+    home = place.folder / "home-of-the-shell"
+    home.mkdir()
+    env = {**place.env, "HOME": os.fspath(home)}
+    del env["XDG_STATE_HOME"]
+    assert place.patrol("install", "--yes", "--untried", env=env).returncode == 0
+    run_as_cron_does(table.read_text().splitlines()[-1])
+    mine = home / ".local" / "state" / "onbox"
+    said = place.patrol("status", env=env)
+    assert "gpu1/digits RUNNING" in said.stdout, said.stderr
+    assert f"memory       {mine}" in said.stdout
+    assert "cron remembers elsewhere" not in said.stderr
+    said = place.patrol("ack", "--all")
+    assert f"cron remembers elsewhere, in {mine}" in said.stderr
+    assert f"export XDG_STATE_HOME={home / '.local' / 'state'}" in place.patrol("status").stderr
+
+
 def test_nobody_is_asked_where_nobody_can_answer(place: Patrolled, table: Path) -> None:
     done = place.patrol("install", "--untried")
     assert done.returncode == 64

@@ -38,10 +38,11 @@ class Watch:
     def __init__(self, *names: str) -> None:
         self.boxes = {name: BoxSettings(name, host=name, project="/root/digits") for name in names or ("gpu1",)}
         self.past, self.known, self.now = Past({}, {}, {}), Known(), NOW
+        self.policy = Policy()
 
     def judged(self, **snapshots: Snapshot) -> list[BoxJudged]:
         self.now += TICK
-        frame = Frame(self.past, Policy(), (), self.now)
+        frame = Frame(self.past, self.policy, (), self.now)
         boxes = [judge(self.boxes[name], snapshot, None, frame) for name, snapshot in snapshots.items()]
         for one in boxes:
             self.past.boxes[one.box.name] = one.after
