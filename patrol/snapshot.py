@@ -39,13 +39,16 @@ class Unreachable(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Who answered. clock_skew_seconds: the box's clock less ours, as far as the round trip lets it be known."""
+    """Who answered. clock_skew_seconds: the box's clock less ours, give or take clock_error_seconds: what is less than
+    that is no difference.
+    """
 
     hostname: str
     boot_id: Maybe[str]
     uptime_seconds: Maybe[float]
     clock_seconds: float
     clock_skew_seconds: float
+    clock_error_seconds: float = 0.0
 
 
 class Memory(NamedTuple):

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onbox.chain.state.slots import read_marker
 from onbox.cli.command import argument, command, config_option, files
 from onbox.commands.shared.project import find_config, load_project_to_read
 from onbox.contract.exits import Exit
+from onbox.contract.json_text import as_object, as_whole
+from onbox.contract.markers import Marker
+from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration, parse_size
 from onbox.system.clock import wall
@@ -67,14 +71,19 @@ def _signal(text: str) -> int:
 def run(args: Options) -> int:
     rows = user_rows(args.config)
     age = args.age if args.age is not None else _age_of(args.log)
-    evidence = Evidence(
-        exit_code=args.exit_code,
-        signal=args.signal,
-        oom_kill_delta=args.oom_kill_delta,
-        disk_free_bytes=args.disk_free,
-        inodes_free=args.inodes_free,
-        scheduler_state=args.scheduler_state,
-        log_age_seconds=age,
+    recorded = recorded_end(args.log) if args.exit_code is None and args.signal is None else Evidence()
+    evidence = (
+        recorded._replace(log_age_seconds=age)
+        if recorded != Evidence()
+        else Evidence(
+            exit_code=args.exit_code,
+            signal=args.signal,
+            oom_kill_delta=args.oom_kill_delta,
+            disk_free_bytes=args.disk_free,
+            inodes_free=args.inodes_free,
+            scheduler_state=args.scheduler_state,
+            log_age_seconds=age,
+        )
     )
     try:
         with time_limit(USER_ROWS_SECONDS) if rows else nullcontext():
@@ -102,6 +111,37 @@ def render(verdict: Verdict) -> str:
     if verdict.terminal:
         lines.append(f"  retry unchanged: {'may help' if verdict.retry else 'no'}")
     return "\n".join(lines)
+
+
+def recorded_end(log: str) -> Evidence:
+    """How the attempt ended whose log this is, where it lies in a run of onbox: its marker stands beside it. Nothing
+    where it does not, or where the attempt has left no marker.
+    """
+    path = os.path.realpath(log)
+    stage, _, number = os.path.basename(path).removesuffix(".log").rpartition(".")
+    paths = RunPaths(os.path.dirname(os.path.dirname(path)))
+    if log == "-" or not stage or paths.logs != os.path.dirname(path) or not os.path.isfile(paths.manifest):
+        return Evidence()
+    for place in (paths.done(stage), paths.failed(stage)):
+        marker = read_marker(place)
+        if isinstance(marker, Marker) and str(marker.attempt) == number:
+            return _evidence_of(marker)
+    return Evidence()
+
+
+def _evidence_of(marker: Marker) -> Evidence:
+    data = marker.data
+    cause = data.get("cause")
+    findings = data.get("findings")
+    gates = [one.get("gate") for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
+    return Evidence(
+        exit_code=as_whole(data.get("exit_code")),
+        signal=as_whole(data.get("signal")),
+        cause=cause if isinstance(cause, str) else "exit",
+        gates=tuple(str(gate) for gate in gates if gate != "exit_code"),
+        oom_kill_delta=as_whole(as_object(data.get("resources")).get("oom_kills")),
+        process_alive=False,
+    )
 
 
 def user_rows(config: str | None) -> tuple[UserRow, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 SEPARATOR = " · "
 LABEL_WIDTH = 8
-LINES = 3  # of one label: more is for --wide and --json
+LINES = 4  # of one label: more is for --wide and --json
 
 
 def columns(text: str) -> int:

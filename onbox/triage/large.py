@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 3 << 19  # so much is read from the first byte to the last
 HEAD_BYTES = 1 << 18
 TAIL_BYTES = 1 << 19
+END_BYTES = 1 << 17  # of the tail, its end tells whether more is needed
 GROWN_BYTES = 1 << 23  # of an end that shows too little, if its lines are alike
 FORMS_MAX = 500  # of lines in the end; with more it does not grow: each costs a closer look
 SAMPLES, SAMPLE_BYTES = 8, 1 << 14
@@ -63,8 +64,9 @@ class Excerpt:
             return [Place(0, log.read(0, log.size))]
         head = log.lines(0, HEAD_BYTES)
         samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES)]
-        tail = log.lines(log.size - TAIL_BYTES, log.size)
-        shown = _shown(tail.data)
+        shown = _shown(log.lines(log.size - END_BYTES, log.size).data)
+        is_costly = shown.forms > FORMS_MAX and shown.progress >= AT_WORK
+        tail = log.lines(log.size - TAIL_BYTES // (2 if is_costly else 1), log.size)
         words: tuple[bytes, ...] = LOST if shown.lost else ()
         if shown.progress < AT_WORK:
             words += WORDS

@@ -78,6 +78,7 @@ _SIGN_WORDS = (
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
+_LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them
 
 _BROKEN = lazy(
     r"corrupt|truncat|mismatch|expected .{0,60}(?:but|got|received|found)|unexpected end|magic|bad header|checksum|crc"
@@ -147,7 +148,8 @@ def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
     about a fault, so each row may be asked.
     """
     lower = text.lower()
-    places = {at for word, rows in _NEEDED_BY.items() if word in lower for at in rows}
+    words = {word for short in _WORDS if short in lower for word in _LONGER[short] if word in lower}
+    places = {at for word in words for at in _NEEDED_BY[word]}
     found = _first_match(said, text, [ROWS[at] for at in sorted(places)])
     if sure and (found is None or found.id in ("exception", "said-error", "launcher")):
         return _first_match(said, text, ROWS)

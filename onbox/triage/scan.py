@@ -45,6 +45,7 @@ CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FAULTS_KEPT = 400
 LOOP_LINES = 4  # alike, before they are a loop
+SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 TAIL = 12  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
@@ -204,7 +205,7 @@ class Scanner:
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
-            if signs.is_success(said.text):
+            if any(word in lower for word in SUMMARIES):
                 look |= SUMS_UP
         maybe_lost = ("nan" in lower or "inf" in lower) and (signs.lost_loss(text) or signs.LOST_GRADIENT.search(text))
         if maybe_lost or ("scale" in lower and signs.OVERFLOW.search(text)):

@@ -187,8 +187,10 @@ def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
 
 
 def _clock(identity: Identity) -> Item:
-    skew = identity.clock_skew_seconds
-    says = f"{identity.hostname}: its clock differs from ours by {skew:+.1f} s"
+    skew, error = identity.clock_skew_seconds, identity.clock_error_seconds
+    if abs(skew) <= error:
+        return Item("clock", Severity.OK, f"{identity.hostname}: its clock agrees with ours, within {error:.1f} s")
+    says = f"{identity.hostname}: its clock differs from ours by {skew:+.1f} s (within {error:.1f} s)"
     if abs(skew) <= SKEW_SECONDS:
         return Item("clock", Severity.OK, says)
     return Item("clock", Severity.WARNING, says, "ages are by the box's own clock, but times in its logs are off: ntp")

@@ -11,7 +11,7 @@ import click
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
-from onbox.cron.schedule import parse_schedule
+from onbox.cron.schedule import BadSchedule, parse_schedule
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
@@ -62,8 +62,8 @@ def run(args: Options) -> int:
     policy_of(settings)
     now = wall()
     heartbeat = read_heartbeat(settings.state)
-    standing = stand(heartbeat, parse_schedule(settings.patrol.schedule), now)
     lines = installed_lines(settings)
+    standing = stand(heartbeat, parse_schedule(_schedule(lines, settings.patrol.schedule)), now)
     memory = Memory(settings.state)
     known = {box.name for box in settings.config.boxes}
     words = [word for word in memory.last_words() if word.box in known] if os.path.exists(memory.path) else []
@@ -90,6 +90,17 @@ def run(args: Options) -> int:
     if not words:
         print("no run is known yet: patrol tick" if known else "no box is known yet: patrol add HOST")
     return _exit_code(words, standing, now)
+
+
+def _schedule(lines: list[str] | None, configured: str) -> str:
+    """What the crontab says, which cron goes by; the configured one where there is no such line."""
+    words = lines[0].split(None, 5) if lines else []
+    schedule = words[0] if words and words[0].startswith("@") else " ".join(words[:5])
+    try:
+        parse_schedule(schedule)
+    except BadSchedule:
+        return configured
+    return schedule
 
 
 def _exit_code(words: list[LastWord], standing: Standing, now: float) -> int:

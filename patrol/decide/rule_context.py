@@ -56,8 +56,10 @@ class BoxScene:
 
     @cached_property
     def skew_seconds(self) -> float:
+        """The box's clock less ours; 0 where that is less than the look can tell."""
         identity = observed(self.box.identity)
-        return _finite(identity.clock_skew_seconds) if identity else 0.0
+        skew = _finite(identity.clock_skew_seconds) if identity else 0.0
+        return skew if identity is not None and abs(skew) > identity.clock_error_seconds else 0.0
 
     @cached_property
     def memory_percent(self) -> float | None:

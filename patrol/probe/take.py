@@ -63,7 +63,7 @@ def take(
         return Unreachable(box.name, now, answer.reason, safe_line(answer.detail)), known
     middle = now + (answer.login_seconds + answer.seconds) / 2
     frames = split(answer.output + b"\n" + end_mark(nonce) + b"\n", nonce)
-    look, fresh = read(box, asked, frames, known, middle)
+    look, fresh = read(box, asked, frames, known, middle, answer.seconds / 2)
     counts = _counts(box, settings, frames)
     runs = look.runs
     if not isinstance(runs, Absent | Unseen):
@@ -81,8 +81,10 @@ def take(
     return look._replace(at=now, taken_seconds=answer.seconds, billing=box.billing, counts=counts), fresh
 
 
-def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: float) -> tuple[BoxLook, Memories]:
-    """What the sections say. Pure. middle: local time in the middle of the look."""
+def read(
+    box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: float, error_seconds: float = 0.0
+) -> tuple[BoxLook, Memories]:
+    """What the sections say. Pure. middle: local time in the middle of the look, which is known with that error."""
     unseen = {
         call.label: part.why
         for call in asked.calls
@@ -96,7 +98,7 @@ def read(box: BoxSettings, asked: Ask, frames: Frames, known: Memories, middle: 
             unseen[label] = value.why
         return value
 
-    who = seen("identity", lambda part: box_identity.parse(part, middle))
+    who = seen("identity", lambda part: box_identity.parse(part, middle, error_seconds))
     if isinstance(who, Unseen):
         return BoxLook(box.name, middle, who, who, sections_unseen=tuple(unseen.items())), known
     identity: Identity = who.identity

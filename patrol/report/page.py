@@ -114,11 +114,14 @@ def _plot(points: Sequence[tuple[int, str, int, Point]], field: str, title: str,
         return ""
     low, high = (0.0, top) if top is not None else (min(known), max(known))
     step = max(1, len(values) // POINTS_LIMIT)
-    path, pen_down = [], False
+    path, pen_down, before = [], False, 0.0
     for at, value in values[::step]:
         if value is None:
             pen_down = False
             continue
+        if field == "current" and pen_down and value < before:
+            pen_down = False  # another stage's counter, or another attempt's: no line goes back to it
+        before = value
         y = HEIGHT - MARGIN - (value - low) / ((high - low) or 1.0) * (HEIGHT - 2 * MARGIN)
         path.append(f"{'L' if pen_down else 'M'}{_x(at, values[0][0], values[-1][0]):.1f} {min(max(y, 0), HEIGHT):.1f}")
         pen_down = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from onbox.system.clock import parse_utc
+from onbox.system.clock import parse_utc, wall
 from tests.box import python, wait_until
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ def test_status_reads_the_log_at_this_moment(box: Box) -> None:
     chain = box.start("chain")
     log = box.state / "logs" / "train.1.log"
     wait_until(lambda: log.exists() and b"step 40/" in log.read_bytes(), "step 40 in the log")
+    asked_at = wall()
+    data = box.status()
+    assert (parse_utc(data["progress"]["at"]) or 0.0) >= asked_at - 0.01, "of this look, not of a heartbeat"
+    assert (parse_utc(data["at"]) or 0.0) >= asked_at - 0.01
     text = box.onbox("status").stdout
     assert "train · ~40/5155 (0%)" in text
     assert re.search("timeout in (?:1h00m|59m)", text)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
+from onbox.model.screen import labelled
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
+from onbox.triage.evidence import NO_PROOF_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +18,23 @@ if TYPE_CHECKING:
 
 
 def narrate(record: Record) -> str | None:
-    """One line, e.g. `05:11:20 train       done     56.2s · exit 0 · 4 artifacts, 45.1 kB`; None: not worth a line."""
+    """One line, e.g. `05:11:20 train       done     56.2s · exit 0 · 4 artifacts, 45.1 kB`; None: not worth a line.
+    Below a failure its proof and its remedy.
+    """
     told = tell(record)
-    return None if told is None else f"{safe_line(str(record.get('at', ''))[11:19])} {told}"
+    if told is None:
+        return None
+    return "\n".join([f"{safe_line(str(record.get('at', ''))[11:19])} {told}", *_below(record)])
+
+
+def _below(record: Record) -> list[str]:
+    if record["event"] != Event.STAGE_FAILED:
+        return []
+    proves = record.get("proof") and record.get("rule") not in NO_PROOF_RULES
+    label, line = ("proof", record.get("proof")) if proves else ("last", record.get("last_line"))
+    remedy = f"{record.get('failure_class')}: {record.get('remedy')}"
+    shown = labelled(label, safe_line(str(line)), lines=1) if line else []
+    return [*shown, *labelled("remedy", safe_line(remedy))]
 
 
 def tell(record: Record) -> str | None:
@@ -58,8 +74,8 @@ def _done(record: Record) -> tuple[str, str]:
 
 
 def _failed(record: Record) -> tuple[str, str]:
-    said = f" · its last line: {record['last_line']}" if record.get("last_line") else ""
-    return "FAILED", f"{record.get('reason')}{said} · {record.get('failure_class')}: {record.get('remedy')}"
+    place = f" · {record['where']}" if record.get("where") else ""
+    return "FAILED", f"{record.get('reason')}{place}"
 
 
 def _accepted(record: Record) -> str:

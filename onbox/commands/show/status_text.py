@@ -106,7 +106,7 @@ def _said(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         where = "" if number is None else f"line {number}: "
         said.append(("proof" if proves else "last", f"{where}{failure['proof']}", 2))
     if failure.get("remedy"):
-        said.append(("remedy", str(failure["remedy"]), 3))
+        said.append(("remedy", str(failure["remedy"]), 4))
     if data.get("stall"):
         said.append(("remedy", data["stall"]["remedy"], 3))
         said += [("stacks", data["stall"]["stacks"], 3)] if "stacks" in data["stall"] else []

@@ -32,8 +32,13 @@ class Seen(NamedTuple):
     onbox_on_path: bool
 
 
-def parse(part: Part, middle: float) -> Maybe[Seen]:
-    """middle: local time in the middle between question and answer, against which the box's clock is held."""
+HALF_A_SECOND = 0.5  # the box tells whole seconds
+
+
+def parse(part: Part, middle: float, error_seconds: float = 0.0) -> Maybe[Seen]:
+    """middle: local time in the middle between question and answer, against which the box's clock is held, with the
+    error that this has: half the round trip.
+    """
     lines = part.data.decode("utf-8", "replace").split("\n")
     clock = number(lines[3]) if len(lines) > 4 else None
     if clock is None or not 0.0 <= clock <= LAST_SECOND:
@@ -47,7 +52,8 @@ def parse(part: Part, middle: float) -> Maybe[Seen]:
             boot_id=boot_id or Absent("this kernel tells no boot id"),
             uptime_seconds=Absent("this kernel tells no uptime") if uptime is None else uptime,
             clock_seconds=clock,
-            clock_skew_seconds=clock - middle,
+            clock_skew_seconds=clock + HALF_A_SECOND - middle,
+            clock_error_seconds=error_seconds + HALF_A_SECOND,
         ),
         bool(lines[4].strip()),
     )

@@ -1,0 +1,47 @@
+"""Sentences that were once wrong, each with what is true."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onbox.commands.show.status_text import _tracker_lines, resource_text
+from onbox.commands.triage import recorded_end
+from onbox.notify.queue.queue_status import summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.box import Box
+
+
+def test_a_tracker_run_of_an_attempt_before_says_so() -> None:
+    run: dict[str, Any] = {"stage": "train", "tracker": "wandb", "run_id": "do666tpf", "attempt": 2, "drift": []}
+    told = dict(_tracker_lines([{**run, "of_newest_attempt": False}]))
+    assert told["tracker"].endswith("(of attempt 2, not of this one)")
+    assert "attempt 2" not in dict(_tracker_lines([{**run, "of_newest_attempt": True}]))["tracker"]
+
+
+def test_an_answer_to_an_earlier_message_is_not_told_of_the_one_that_waits() -> None:
+    waits = {"target": "HOOK", "pending": 2, "reason": None}
+    assert summary({"targets": [waits], "dead_total": 0}) == "not delivered yet: 2 to HOOK (not tried yet)"
+
+
+def test_the_fullest_file_system_is_the_one_with_the_smallest_share_left() -> None:
+    sample = {"disks": {"/dev/shm": [20, 20, 1, 1], "/": [30, 3000, 1, 1]}}
+    assert resource_text(sample, every=False).startswith("/ 30 B free")
+
+
+def test_triage_of_a_log_of_a_run_knows_how_the_attempt_ended(box: Box) -> None:
+    """`host_oom` of a bare "Killed", and `running` of a run that is done: its marker stands beside the log."""
+    assert box.onbox("chain", "train=echo step 1/2 loss 1; echo Killed; kill -9 $$").returncode == 1
+    log = box.state / "logs" / "train.1.log"
+    ended = recorded_end(str(log))
+    assert (ended.exit_code, ended.signal, ended.process_alive) == (137, 9, False)
+    assert not box.onbox("triage", str(log)).stdout.startswith("host_oom")
+    box.onbox("chain", "--run", "well", "train=echo step 2/2 loss 1")
+    assert "success_healthy: done" in box.onbox("triage", ".onbox/well/logs/train.log").stdout
+
+
+def test_a_log_of_no_run_has_no_recorded_end(tmp_path: Path) -> None:
+    (tmp_path / "train.1.log").write_text("step 1/2\n")
+    assert recorded_end(str(tmp_path / "train.1.log")).exit_code is None
