@@ -146,7 +146,7 @@ def _send(settings: Settings, box: BoxSettings, copy: Copy, count: Count, comman
         register.write(done, durable=True)
         return found
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def _teller(register: Register, transfer: Transfer, wanted: int) -> Callable[[int], None]:
