@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from handbook.box.cache import load
 from handbook.box.records import read
 from handbook.box.run_facts import difference_line
-from handbook.log.entry import Entry, make_entry
+from handbook.log.entry import LogEntry, make_entry
 from handbook.log.git_sync import keep_in_git
-from handbook.log.logbook import Book
+from handbook.log.logbook import LogbookFile
 from handbook.page.markdown import prose
 from handbook.page.phrases import safe
 from onbox.chain.viewer.event_text import tell
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from handbook.box.records import RunRecord
-    from handbook.gather import Place
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.gather import HandbookPlace
+    from handbook.page.facts import HandbookFacts, RunFacts
     from patrol.config.settings import Settings
     from patrol.memory.rows import Flip
 
@@ -36,7 +36,7 @@ FLIPS_TAKEN = 500
 NOT_STATED = "not stated"
 
 
-def enter_what_happened(place: Place, facts: Facts) -> list[str]:
+def enter_what_happened(place: HandbookPlace, facts: HandbookFacts) -> list[str]:
     """Append to every run's logbook what it does not hold yet. What went wrong, in words."""
     settings = place.settings
     store = load(settings.state)
@@ -52,7 +52,7 @@ def enter_what_happened(place: Place, facts: Facts) -> list[str]:
         try:
             head = contract_of(run, facts, settings.config.contract)
             ordered = [entry for _, entry in sorted(new, key=lambda one: one[0])]
-            written = Book(settings.folder, run.run, settings.state).append(ordered, head)
+            written = LogbookFile(settings.folder, run.run, settings.state).append(ordered, head)
         except (StateNotWritten, Trouble, OSError) as error:
             said.append(f"logbook of {run.run}: {error}")
             continue
@@ -67,7 +67,7 @@ def _keep(settings: Settings, run: str) -> list[str]:
     way = settings.config.logbook.git
     if way == "never":
         return []
-    book = Book(settings.folder, run, settings.state)
+    book = LogbookFile(settings.folder, run, settings.state)
     kept = keep_in_git(book.path, run, os.environ, push=way == "push")
     return [f"logbook of {run}, git: {kept.trouble}"] if kept.trouble else []
 
@@ -82,7 +82,7 @@ def _flips(state: str) -> tuple[Sequence[Flip], list[str]]:
         return [], [f"the patrol's changes could not be read, so the logbooks lack them: {error}"]
 
 
-def contract_of(run: RunFacts, facts: Facts, contract: Contract | None = None) -> list[tuple[str, str]]:
+def contract_of(run: RunFacts, facts: HandbookFacts, contract: Contract | None = None) -> list[tuple[str, str]]:
     """The head of a run's record: what is known when it begins, [contract] first; a person adds the rest as
     decisions.
     """
@@ -108,7 +108,7 @@ def contract_of(run: RunFacts, facts: Facts, contract: Contract | None = None) -
     ]
 
 
-def _of_flips(run: RunFacts, flips: Iterable[Flip]) -> list[tuple[float, Entry]]:
+def _of_flips(run: RunFacts, flips: Iterable[Flip]) -> list[tuple[float, LogEntry]]:
     return [
         (
             flip.at,
@@ -130,7 +130,7 @@ def _of_flips(run: RunFacts, flips: Iterable[Flip]) -> list[tuple[float, Entry]]
 _LEFT_OUT = (Event.NOTICES_HELD, Event.NOTICES_WRITTEN, Event.ATTEMPT_ENDED)
 
 
-def _of_journal(run: RunFacts, record: RunRecord | None) -> list[tuple[float, Entry]]:
+def _of_journal(run: RunFacts, record: RunRecord | None) -> list[tuple[float, LogEntry]]:
     if record is None or record.head is None:
         return []
     found = []
@@ -141,7 +141,7 @@ def _of_journal(run: RunFacts, record: RunRecord | None) -> list[tuple[float, En
     return found
 
 
-def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> Entry:
+def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> LogEntry:
     launched = record["event"] == Event.CHAIN_STARTED
     number = record.get("launch") if launched else record.get("attempt")
     changed = record.get("changed")

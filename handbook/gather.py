@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.box.cache import KeptRun, Store, load, save
 from handbook.box.fetch import fetch_all
-from handbook.box.records import RawRun, read
-from handbook.box.run_facts import Told, describe
+from handbook.box.records import RawRecords, read
+from handbook.box.run_facts import PatrolKept, describe
 from handbook.log.reminder import record_of
-from handbook.page.facts import BoxFacts, Facts, RunFacts, WatchFacts
+from handbook.page.facts import BoxFacts, HandbookFacts, RunFacts, WatchFacts
 from handbook.page.phrases import safe, safe_path
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 RECORDS_OLD_SECONDS = 3600.0  # results can go, and checkpoints come, without a trace in the records
 
 
-class Place(NamedTuple):
+class HandbookPlace(NamedTuple):
     """Which handbook this is. here: it describes this machine's own runs, through a box that is this machine."""
 
     settings: Settings
@@ -69,7 +69,7 @@ class Remembered(NamedTuple):
     trouble: str = ""
 
 
-def gather(place: Place, now: float, *, fetching: bool = False, all_anew: bool = False) -> Facts:
+def gather(place: HandbookPlace, now: float, *, fetching: bool = False, all_anew: bool = False) -> HandbookFacts:
     """The facts, from what is remembered. fetching: ask boxes for the records of runs that changed since they were
     read; all_anew: of all runs. Never fails for what is missing: that is told.
     """
@@ -119,7 +119,7 @@ def _take_records(store: Store, remembered: Remembered) -> Store:
     for key, (at, text) in remembered.records.items():
         known, record = runs.get(key), record_from_text(text)
         if known is not None and record is not None and (known.records_at or 0.0) < at:
-            runs[key] = known._replace(raw=RawRun(*record, forecast=None), key=None, records_at=at)
+            runs[key] = known._replace(raw=RawRecords(*record, forecast=None), key=None, records_at=at)
     return store._replace(runs=runs)
 
 
@@ -157,7 +157,9 @@ def _renew_records(settings: Settings, store: Store, *, all_anew: bool) -> tuple
 # -- from all of it to the facts
 
 
-def _facts(place: Place, remembered: Remembered, store: Store, now: float, troubles: tuple[str, ...]) -> Facts:
+def _facts(
+    place: HandbookPlace, remembered: Remembered, store: Store, now: float, troubles: tuple[str, ...]
+) -> HandbookFacts:
     settings = place.settings
     as_of = max((look.at for look in remembered.looks.values() if look is not None), default=None)
     watch, cadence = _watch(place, as_of, now)
@@ -168,7 +170,7 @@ def _facts(place: Place, remembered: Remembered, store: Store, now: float, troub
         runs += [run._replace(record=record_of(run, settings)) for run in found]
     good_until = None if as_of is None else as_of + CADENCES * cadence
     old = "" if as_of is None or good_until is None or now <= good_until else format_duration(now - as_of)
-    return Facts(
+    return HandbookFacts(
         title=safe(place.title, 80),
         folder=settings.folder,
         as_of=as_of,
@@ -188,7 +190,7 @@ def _run(word: LastWord, way: Way, store: Store, remembered: Remembered) -> RunF
     seen_at = kept.seen_at if kept.seen_at is not None else (before.last_seen_at if before else None)
     if not word.run:  # of the box itself
         seen_at = remembered.past.boxes.get(word.box, BoxBefore()).last_reached_at
-    told = Told(word.box, word.run, kept.look, verdict_from_text(word.verdict), seen_at)
+    told = PatrolKept(word.box, word.run, kept.look, verdict_from_text(word.verdict), seen_at)
     record = read(kept.raw) if kept.raw is not None else None
     return describe(told, way, record, kept.records_at)
 
@@ -214,7 +216,7 @@ def _box(box: BoxSettings, remembered: Remembered, settings: Settings) -> BoxFac
     )
 
 
-def _watch(place: Place, as_of: float | None, now: float) -> tuple[WatchFacts, float]:
+def _watch(place: HandbookPlace, as_of: float | None, now: float) -> tuple[WatchFacts, float]:
     settings = place.settings
     schedule = parse_schedule(settings.patrol.schedule)
     heartbeat = read_heartbeat(settings.state)

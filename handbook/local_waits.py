@@ -10,13 +10,12 @@ from onbox.contract.readings import Maybe, Unseen
 from onbox.local.processes import running_of_user
 from patrol.memory.transfers import Register as Transfers
 from patrol.memory.transfers import transfer_line
-from sentinels.register import Register, register_folder, standing_of
+from sentinels.register import WaitRegister, register_folder, standing_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from onbox.local.processes import Running
-    from sentinels.register import Standing
 
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10
@@ -27,7 +26,7 @@ _WORDS = {
 }
 
 
-class Transfer(NamedTuple):
+class LocalTransfer(NamedTuple):
     pid: int
     words: str
 
@@ -37,7 +36,7 @@ def find_waiters(environ: Mapping[str, str], now: float, state: str | None = Non
     out of their time wait for nothing until somebody types them again: they are counted. state: the patrol's folder,
     for transfers that did not come to their end, with the command that goes on.
     """
-    standings = [standing_of(entry, now) for entry in Register(register_folder(environ)).entries()]
+    standings = [standing_of(entry, now) for entry in WaitRegister(register_folder(environ)).entries()]
     try:
         transfers = transfers_among(running_of_user(os.geteuid()))
     except OSError as error:
@@ -56,16 +55,16 @@ def _unfinished(state: str, now: float) -> list[str]:
     return [transfer_line(one, now, runs=register.runs(one)) for one in found]
 
 
-def _sentinel(standing: Standing) -> str:
+def _sentinel(standing: WaitStanding) -> str:
     entry = standing.entry
     targets = safe(" ".join(entry.texts), 100)
     return f"sentinel {entry.ident} pid {entry.waiter.pid} for {targets} {_WORDS.get(standing.word, standing.word)}"
 
 
-def transfers_among(processes: Iterable[Running]) -> list[Transfer]:
+def transfers_among(processes: Iterable[Running]) -> list[LocalTransfer]:
     """The transfers among these processes, by their program. Pure."""
     return [
-        Transfer(one.pid, safe(" ".join(one.words), 160))
+        LocalTransfer(one.pid, safe(" ".join(one.words), 160))
         for one in processes
         if one.words and one.words[0].rpartition("/")[2] in TRANSFERS
     ]

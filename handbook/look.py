@@ -10,16 +10,16 @@ from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten
 
 if TYPE_CHECKING:
-    from handbook.gather import Place
+    from handbook.gather import HandbookPlace
 
 
-def look_now(place: Place) -> str:
+def look_now(place: HandbookPlace) -> str:
     """Look at every box, as a tick does, and remember it; nothing on any box is changed. Returns why that could not be
     done (the facts are those of the last look then), or "".
     """
-    from patrol.tick import Busy, Wishes, tick  # noqa: PLC0415 - only who looks needs the half of a patrol
+    from patrol.tick import Busy, TickWishes, tick  # noqa: PLC0415 - only who looks needs the half of a patrol
 
-    wishes = Wishes(place.settings.config.boxes, act=False)
+    wishes = TickWishes(place.settings.config.boxes, act=False)
     if not wishes.boxes:
         return "no box is configured: patrol add HOST"
     try:

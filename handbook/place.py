@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from handbook.gather import Place
+from handbook.gather import HandbookPlace
 from onbox.commands.shared.project import run_names
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from patrol.config.settings import Settings
 
 
-def find_place(args: Options, environ: Mapping[str, str], *, before_launch: bool = False) -> Place:
+def find_place(args: Options, environ: Mapping[str, str], *, before_launch: bool = False) -> HandbookPlace:
     """The place. `--here`, or a project that has runs of its own and whose boxes nobody ever looked at from here, is
     described as the box that this machine is. before_launch: an onbox.toml is enough. Raises Trouble.
     """
@@ -34,10 +34,10 @@ def find_place(args: Options, environ: Mapping[str, str], *, before_launch: bool
         planned = before_launch and bool(settings.config.stages)
         if not planned and not os.path.isdir(_state_dir(settings)):
             raise Trouble(Exit.USAGE, _nothing_here(settings))
-        return Place(_as_box(settings), title, here=True)
+        return HandbookPlace(_as_box(settings), title, here=True)
     if settings.withheld and not getattr(args, "from_memory", False):  # after a tick, which has said it
         print(f"handbook: {not_accepted(settings.config_path or settings.folder, settings.withheld)}", file=sys.stderr)
-    return Place(settings, title)
+    return HandbookPlace(settings, title)
 
 
 def _nothing_here(settings: Settings) -> str:
@@ -50,7 +50,7 @@ def _nothing_here(settings: Settings) -> str:
     return f"{said}; add a box (patrol add HOST), or take a project that is known here:{listed}"
 
 
-def home_of(place: Place) -> str:
+def home_of(place: HandbookPlace) -> str:
     """Where its files lie: beside the configuration; of a box in the state directory, because the project's own page
     (which travels with the project) is that of the local side.
     """

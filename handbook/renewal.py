@@ -24,7 +24,7 @@ from onbox.system.files import make_folders
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handbook.gather import Place
+    from handbook.gather import HandbookPlace
 
 TURN = "build.lock"
 
@@ -55,7 +55,7 @@ def build(args: Options) -> int:
         turn.release()
 
 
-def _build(args: Options, place: Place) -> int:
+def _build(args: Options, place: HandbookPlace) -> int:
     looking = args.look or (place.here and not args.from_memory)
     trouble = look_now(place) if looking else ""
     facts = gather(place, wall(), fetching=looking or args.from_memory)

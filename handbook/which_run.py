@@ -11,13 +11,13 @@ from onbox.errors import Trouble
 from patrol.decide.remote_command import Way, way_to
 
 if TYPE_CHECKING:
-    from handbook.page.facts import Facts
+    from handbook.page.facts import HandbookFacts
     from patrol.config.settings import Settings
 
 NOT_LAUNCHED = "not-launched"
 
 
-def about_run(word: str | None, facts: Facts, planned: RunFacts | None = None) -> RunFacts:
+def about_run(word: str | None, facts: HandbookFacts, planned: RunFacts | None = None) -> RunFacts:
     """The run that is meant. planned: may be meant before its launch. Raises Trouble with the names there are."""
     runs = [run for run in facts.runs if run.run]
     if planned is not None and planned.run not in (run.run for run in runs):

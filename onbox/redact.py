@@ -116,7 +116,7 @@ _NOT_SAID = (
 )
 
 
-class Row(NamedTuple):
+class SecretForm(NamedTuple):
     """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. What the
     pattern finds is replaced; a third group that is a plain number or a word such as `none` stays. hint: a cheap
     pattern that must be found before a dear one is tried.
@@ -131,137 +131,147 @@ class Row(NamedTuple):
 _WORDS = ("token", "jwt", "secret", "passw", "passphrase", "credential", "connection")
 _NAMED = ("key", "pat", *_WORDS)
 _FOREIGN_WORDS = tuple(_FOREIGN.split("|"))
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[SecretForm, ...] = (
     # a private key, whole or cut off; one line out of the middle of one
-    Row(
+    SecretForm(
         ("-----begin",),
         r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
     ),
-    Row((), r"(?m)^(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[0-9])[A-Za-z0-9+/]{60,}={0,2}$"),
+    SecretForm(
+        (), r"(?m)^(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[0-9])[A-Za-z0-9+/]{60,}={0,2}$"
+    ),
     # headers
-    Row(
+    SecretForm(
         ("authorization",),
         r"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:aws4-hmac-sha256|digest|signature|hawk)\s)[^'\r\n]+",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         ("authorization",),
         rf"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:(?:{_SCHEMES})\s+)?)[^\s\"'`]+",
         rf"\1{MASK}",
     ),
-    Row(("cookie",), r"(?i)\b((?:set-)?cookie2?[\"']?\s*:\s*[\"']?)[^\"'\r\n]+", rf"\1{MASK}"),
-    Row(("bearer",), r"(?i)\b(bearer\s+)(?=[A-Za-z_.~+/=-]*[0-9])[A-Za-z0-9_.~+/=-]{16,}", rf"\1{MASK}"),
-    Row(("x-",), rf"(?i)\b(x-[a-z-]{{0,30}}(?:key|auth|secret|signature)[\"']?\s*[:=]\s*)({_VALUE})", rf"\1{MASK}"),
+    SecretForm(("cookie",), r"(?i)\b((?:set-)?cookie2?[\"']?\s*:\s*[\"']?)[^\"'\r\n]+", rf"\1{MASK}"),
+    SecretForm(("bearer",), r"(?i)\b(bearer\s+)(?=[A-Za-z_.~+/=-]*[0-9])[A-Za-z0-9_.~+/=-]{16,}", rf"\1{MASK}"),
+    SecretForm(
+        ("x-",), rf"(?i)\b(x-[a-z-]{{0,30}}(?:key|auth|secret|signature)[\"']?\s*[:=]\s*)({_VALUE})", rf"\1{MASK}"
+    ),
     # user:password@ in a URL, and a long user that is a token; URLs that are secrets; ?token=x&y=1
-    Row(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
-    Row(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)(?=[^\s/@]*[0-9])[A-Za-z0-9_-]{20,}@", rf"\1{MASK}@"),
-    *(Row((trace,), rf"({hook})[^\s\"'`<>)]+", rf"\1{MASK}") for trace, hook in _HOOKS),
-    Row(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}"),
+    SecretForm(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
+    SecretForm(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)(?=[^\s/@]*[0-9])[A-Za-z0-9_-]{20,}@", rf"\1{MASK}@"),
+    *(SecretForm((trace,), rf"({hook})[^\s\"'`<>)]+", rf"\1{MASK}") for trace, hook in _HOOKS),
+    SecretForm(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}"),
     # name=value, name: value, "name": "value"
-    Row(_WORDS, rf"(?i)({_WORD})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}"),
-    Row(("key", "pat"), rf"(?i)({_KEY}s?)({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _KEY_HINT),
-    Row(("pass", "pwd", "pw", "dsn"), rf"(?i)({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})", rf"\1\2{MASK}"),
-    Row(
+    SecretForm(_WORDS, rf"(?i)({_WORD})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}"),
+    SecretForm(("key", "pat"), rf"(?i)({_KEY}s?)({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _KEY_HINT),
+    SecretForm(
+        ("pass", "pwd", "pw", "dsn"), rf"(?i)({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})", rf"\1\2{MASK}"
+    ),
+    SecretForm(
         _NAMED,
         rf"(?<![A-Z0-9])({_VARIABLE}(?:_{_NOT_THE_VALUE}[A-Z0-9]{{1,20}}){{1,3}})({_OPEN})(?!env:|file:|/)({_VALUE})",
         rf"\1\2{MASK}",
     ),
-    Row(
+    SecretForm(
         ("_key", "_pat"),
         rf"((?<!CACHE)(?<!PRIMARY)(?<!FOREIGN)(?<!SORT)(?<!PUBLIC)_(?:KEY|PAT)=[\"']?){_LONG}{{20,}}",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         ("_key ", "_pat ", "_token ", "_secret ", "_password ", "_key\t", "_token\t"),
         rf"(_(?:KEY|PAT|TOKEN|SECRET|PASSWORD)[ \t]{{1,8}}){_LONG}{{20,}}",
         rf"\1{MASK}",
     ),
-    Row(_FOREIGN_WORDS, rf"(?i)({_FOREIGN})(\s{{0,8}}[=:：]\s{{0,8}})({_VALUE})", rf"\1\2{MASK}"),  # noqa: RUF001 - Chinese
-    Row(  # a container's environment: a name, and its value in a field of its own
+    SecretForm(_FOREIGN_WORDS, rf"(?i)({_FOREIGN})(\s{{0,8}}[=:：]\s{{0,8}})({_VALUE})", rf"\1\2{MASK}"),  # noqa: RUF001 - Chinese
+    SecretForm(  # a container's environment: a name, and its value in a field of its own
         ("value",),
         rf"(?i)(\bname\\?[\"']?:\s{{0,8}}\\?[\"']?{_NAME}\\?[\"']?,?\s{{0,40}}\\?[\"']?value\\?[\"']?:\s{{0,8}})({_VALUE})",
         rf"\1{MASK}",
     ),
-    Row(("sharedaccesssignature",), r"(?i)(SharedAccessSignature)([= ])([\w%&=.+/-]{20,})", rf"\1\2{MASK}"),
+    SecretForm(("sharedaccesssignature",), r"(?i)(SharedAccessSignature)([= ])([\w%&=.+/-]{20,})", rf"\1\2{MASK}"),
     # --name value, -e NAME value, setenv NAME value, -u user:password, -p password
-    Row(
+    SecretForm(
         ("--",),
         rf"(?i)(?<![\w.-])(--(?:{_NAME}|(?:[a-z]{{1,20}}-)?pass))(\s{{1,40}}(?:\\\s{{1,40}})?)(?![-<\\])(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)",
         rf"\1\2{MASK}",
     ),
-    Row(  # of these options most values are words (`--auth basic`) or files
+    SecretForm(  # of these options most values are words (`--auth basic`) or files
         ("--auth", "--bearer", "cookie", "--pw"),
         rf"(?i)(?<![\w.-])(--(?:auth(?:orization)?|bearer|(?:[a-z]{{1,20}}-)?cookie|pw)[ \t=]{{1,8}}[\"']?(?:(?:{_SCHEMES})[ :])?)"
         rf"(?![./~]){_LONG}{{12,}}",
         rf"\1{MASK}",
     ),
-    Row(("--with-token",), rf"(--with-token[ \t]{{0,8}}<<<[ \t]{{0,8}})({_VALUE})", rf"\1{MASK}"),
-    Row(("redis-cli",), r"(\bredis-cli\b[^\n]{0,80}?\s-a\s)[^\s\"'`-]\S*", rf"\1{MASK}"),
-    Row(("vault login",), r"(\bvault login[ \t]{1,8})[^\s\"'`=-][^\s=]{7,}(?=\s|$)", rf"\1{MASK}"),
-    Row(("configure set",), rf"(?i)(\bconfigure set[ \t]{{1,8}}{_NAME}[ \t]{{1,8}})({_VALUE})", rf"\1{MASK}"),
-    Row(
+    SecretForm(("--with-token",), rf"(--with-token[ \t]{{0,8}}<<<[ \t]{{0,8}})({_VALUE})", rf"\1{MASK}"),
+    SecretForm(("redis-cli",), r"(\bredis-cli\b[^\n]{0,80}?\s-a\s)[^\s\"'`-]\S*", rf"\1{MASK}"),
+    SecretForm(("vault login",), r"(\bvault login[ \t]{1,8})[^\s\"'`=-][^\s=]{7,}(?=\s|$)", rf"\1{MASK}"),
+    SecretForm(("configure set",), rf"(?i)(\bconfigure set[ \t]{{1,8}}{_NAME}[ \t]{{1,8}})({_VALUE})", rf"\1{MASK}"),
+    SecretForm(
         ("http ", "https "),
         r"(\bhttps?[ \t][^\n]{0,80}?(?<=\s)(?:-a|--auth)[ =][^\s:\"']{1,80}:)[^\s\"'`]+",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         ("-e ", "--env", "setenv", "set -"),
         rf"(?i)(?<![\w-])((?:-e|--env|setenv|set -[gUux]{{1,3}})[ \t]{{1,8}}{_NAME})([ \t]{{1,8}})(?!-)({_VALUE})",
         rf"\1\2{MASK}",
     ),
-    Row(
+    SecretForm(
         ("-u", "user"),
         r"((?:^|\s)(?:-u|--user|--proxy-user)[ =]{1,8}[\"']?[^\s:\"'=][^\s:\"']{0,120}:)[^\s\"'`]+",
         rf"\1{MASK}",
     ),
-    Row(("%",), r"(\s(?:-U|--user)[ =]?[\"']?[^\s%\"'=-][^\s%\"']{0,80}%)[^\s\"'`]+", rf"\1{MASK}"),
+    SecretForm(("%",), r"(\s(?:-U|--user)[ =]?[\"']?[^\s%\"'=-][^\s%\"']{0,80}%)[^\s\"'`]+", rf"\1{MASK}"),
     # the same with curl's short options in one word, and with no blank behind them: -su user:password, -uuser:password
-    Row(
+    SecretForm(
         ("curl",),
         r"(\s-[A-Za-z#0-9]{0,12}[uU][ \t]{0,4}[\"']?[^\s:\"'/-][^\s:\"'/]{0,80}:)[^\s\"'`]+",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         (" -p",),
         r"(\b(?:sshpass|docker login|podman login|registry login|mysql|mariadb)\b[^\n]{0,80}?\s-p\s?)[^\s\"'`-][^\s\"'`]*",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         ("openssl",),
         r"(\bopenssl\b[^\n]{0,200}?\s-(?:k|pass|passin|passout)\s(?:pass:)?)(?!env:|file:|fd:|stdin)[^\s\"'`-]\S*",
         rf"\1{MASK}",
     ),
-    Row(("7z", "zip"), r"(\b(?:7z[ar]?\b[^\n]{0,80}?\s-p|(?:un)?zip\b[^\n]{0,80}?\s-P\s?))[^\s\"'`-]\S*", rf"\1{MASK}"),
-    Row(("ldap",), r"(\bldap[a-z]{3,8}\b[^\n]{0,200}?\s-w\s?)[^\s\"'`-]\S*", rf"\1{MASK}"),
+    SecretForm(
+        ("7z", "zip"), r"(\b(?:7z[ar]?\b[^\n]{0,80}?\s-p|(?:un)?zip\b[^\n]{0,80}?\s-P\s?))[^\s\"'`-]\S*", rf"\1{MASK}"
+    ),
+    SecretForm(("ldap",), r"(\bldap[a-z]{3,8}\b[^\n]{0,200}?\s-w\s?)[^\s\"'`-]\S*", rf"\1{MASK}"),
     # netrc, and words that say what follows
-    Row(
+    SecretForm(
         ("password",),
         r"(?i)(\b(?:login|user|account|machine|default)\s{1,8}\S{1,120}(?:\s{1,8}(?:login|account)\s{1,8}\S{1,120})?"
         r"\s{1,8}password\s{1,8})\S+",
         rf"\1{MASK}",
     ),
-    Row(("pass",), r"(?im)^([ \t]{0,40}(?:password\s{1,8}|pass:[ \t]{1,8}))\S+(?=[ \t]{0,40}$)", rf"\1{MASK}"),
-    Row(("pass: ",), r"(?i)(\b(?:user|login)\b[^\n]{1,80}?\bpass:[ \t]{1,8})\S+", rf"\1{MASK}"),
-    Row(
+    SecretForm(("pass",), r"(?im)^([ \t]{0,40}(?:password\s{1,8}|pass:[ \t]{1,8}))\S+(?=[ \t]{0,40}$)", rf"\1{MASK}"),
+    SecretForm(("pass: ",), r"(?i)(\b(?:user|login)\b[^\n]{1,80}?\bpass:[ \t]{1,8})\S+", rf"\1{MASK}"),
+    SecretForm(
         ("passw", "passphrase"),
         r"(?i)(\b(?:password|passwd|passphrase)[ \t]{1,4})('[^'\n]{1,200}'|\"[^\"\n]{1,200}\")",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         ("set ", "add "),
         rf"(?i)(\b(?:set|add)[ \t](?:api[-_]?key|token|secret)[ \t]{{1,4}}){_LONG}{{12,}}",
         rf"\1{MASK}",
     ),
-    Row(
+    SecretForm(
         _NAMED,
         r"(?i)(\b(?:(?:api|access|secret|private|signing)[ _-]?key|token|password|passphrase|passcode|secret)\b"
         rf"(?:\s{{1,8}}for\s{{1,8}}\S{{1,80}})?\s{{1,8}}(?:is|was|set to|used)(?:\s{{0,8}}:)?)(\s{{1,8}})(?!{_NOT_SAID})([^\s,;]{{6,}})",
         rf"\1\2{MASK}",
     ),
-    Row(("wandb",), r"(?i)(\bwandb(?:\.|\s+)login(?:\s+|\()(?:--relogin\s+|key=)?[\"']?)[0-9a-z_-]{30,}", rf"\1{MASK}"),
-    *(Row((trace,), rf"(?<![A-Za-z0-9]){form}") for trace, form in _FORMS),
+    SecretForm(
+        ("wandb",), r"(?i)(\bwandb(?:\.|\s+)login(?:\s+|\()(?:--relogin\s+|key=)?[\"']?)[0-9a-z_-]{30,}", rf"\1{MASK}"
+    ),
+    *(SecretForm((trace,), rf"(?<![A-Za-z0-9]){form}") for trace, form in _FORMS),
     # one that a terminal broke over two lines
-    Row(
+    SecretForm(
         ("hf_", "gh", "glpat-"),
         r"(?<![A-Za-z0-9])(?:hf_|gh[pousr]_|glpat-)[A-Za-z0-9]{10,40}\r?\n[A-Za-z0-9]{4,40}(?!\S)",
     ),

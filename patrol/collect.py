@@ -14,7 +14,7 @@ from patrol.memory.run_codec import memories_of
 from patrol.probe.take import take
 from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh.client import CONNECT_SECONDS, Target, ask
+from patrol.ssh.client import CONNECT_SECONDS, SshTarget, ask
 from patrol.ssh.control_sockets import control_path
 from patrol.ssh.run_parallel import Limits, Visit, find_gates, visit_all
 
@@ -35,7 +35,7 @@ KNOCK_SECONDS = 2  # a few round trips of the longest way round the world
 MUTE = frozenset({"timeout", "banner", "no_route"})
 
 
-class Seen(NamedTuple):
+class SeenBox(NamedTuple):
     """One box. memories: of it and its runs; None: it was not reached, they stay as they were."""
 
     box: BoxSettings
@@ -43,17 +43,17 @@ class Seen(NamedTuple):
     memories: Memories | None
 
 
-def target_of(settings: Settings, box: BoxSettings) -> Target:
+def target_of(settings: Settings, box: BoxSettings) -> SshTarget:
     """Where a box is. Raises Trouble where the way there is not accepted."""
     if why := settings.not_trusted(box):
         raise Trouble(Exit.CONFIG, why)
     host = None if box.backend == "local" else box.host
     if not settings.patrol.multiplex or not host:
-        return Target(box.name, host, settings.ssh_command)
-    return Target(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
+        return SshTarget(box.name, host, settings.ssh_command)
+    return SshTarget(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
 
 
-def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) -> Iterator[Seen]:
+def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) -> Iterator[SeenBox]:
     """Every box once, as each comes; also one that did not answer the last times: it costs its connect timeout, beside
     the others.
     """
@@ -61,7 +61,7 @@ def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) ->
     tried = []
     for box in boxes:
         if why := settings.not_trusted(box):
-            yield Seen(box, Unreachable(box.name, now, "untrusted", why), None)
+            yield SeenBox(box, Unreachable(box.name, now, "untrusted", why), None)
         else:
             tried.append(box)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
@@ -79,12 +79,12 @@ def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) ->
         yield _seen(visit, settings.state)
 
 
-def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
+def _look(settings: Settings, box: BoxSettings, past: Past) -> SeenBox:
     if box.is_cluster:
         from patrol.engines.look import look_at_cluster  # noqa: PLC0415 - only where there is one
 
         snapshot, memories = look_at_cluster(box, settings, _recall(past, box), wall())
-        return Seen(box, snapshot, memories if isinstance(snapshot, BoxLook) else None)
+        return SeenBox(box, snapshot, memories if isinstance(snapshot, BoxLook) else None)
     began = monotonic()
     target = target_of(settings, box)
     connect_seconds = _connect_seconds(past.boxes.get(box.name))
@@ -102,12 +102,12 @@ def _look(settings: Settings, box: BoxSettings, past: Past) -> Seen:
         left = (box.deadline_seconds or settings.patrol.deadline_seconds) - (monotonic() - began)
         snapshot, memories = ask_for_runs(box, settings, snapshot, memories, left)
     if not isinstance(snapshot, BoxLook):
-        return Seen(box, snapshot, None)
+        return SeenBox(box, snapshot, None)
     if server is not None:
         snapshot, memories = server.add_to(snapshot, memories)
     if settings.config.tracker != Intent():
         snapshot = with_intent(snapshot, settings.config.tracker)
-    return Seen(box, snapshot, memories)
+    return SeenBox(box, snapshot, memories)
 
 
 def _recall(past: Past, box: BoxSettings) -> Memories:
@@ -130,15 +130,15 @@ def _connect_seconds(before: BoxBefore | None) -> int:
     return KNOCK_SECONDS if before is not None and before.failures and before.last_reason in MUTE else CONNECT_SECONDS
 
 
-def _seen(visit: Visit[BoxSettings, Seen], state: str) -> Seen:
+def _seen(visit: Visit[BoxSettings, SeenBox], state: str) -> SeenBox:
     if visit.result is not None:
         return visit.result
     if visit.error is not None:
         return seen_defect(visit.item, visit.error, state)
     words = f"the look did not end within {visit.seconds:.0f} s and was left behind"
-    return Seen(visit.item, Unreachable(visit.item.name, wall(), "late", words), None)
+    return SeenBox(visit.item, Unreachable(visit.item.name, wall(), "late", words), None)
 
 
-def seen_defect(box: BoxSettings, error: BaseException, state: str) -> Seen:
+def seen_defect(box: BoxSettings, error: BaseException, state: str) -> SeenBox:
     """A box at which the patrol itself failed: nothing is known of it by this tick, and the others go on."""
-    return Seen(box, Unreachable(box.name, wall(), "defect", note_defect(state, box.name, error)), None)
+    return SeenBox(box, Unreachable(box.name, wall(), "defect", note_defect(state, box.name, error)), None)

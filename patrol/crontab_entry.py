@@ -18,7 +18,7 @@ from patrol.config.settings import SSH_VARIABLE
 from patrol.judge import all_over
 from patrol.report.output import log_path
 from patrol.timer.claims import drop_claim
-from patrol.timer.cron_entry import Job, job_words, tag
+from patrol.timer.cron_entry import CronJob, job_words, tag
 from patrol.timer.cron_memory import other_memory, variables_for_cron
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def patrol_id(settings: Settings) -> str:
     return os.path.basename(settings.state)
 
 
-def job_of(settings: Settings, environ: Mapping[str, str]) -> Job:
+def job_of(settings: Settings, environ: Mapping[str, str]) -> CronJob:
     """What cron is to run. Variables that decide where the memory lies and which ssh is used go along; no others."""
     words = job_words(program_words("patrol"), settings.config_path, settings.folder)
     variables = variables_for_cron(settings.state, _home_of_cron())
@@ -44,7 +44,9 @@ def job_of(settings: Settings, environ: Mapping[str, str]) -> Job:
     path = _path_for(settings.ssh_command[0], environ)
     if path is not None:
         variables["PATH"] = path
-    return Job(settings.patrol.schedule, words, tuple(variables.items()), log_path(settings.state), patrol_id(settings))
+    return CronJob(
+        settings.patrol.schedule, words, tuple(variables.items()), log_path(settings.state), patrol_id(settings)
+    )
 
 
 def _path_for(ssh: str, environ: Mapping[str, str]) -> str | None:

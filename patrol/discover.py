@@ -88,7 +88,7 @@ class Training(NamedTuple):
         return run_name_from(os.path.basename(self.pattern.replace("\\", "")).removesuffix(".py"))
 
 
-class Found(NamedTuple):
+class Discovered(NamedTuple):
     """projects: project directories of runs that onbox started, each with the folder that holds its runs; the one whose
     run moved last comes first. sessions: of tmux. trainings: what runs there beside them. place: the project that was
     named, without symbolic links; "": none was named, or it is not there.
@@ -120,7 +120,7 @@ def discover_stdin(project: str = "") -> bytes:
     return script_with_values(SCRIPT, (str(SECONDS), project))
 
 
-def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
+def parse_found(answer: Answer | NoAnswer) -> Discovered | NoAnswer:
     """What the box said."""
     if isinstance(answer, NoAnswer):
         return answer
@@ -150,7 +150,7 @@ def parse_found(answer: Answer | NoAnswer) -> Found | NoAnswer:
     trainings = _trainings(processes, home)
     # What lives elsewhere counts where the usual places hold no run, after the account's own trainings.
     projects = _projects(runs["R"] or ([] if any(_is_at(home, one) for one in trainings) else runs["L"]))
-    return Found(projects, tuple(sessions), trainings, named)
+    return Discovered(projects, tuple(sessions), trainings, named)
 
 
 def _projects(runs: list[tuple[int, str, str]]) -> tuple[tuple[str, str], ...]:

@@ -18,7 +18,7 @@ from patrol.memory.rows import BoxNote, Point, RunNote
 from patrol.memory.run_records import record_to_text
 from patrol.memory.update_history import acknowledgement, fold, fold_box
 from patrol.report.lines import line
-from patrol.report.machine_formats import Entry
+from patrol.report.machine_formats import ReportEntry
 from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class BoxJudged(NamedTuple):
     memories: Memories | None
     left: tuple[str, ...] = ()
 
-    def entries(self) -> list[Entry]:
-        return [Entry(run.verdict, run.look, self.snapshot) for run in self.runs]
+    def entries(self) -> list[ReportEntry]:
+        return [ReportEntry(run.verdict, run.look, self.snapshot) for run in self.runs]
 
 
 class Frame(NamedTuple):

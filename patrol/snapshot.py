@@ -38,7 +38,7 @@ class Unreachable(NamedTuple):
     detail: str
 
 
-class Identity(NamedTuple):
+class BoxIdentity(NamedTuple):
     """Who answered. clock_skew_seconds: the box's clock less ours, give or take clock_error_seconds: what is less than
     that is no difference.
     """
@@ -51,7 +51,7 @@ class Identity(NamedTuple):
     clock_error_seconds: float = 0.0
 
 
-class Memory(NamedTuple):
+class MemoryLook(NamedTuple):
     """Memory of the cgroup level with the least room. held: current less what the kernel can drop.
 
     limit_bytes: Absent where no level has a limit. oom_kills_total: of the group, since it was made.
@@ -73,7 +73,7 @@ class Pressure(NamedTuple):
     of_host: bool
 
 
-class Disk(NamedTuple):
+class DiskLook(NamedTuple):
     """One file system that a run touches. Bytes free are those for a plain user, bytes_total those and what is
     used: without what the file system keeps for root. inodes: Absent where not counted."""
 
@@ -84,7 +84,7 @@ class Disk(NamedTuple):
     inodes_total: Maybe[int]
 
 
-class Gpu(NamedTuple):
+class GpuLook(NamedTuple):
     """One GPU as nvidia-smi tells it."""
 
     number: int
@@ -322,12 +322,12 @@ class BoxLook(NamedTuple):
 
     box: str
     at: float
-    identity: Maybe[Identity]
+    identity: Maybe[BoxIdentity]
     runs: Maybe[tuple[RunLook, ...]]
-    memory: Maybe[Memory] = NOT_ASKED
+    memory: Maybe[MemoryLook] = NOT_ASKED
     pressure: Maybe[Pressure] = NOT_ASKED
-    disks: Maybe[tuple[Disk, ...]] = NOT_ASKED
-    gpus: Maybe[tuple[Gpu, ...]] = NOT_ASKED
+    disks: Maybe[tuple[DiskLook, ...]] = NOT_ASKED
+    gpus: Maybe[tuple[GpuLook, ...]] = NOT_ASKED
     kernel_faults: Maybe[tuple[KernelFault, ...]] = NOT_ASKED
     sections_unseen: tuple[tuple[str, str], ...] = ()
     taken_seconds: float = 0.0

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from onbox.model.boxes import BoxSettings
-    from patrol.collect import Seen
+    from patrol.collect import SeenBox
     from patrol.config.settings import Settings
     from patrol.decide.policy import Policy
     from patrol.judge import BoxJudged
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 LOCK = "tick.lock"
 
 
-class Wishes(NamedTuple):
+class TickWishes(NamedTuple):
     """How this tick was asked for. unattended: by a timer. act: whether resume, relay, messages and ping
     may be done. resume: whether that may be, too.
     """
@@ -93,7 +93,7 @@ def policy_of(settings: Settings) -> Policy:
 
 def tick(
     settings: Settings,
-    wishes: Wishes,
+    wishes: TickWishes,
     environ: Mapping[str, str],
     show: Callable[[BoxJudged], None],
 ) -> Ticked:
@@ -136,7 +136,7 @@ def tick(
 
 def _look_without_state(
     settings: Settings,
-    wishes: Wishes,
+    wishes: TickWishes,
     environ: Mapping[str, str],
     show: Callable[[BoxJudged], None],
     error: StateNotWritten,
@@ -180,7 +180,7 @@ class _Tick:
     def __init__(
         self,
         settings: Settings,
-        wishes: Wishes,
+        wishes: TickWishes,
         environ: Mapping[str, str],
         show: Callable[[BoxJudged], None],
     ) -> None:
@@ -231,7 +231,7 @@ class _Tick:
     def _may_act(self, one: BoxJudged) -> bool:
         return self.wishes.act and self.wishes.resume and may_act(one)
 
-    def _judged(self, seen: Seen, frame: Frame) -> BoxJudged:
+    def _judged(self, seen: SeenBox, frame: Frame) -> BoxJudged:
         try:
             one = judge(seen.box, seen.snapshot, seen.memories, frame)
         except Exception as error:  # noqa: BLE001 - a defect met at one box must not end the tick of the others

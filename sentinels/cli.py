@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onbox.cli.boundary import run_as_script
 from onbox.cli.command import Entry
 from onbox.cli.program import Program
-from sentinels.judge.outcome import EXIT_MEANINGS, Exit
+from sentinels.judge.outcome import EXIT_MEANINGS, SentinelExit
 from sentinels.resolve_targets import UnknownBox
 from sentinels.targets import BadTarget
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 def _trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, BadTarget):
-        return Exit.USAGE, str(error)
+        return SentinelExit.USAGE, str(error)
     if isinstance(error, UnknownBox):
-        return Exit.CONFIG, str(error)
+        return SentinelExit.CONFIG, str(error)
     return None
 
 

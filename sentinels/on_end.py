@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from onbox.contract.notices import Notice
 from onbox.notify.signing import BadSecret
 from onbox.notify.targets import NotSet, resolve_target
-from onbox.notify.types import Outcome as Sent
+from onbox.notify.types import TryOutcome as Sent
 from onbox.notify.types import Unusable
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from patrol.decide.remote_command import Untypeable, here
-from sentinels.judge.outcome import Finding, Outcome
+from sentinels.judge.outcome import Outcome, WaitFinding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ EVENT_OF: Mapping[Outcome, tuple[str, str]] = {
 }
 
 
-def environment_of(finding: Finding) -> dict[str, str]:
+def environment_of(finding: WaitFinding) -> dict[str, str]:
     """What the user's command is told."""
     return {
         "SENTINEL_OUTCOME": finding.outcome.value,
@@ -48,14 +48,14 @@ def environment_of(finding: Finding) -> dict[str, str]:
     }
 
 
-def run_command(command: str, finding: Finding) -> None:
+def run_command(command: str, finding: WaitFinding) -> None:
     """Run the shell line to its end. Its exit code is told, and does not change that of the wait."""
     code = subprocess.call(["/bin/sh", "-c", command], env={**os.environ, **environment_of(finding)})
     if code:
         print(f"sentinel: --exec ended with exit code {code}: {safe_line(command, 200)}", file=sys.stderr)
 
 
-def notice_of(finding: Finding, folder: str) -> Notice:
+def notice_of(finding: WaitFinding, folder: str) -> Notice:
     """The message of a wait's end."""
     event, state = EVENT_OF[finding.outcome]
     detail = finding.detail
@@ -84,7 +84,7 @@ def _again(target: str) -> str | None:
         return None
 
 
-def tell(project: Project, finding: Finding) -> None:
+def tell(project: Project, finding: WaitFinding) -> None:
     """One try for each target of [notify] that wants such news; what went wrong is told on stderr."""
     from onbox.notify.send.worker import try_once  # noqa: PLC0415
 

@@ -44,7 +44,7 @@ class Waiter(NamedTuple):
     boot: str | None
 
 
-class Entry(NamedTuple):
+class WaitEntry(NamedTuple):
     """One file of the register. state: `waiting`, or `parked` (ran out of its time; the next call continues it).
 
     Times are seconds since the epoch. armed_at: of the first slice. last_contact: `{box: time or None}`.
@@ -119,7 +119,7 @@ def end_waiter(waiter: Waiter, number: int) -> bool:
 # -- the files
 
 
-class Register:
+class WaitRegister:
     """The folder of all waits. Raises StateNotWritten where it cannot be written."""
 
     def __init__(self, folder: str) -> None:
@@ -128,7 +128,7 @@ class Register:
     def path(self, ident: str) -> str:
         return os.path.join(self.folder, f"{ident}.json")
 
-    def read(self, ident: str) -> Entry | None:
+    def read(self, ident: str) -> WaitEntry | None:
         """The entry; None if there is none, or none that can be read: then it is written anew."""
         try:
             text = read_file(self.path(ident), 1 << 22)
@@ -136,7 +136,7 @@ class Register:
         except OSError:
             return None
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[WaitEntry]:
         """All that can be read, the oldest first."""
         try:
             names = sorted(os.listdir(self.folder))
@@ -152,7 +152,7 @@ class Register:
             return [name for name in names if self.read(name) is None and os.path.exists(self.path(name))]
         return []
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: WaitEntry) -> None:
         data = {**entry._asdict(), "waiter": entry.waiter._asdict(), "schema": SCHEMA}
         del data["ident"]
         replace_file(self.path(entry.ident), json.dumps(data).encode("ascii") + b"\n", durable=False)
@@ -171,12 +171,12 @@ class Register:
             return None
 
 
-def parse_entry(ident: str, text: bytes) -> Entry | None:
+def parse_entry(ident: str, text: bytes) -> WaitEntry | None:
     """An entry's file; None if it is none."""
     try:
         data = json.loads(text)
         who = data["waiter"]
-        return Entry(
+        return WaitEntry(
             ident,
             tuple(map(str, data["texts"])),
             Waiter(int(who["pid"]), str(who["start"]), None if who.get("boot") is None else str(who["boot"])),
@@ -200,7 +200,7 @@ def _seconds(value: object) -> float:
     return seconds
 
 
-def claim(register: Register, entry: Entry) -> Entry | None:
+def claim(register: WaitRegister, entry: WaitEntry) -> WaitEntry | None:
     """Take the place for `entry`; whoever waits for the same is ended first. What an earlier slice left, or None.
 
     Raises StateNotWritten.
@@ -218,20 +218,20 @@ def claim(register: Register, entry: Entry) -> Entry | None:
             lock.release()
 
 
-def can_be_continued(old: Entry, now: float) -> bool:
+def can_be_continued(old: WaitEntry, now: float) -> bool:
     """Whether a wait goes on where `old` ended: it ran out of its time or was killed, and not long ago."""
     ended = old.state == "parked" or not is_alive(old.waiter)
     return ended and 0 <= now - old.written_at < CONTINUE_SECONDS
 
 
-def renew(register: Register, entry: Entry) -> None:
+def renew(register: WaitRegister, entry: WaitEntry) -> None:
     """Write this wait's entry anew, unless another one has taken its place. Never waits for a lock."""
     now_there = register.read(entry.ident)
     if now_there is None or now_there.waiter == entry.waiter:
         register.write(entry)
 
 
-def let_go(register: Register, entry: Entry, *, park: bool) -> None:
+def let_go(register: WaitRegister, entry: WaitEntry, *, park: bool) -> None:
     """The wait is over: leave what the next slice needs, or nothing. Another one's entry is left alone."""
     lock = register.lock(entry.ident, seconds=0.0)
     if lock is None:
@@ -248,20 +248,20 @@ def let_go(register: Register, entry: Entry, *, park: bool) -> None:
         lock.release()
 
 
-class Standing(NamedTuple):
+class WaitStanding(NamedTuple):
     """How it stands with an entry. word: waiting, frozen (over its limit, and not ended), parked, over (parked for so
     long that nothing continues it: it ended in order, and said so), dead, damaged.
     """
 
-    entry: Entry
+    entry: WaitEntry
     word: str
 
 
-def standing_of(entry: Entry, now: float) -> Standing:
+def standing_of(entry: WaitEntry, now: float) -> WaitStanding:
     """What an entry is worth now."""
     if entry.state == "parked":
-        return Standing(entry, "parked" if can_be_continued(entry, now) else "over")
+        return WaitStanding(entry, "parked" if can_be_continued(entry, now) else "over")
     if not is_alive(entry.waiter):
-        return Standing(entry, "dead")
+        return WaitStanding(entry, "dead")
     overdue = now > entry.began_at + entry.limit_seconds + OVERDUE_SECONDS
-    return Standing(entry, "frozen" if overdue else "waiting")
+    return WaitStanding(entry, "frozen" if overdue else "waiting")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sentinels.judge.note import Noted
-    from sentinels.judge.outcome import Finding
+    from sentinels.judge.outcome import WaitFinding
     from sentinels.link.source import Source
     from sentinels.wait import Wait
 
@@ -23,7 +23,7 @@ PROGRESS_LIMIT = 160
 LOOK_YOURSELF = "; that proves nothing: look yourself (handbook resume)"
 
 
-def final_line(finding: Finding, waited_seconds: float) -> str:
+def final_line(finding: WaitFinding, waited_seconds: float) -> str:
     """`landed gpu1:digits: CHAIN_DONE … (since 2026-11-21T05:10:24Z, waited 4m05s)`."""
     look = LOOK_YOURSELF if finding.outcome in (Outcome.TIMED_OUT, Outcome.UNREACHABLE) else ""
     since = f"since {utc_text(finding.since)}, " if finding.since is not None else ""
@@ -31,7 +31,7 @@ def final_line(finding: Finding, waited_seconds: float) -> str:
     return f"{finding.outcome.value} {safe_line(finding.target)}: {finding.say}{look} ({since}{waited})"
 
 
-def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
+def final_json(finding: WaitFinding, wait: Wait, now: float) -> dict[str, Any]:
     """The result as JSON-ready data: what the line says, every target's own end, and how it stood with each box."""
     return {
         "schema": SCHEMA,
@@ -46,7 +46,7 @@ def final_json(finding: Finding, wait: Wait, now: float) -> dict[str, Any]:
     }
 
 
-def finding_json(finding: Finding) -> dict[str, Any]:
+def finding_json(finding: WaitFinding) -> dict[str, Any]:
     """One end as JSON-ready data."""
     return {
         "outcome": finding.outcome.value,

@@ -22,7 +22,7 @@ from patrol.memory.store import Memory
 from patrol.ssh import client as ssh
 from sentinels.judge.jobs import Asked
 from sentinels.link.channel import LOCAL
-from sentinels.targets import BadTarget, Kind, Target
+from sentinels.targets import BadTarget, Target, TargetKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ class UnknownBox(ValueError):
     """The configuration does not say what is needed to find the target."""
 
 
-class Place(NamedTuple):
+class TargetPlace(NamedTuple):
     """One target where it lies. key: tells the target from every other one, for the register.
 
     job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
@@ -46,7 +46,7 @@ class Place(NamedTuple):
     """
 
     target: Target
-    box: ssh.Target
+    box: ssh.SshTarget
     path: str
     job: Asked | None = None
     seen_in: str | None = None
@@ -64,7 +64,7 @@ class Place(NamedTuple):
         return "\0".join(fields)
 
 
-def find_place(target: Target, settings: Settings, folder: str) -> Place:
+def find_place(target: Target, settings: Settings, folder: str) -> TargetPlace:
     """The target's host and path. folder: where relative paths here begin. Raises UnknownBox, BadTarget,
     Trouble where the way there is not accepted.
     """
@@ -74,24 +74,24 @@ def find_place(target: Target, settings: Settings, folder: str) -> Place:
         root = _run_here(target, settings)
         if root is not None:
             own = BoxSettings(LOCAL, LOCAL, settings.folder, "local")
-            run = target._replace(kind=Kind.RUN)
-            return Place(run, ssh.Target(LOCAL, None), root, endpoint_of=partial(of_run, settings, own))
-        return Place(target, ssh.Target(LOCAL, None), _local_path(target, folder))
+            run = target._replace(kind=TargetKind.RUN)
+            return TargetPlace(run, ssh.SshTarget(LOCAL, None), root, endpoint_of=partial(of_run, settings, own))
+        return TargetPlace(target, ssh.SshTarget(LOCAL, None), _local_path(target, folder))
     box = next((one for one in boxes if one.name == target.box), None)
     if why := settings.not_trusted(box or BoxSettings(target.box, target.box)):
         raise Trouble(Exit.CONFIG, why)
     if box is None:
-        return Place(target, ssh.Target(target.box, target.box, words), _path_of_host(target, boxes))
+        return TargetPlace(target, ssh.SshTarget(target.box, target.box, words), _path_of_host(target, boxes))
     if box.is_cluster:
         return _job_place(target, box, settings)
     host = None if box.backend == "local" else box.host
     path = _path_on_box(target, box, settings.state_dir_of(box))
-    return Place(target, ssh.Target(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
+    return TargetPlace(target, ssh.SshTarget(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
 
 
-def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
+def _job_place(target: Target, box: BoxSettings, settings: Settings) -> TargetPlace:
     """A job on a cluster: by the name of a `watch` entry, or by its id."""
-    if target.kind not in (Kind.RUN, Kind.MARKER) or target.fails:
+    if target.kind not in (TargetKind.RUN, TargetKind.MARKER) or target.fails:
         raise BadTarget(f"{target.text!r}: on a cluster only jobs can be waited for: {box.name}:NAME or {box.name}:ID")
     endpoint = of_cluster(settings, box)
     if endpoint is None:
@@ -108,7 +108,7 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> Place:
         ) from problem
     job = kept.job if kept is not None else None
     seen_in = job.session if job is not None and job.seen and job.job_id == job_id else None
-    return Place(target, ssh.Target(box.name, None), job_id, Asked(endpoint, job_id), seen_in)
+    return TargetPlace(target, ssh.SshTarget(box.name, None), job_id, Asked(endpoint, job_id), seen_in)
 
 
 def _kept(watch: Watch, box: BoxSettings, settings: Settings) -> RunMemory | None:
@@ -132,7 +132,7 @@ def _run_here(target: Target, settings: Settings) -> str | None:
     """The directory of the run that a word alone names where the runs of this project lie; None: it names a file. A run
     that has not begun is known by its name in onbox.toml, where no box is configured that it could be meant for.
     """
-    if target.kind is not Kind.MARKER or target.fails or name_problem(target.path) is not None:
+    if target.kind is not TargetKind.MARKER or target.fails or name_problem(target.path) is not None:
         return None
     config = settings.config
     root = os.path.join(settings.folder, config.state_dir, target.path)
@@ -140,15 +140,17 @@ def _run_here(target: Target, settings: Settings) -> str | None:
     return root if named or os.path.isfile(RunPaths(root).manifest) else None
 
 
-def note_of(place: Place, boxes: Sequence[BoxSettings], folder: str) -> str:
+def note_of(place: TargetPlace, boxes: Sequence[BoxSettings], folder: str) -> str:
     """A word alone may be a file here, a run here or a run on a box: which one is waited for. "" where nothing is
     doubtful.
     """
     target = place.target
-    if target.kind is Kind.RUN and target.box is None and os.path.lexists(os.path.join(folder, target.path)):
+    if target.kind is TargetKind.RUN and target.box is None and os.path.lexists(os.path.join(folder, target.path)):
         return f"waits for the run in {place.path}; for the file: ./{target.path}"
     plain = (
-        target.kind is Kind.MARKER and target.box is None and target.path.replace("-", "").replace("_", "").isalnum()
+        target.kind is TargetKind.MARKER
+        and target.box is None
+        and target.path.replace("-", "").replace("_", "").isalnum()
     )
     if not (plain and boxes) or os.path.lexists(place.path):
         return ""
@@ -156,14 +158,14 @@ def note_of(place: Place, boxes: Sequence[BoxSettings], folder: str) -> str:
 
 
 def _local_path(target: Target, folder: str) -> str:
-    if target.kind is Kind.PROCESS:
+    if target.kind is TargetKind.PROCESS:
         return target.path
     return os.path.join(folder, os.path.expanduser(target.path))
 
 
 def _path_of_host(target: Target, boxes: Sequence[BoxSettings]) -> str:
     """On a host that the configuration does not name: a full path is needed, and enough."""
-    if target.kind is Kind.RUN:
+    if target.kind is TargetKind.RUN:
         known = ", ".join(box.name for box in boxes) or "none"
         raise UnknownBox(
             f"{target.text}: no [boxes.{target.box}] says where its runs lie (boxes: {known}); "
@@ -173,9 +175,9 @@ def _path_of_host(target: Target, boxes: Sequence[BoxSettings]) -> str:
 
 
 def _path_on_box(target: Target, box: BoxSettings, state_dir: str) -> str:
-    if target.kind is Kind.PROCESS or target.path.startswith(("/", "~/")):
+    if target.kind is TargetKind.PROCESS or target.path.startswith(("/", "~/")):
         return target.path
-    path = f"{state_dir}/{target.path}" if target.kind is Kind.RUN else target.path
+    path = f"{state_dir}/{target.path}" if target.kind is TargetKind.RUN else target.path
     if path.startswith(("/", "~/")):
         return path
     if box.project is None:

@@ -20,7 +20,7 @@ DEFAULT_STABLE_SECONDS = 10.0
 _BOX = r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*"
 
 
-class Kind(str, Enum):
+class TargetKind(str, Enum):
     """What a target is."""
 
     MARKER = "marker"
@@ -35,7 +35,7 @@ class Target(NamedTuple):
     directory; the name of a run that the configuration places; the pid of a process. fails: its landing means failure.
     """
 
-    kind: Kind
+    kind: TargetKind
     text: str
     box: str | None
     path: str
@@ -70,17 +70,17 @@ def parse_target(text: str) -> Target:
     """A positional word: a marker here or on a box, or a run on a box. Raises BadTarget."""
     box, path = split_place(text)
     if box is None or path.startswith(("/", "~/")) or "/" in path:
-        return Target(Kind.MARKER, text, box, path)
+        return Target(TargetKind.MARKER, text, box, path)
     problem = name_problem(path)
     if problem is not None:
         raise BadTarget(f"{text!r}: {path!r} is not a run ({problem}) and no path (wanted: {box}:/PATH/MARKER)")
-    return Target(Kind.RUN, text, box, path)
+    return Target(TargetKind.RUN, text, box, path)
 
 
 def parse_fail_marker(text: str) -> Target:
     """`--fail MARKER`: its landing ends the wait as failed. Raises BadTarget."""
     box, path = split_place(text)
-    return Target(Kind.MARKER, text, box, path, fails=True)
+    return Target(TargetKind.MARKER, text, box, path, fails=True)
 
 
 def parse_process(text: str) -> Target:
@@ -88,7 +88,7 @@ def parse_process(text: str) -> Target:
     box, path = split_place(text)
     if not re.fullmatch(r"[1-9][0-9]{0,9}", path):
         raise BadTarget(f"--pid {text!r}: wanted a process number, or BOX:NUMBER")
-    return Target(Kind.PROCESS, text, box, path)
+    return Target(TargetKind.PROCESS, text, box, path)
 
 
 def parse_logs(logs: Sequence[str], regexes: Sequence[str], fail_regexes: Sequence[str]) -> Iterable[Target]:
@@ -101,7 +101,7 @@ def parse_logs(logs: Sequence[str], regexes: Sequence[str], fail_regexes: Sequen
             _pattern(option, given, number, len(logs))
             for option, given in (("--regex", regexes), ("--fail-regex", fail_regexes))
         ]
-        yield Target(Kind.LOG, text, box, path, regex=chosen[0], fail_regex=chosen[1])
+        yield Target(TargetKind.LOG, text, box, path, regex=chosen[0], fail_regex=chosen[1])
 
 
 def _pattern(option: str, given: Sequence[str], number: int, wanted: int) -> str:
@@ -124,7 +124,7 @@ def parse_artifact(text: str, min_bytes: str | None, stable: str | None) -> Targ
     box, path = split_place(text)
     size = 1 if min_bytes is None else _read("--min-bytes", min_bytes, parse_size)
     seconds = DEFAULT_STABLE_SECONDS if stable is None else _read("--stable", stable, parse_duration)
-    return Target(Kind.ARTIFACT, text, box, path, min_bytes=int(size), stable_seconds=seconds)
+    return Target(TargetKind.ARTIFACT, text, box, path, min_bytes=int(size), stable_seconds=seconds)
 
 
 def _read(option: str, text: str, parse: object) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.model.units import format_duration
 from onbox.system.clock import monotonic, wall
-from sentinels.judge.outcome import Finding, Outcome, combine
+from sentinels.judge.outcome import Outcome, WaitFinding, combine
 from sentinels.link.channel import LOCAL, last_contact
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Signalled(Exception):
         super().__init__(signal.Signals(number).name)
 
 
-class Signals:
+class WaitSignals:
     """Signals as something to wait for: a descriptor that becomes readable, and the number that came. A SIGHUP that the
     caller ignores (nohup) stays ignored.
     """
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     watchers: frozenset[int] = frozenset()
 
 
-def _is_younger(end: Finding, failed: Finding) -> bool:
+def _is_younger(end: WaitFinding, failed: WaitFinding) -> bool:
     """Whether what was waited for landed after the failure: of two that were there already the younger one tells."""
     landed = end.outcome is Outcome.LANDED
     return landed and end.since is not None and failed.since is not None and end.since > failed.since
@@ -90,15 +90,19 @@ class Wait:
     """Run it once. on_turn: called a few times a minute and at every change, with this wait: progress, register."""
 
     def __init__(
-        self, plan: Plan, channels: Sequence[Source], signals: Signals, on_turn: Callable[[Wait], None] | None = None
+        self,
+        plan: Plan,
+        channels: Sequence[Source],
+        signals: WaitSignals,
+        on_turn: Callable[[Wait], None] | None = None,
     ) -> None:
         self.plan, self.channels, self.signals, self.on_turn = plan, channels, signals, on_turn
         self.began_at = self.armed_at = wall()
-        self.findings: dict[int, Finding] = {}
+        self.findings: dict[int, WaitFinding] = {}
         self._selector = selectors.DefaultSelector()
         self._watched: dict[int, Any] = {}
 
-    def run(self) -> Finding:
+    def run(self) -> WaitFinding:
         """Wait to the end. Raises Signalled."""
         self._selector.register(self.signals.fd, selectors.EVENT_READ)
         deadline = monotonic() + self.plan.limit_seconds
@@ -109,10 +113,10 @@ class Wait:
                 channel.close()
             self._selector.close()
 
-    def _loop(self, signals: Signals, deadline: float) -> Finding:
+    def _loop(self, signals: WaitSignals, deadline: float) -> WaitFinding:
         while True:
             if signals.number == SUPERSEDE_SIGNAL:
-                return Finding(
+                return WaitFinding(
                     Outcome.SUPERSEDED, ", ".join(self.plan.texts), "a newer wait for the same target took over", wall()
                 )
             if signals.number is not None:
@@ -125,7 +129,7 @@ class Wait:
                 return end
             self._sleep(deadline)
 
-    def _turn(self, now: float) -> Finding | None:
+    def _turn(self, now: float) -> WaitFinding | None:
         for channel in self.channels:
             for attempt in channel.connections_open():
                 for number, finding in channel.read(attempt):
@@ -146,7 +150,7 @@ class Wait:
         channel.close()
         return True
 
-    def _end(self) -> Finding | None:
+    def _end(self) -> WaitFinding | None:
         for channel in self.channels:
             if channel.lasting and not self._done(channel):
                 unreachable = self._unreachable(channel)
@@ -166,7 +170,7 @@ class Wait:
         # "No marker landed" is a word about all boxes: none of it while one is out of sight.
         return against[0] if all(channel.contact.in_sight for channel in self._open_channels()) else None
 
-    def _give_up(self, channel: Source, unreachable: Finding) -> None:
+    def _give_up(self, channel: Source, unreachable: WaitFinding) -> None:
         """Nothing more will come from this box; its targets are told as unreachable, the others are waited for."""
         for number, condition in channel.items.values():
             if number not in channel.finished:
@@ -206,7 +210,7 @@ class Wait:
     def _open_channels(self) -> list[Source]:
         return [channel for channel in self.channels if not self._done(channel)]
 
-    def _out_of_time(self) -> Finding:
+    def _out_of_time(self) -> WaitFinding:
         for channel in self._open_channels():
             if not channel.contact.in_sight:
                 return self._unreachable(channel)
@@ -217,9 +221,9 @@ class Wait:
         seen = f"; last seen: {'; '.join(notes)}" if notes else ""
         within = "now" if self.plan.once else f"within {format_duration(self.plan.limit_seconds)}"
         say = f"nothing {within}{seen}"
-        return Finding(Outcome.TIMED_OUT, ", ".join(texts), say)
+        return WaitFinding(Outcome.TIMED_OUT, ", ".join(texts), say)
 
-    def _unreachable(self, channel: Source) -> Finding:
+    def _unreachable(self, channel: Source) -> WaitFinding:
         texts = [
             condition.target.text for number, condition in channel.items.values() if number not in channel.finished
         ]
@@ -228,7 +232,7 @@ class Wait:
         why = channel.why_unreachable() or "its login has not answered so far"
         say = f"{where}: {why}; {last_contact(contact, wall())}; of the run nothing is known"
         detail: Mapping[str, Any] = {"box": channel.target.box, "reason": contact.reason or "late_login"}
-        return Finding(Outcome.UNREACHABLE, ", ".join(dict.fromkeys(texts)), say, contact.last_heard_at, detail)
+        return WaitFinding(Outcome.UNREACHABLE, ", ".join(dict.fromkeys(texts)), say, contact.last_heard_at, detail)
 
     def conditions(self) -> list[Condition | JobCondition]:
         return [condition for channel in self.channels for _, condition in channel.items.values()]

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from onbox.system.clock import monotonic, wall
 from onbox.system.files import StateNotWritten
 from sentinels.judge.outcome import Outcome
-from sentinels.register import Entry, Register, claim, ident_of, let_go, register_folder, renew, this_waiter
+from sentinels.register import WaitEntry, WaitRegister, claim, ident_of, let_go, register_folder, renew, this_waiter
 from sentinels.report import progress_line, warnings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.judge.outcome import Finding
+    from sentinels.judge.outcome import WaitFinding
     from sentinels.link.source import Source
-    from sentinels.resolve_targets import Place
+    from sentinels.resolve_targets import TargetPlace
     from sentinels.wait import Plan, Wait
 
 RENEW_SECONDS = 30.0
@@ -31,13 +31,13 @@ class Duty:
     A register that cannot be written (a read-only home) does not keep anybody from waiting; it is said once.
     """
 
-    def __init__(self, places: Sequence[Place], plan: Plan, *, fresh: bool) -> None:
+    def __init__(self, places: Sequence[TargetPlace], plan: Plan, *, fresh: bool) -> None:
         # One look ends nobody's wait.
-        self.register: Register | None = None if plan.once else Register(register_folder(os.environ))
+        self.register: WaitRegister | None = None if plan.once else WaitRegister(register_folder(os.environ))
         now = wall()
         self._keys = [ident_of([place.key]) for place in places]
         ident = ident_of(place.key for place in places)
-        self.entry = Entry(ident, plan.texts, this_waiter(), "waiting", now, now, plan.limit_seconds, now, {}, {})
+        self.entry = WaitEntry(ident, plan.texts, this_waiter(), "waiting", now, now, plan.limit_seconds, now, {}, {})
         earlier = None
         try:
             earlier = claim(self.register, self.entry) if self.register is not None else None
@@ -57,7 +57,7 @@ class Duty:
             for number, condition in channel.items.values():
                 condition.recall(self.entry.memory.get(self._slot(number, condition.kind), {}))
 
-    def watch(self, wait: Wait) -> Finding:
+    def watch(self, wait: Wait) -> WaitFinding:
         """Run the wait, and leave the register as it is to be left, however it ends."""
         park = False
         try:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.system.process import Entry, process_table
-from patrol.ssh.client import Answer, NoAnswer, Target, ask, script_with_values
+from onbox.system.process import ProcessEntry, process_table
+from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask, script_with_values
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Sshd:
         """How many logins have succeeded so far."""
         return self.log.count("Accepted publickey")
 
-    def sessions(self) -> list[Entry]:
+    def sessions(self) -> list[ProcessEntry]:
         """The live processes of every session, the server's own for it included."""
         assert self.process is not None
         return descendants(self.process.pid)
@@ -156,10 +156,10 @@ class Sshd:
         """The words of an ssh client that uses `config`."""
         return ("ssh", "-F", os.fspath(self.config(hosts, extra, name)))
 
-    def target(self, alias: str = "gpu1", *, port: int | None = None, extra: str = "") -> Target:
+    def target(self, alias: str = "gpu1", *, port: int | None = None, extra: str = "") -> SshTarget:
         """A box of this sshd, or behind a link at `port`."""
         hosts = {alias: port} if port is not None else None
-        return Target(alias, alias, self.ssh(hosts, extra, f"ssh_config.{alias}"))
+        return SshTarget(alias, alias, self.ssh(hosts, extra, f"ssh_config.{alias}"))
 
     def command(self, remote: str) -> list[str]:
         """The argv of a plain ssh that runs `remote`."""
@@ -172,7 +172,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def descendants(pid: int) -> list[Entry]:
+def descendants(pid: int) -> list[ProcessEntry]:
     """The live processes that come from `pid`, without it."""
     table = [entry for entry in process_table() if not entry.is_zombie]
     family, grew = {pid}, True
@@ -295,7 +295,7 @@ def local_clients() -> list[str]:
 
 
 def put(
-    target: Target, script: str = QUICK, *values: str, deadline_seconds: float = DEADLINE_SECONDS
+    target: SshTarget, script: str = QUICK, *values: str, deadline_seconds: float = DEADLINE_SECONDS
 ) -> Answer | NoAnswer:
     """Ask, and see that it ended in time (three times the slack that is promised: the machine may be busy)."""
     began = time.monotonic()

@@ -75,7 +75,7 @@ def test_a_slow_pattern_is_found(pattern: str) -> None:
 
 
 def test_a_row_of_a_new_table_is_tried() -> None:
-    from onbox.redact import Row
+    from onbox.redact import SecretForm
 
-    new = {"a": (Row(("x",), r"x+y"),)}
+    new = {"a": (SecretForm(("x",), r"x+y"),)}
     assert (r"x+y", re.IGNORECASE) in list(pumping._patterns_in(new, set()))

@@ -8,7 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from handbook.box.records import RawRun
+from handbook.box.records import RawRecords
 from onbox.contract.names import name_problem
 from onbox.contract.readings import plain
 from onbox.system.files import read_file, replace_file
@@ -31,7 +31,7 @@ class KeptRun(NamedTuple):
     seen_at: float | None
     key: str | None = None
     records_at: float | None = None
-    raw: RawRun | None = None
+    raw: RawRecords | None = None
 
 
 class Store(NamedTuple):
@@ -57,7 +57,7 @@ def _run(one: dict[str, Any]) -> KeptRun:
         seen_at=one.get("seen_at"),
         key=one.get("key"),
         records_at=one.get("records_at"),
-        raw=None if raw is None else RawRun(**{key: raw[key] for key in RawRun._fields}),
+        raw=None if raw is None else RawRecords(**{key: raw[key] for key in RawRecords._fields}),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handbook.page.facts import PassedFacts, ResultFacts, StageEnd, TrackerFacts
+from handbook.page.facts import DoneStage, PassedFacts, ResultFacts, TrackerFacts
 from handbook.page.phrases import safe, safe_path
 from onbox.contract.json_text import as_number, as_object, as_whole
 from onbox.contract.progress import render_progress
@@ -40,13 +40,13 @@ def _progress_of_marker(value: object) -> Maybe[Progress]:
     return progress_from_data(value) or Unseen("its progress could not be understood")
 
 
-def stage_end(marker: Marker) -> StageEnd:
+def stage_end(marker: Marker) -> DoneStage:
     """What a DONE marker says of how its stage ended."""
     data = marker.data
     artifacts = data.get("artifacts")
     listed = [one for one in artifacts if isinstance(one, dict)] if isinstance(artifacts, list) else []
     warnings = data.get("warnings")
-    return StageEnd(
+    return DoneStage(
         attempt=marker.attempt,
         exit_code=as_whole(data.get("exit_code")),
         took_seconds=as_number(data.get("duration_seconds")),

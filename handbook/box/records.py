@@ -12,7 +12,7 @@ from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.names import name_problem
-from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
+from onbox.contract.runfile import DamagedRunfile, RunHead, parse_head, parse_stages
 from patrol.memory.scrub import scrub_lines
 from patrol.ssh.box_program import FUNCTIONS
 from patrol.ssh.client import script_with_values
@@ -85,7 +85,7 @@ LIMIT_BYTES = 256 << 10
 LIMITS = {"manifest": 1 << 20, "marker": 4096}
 
 
-class RawRun(NamedTuple):
+class RawRecords(NamedTuple):
     """One run's records, as text: what is kept between two builds. forecast: None: nobody asked for it yet."""
 
     manifest: str
@@ -98,7 +98,7 @@ class RawRun(NamedTuple):
 class BoxRecords(NamedTuple):
     """What one box sent. trouble: why there is nothing."""
 
-    runs: dict[str, RawRun]
+    runs: dict[str, RawRecords]
     trouble: str = ""
 
 
@@ -143,12 +143,12 @@ def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = Fals
             current = found.setdefault(text, {"markers": {}}) if known else None
         elif kind == "marker" and current is not None and name_problem(name) is None:
             current["markers"][name] = text
-        elif current is not None and kind in RawRun._fields:
+        elif current is not None and kind in RawRecords._fields:
             current[kind] = text
     if cut and found:
         found.popitem()
     runs = {
-        name: RawRun(
+        name: RawRecords(
             scrub_lines(one.get("manifest", "")),
             scrub_lines(one.get("launches", "")),
             scrub_lines(one.get("events", "")),
@@ -160,7 +160,7 @@ def parse(output: bytes, mark: str, wanted: Collection[str], *, cut: bool = Fals
     return BoxRecords(runs)
 
 
-def read(raw: RawRun) -> RunRecord:
+def read(raw: RawRecords) -> RunRecord:
     """Never raises: what cannot be read is left out, and `trouble` says so."""
     head, stages, trouble = _manifest(raw.manifest)
     markers = {name: parse_marker(text.encode()) for name, text in sorted(raw.markers.items())}
@@ -183,7 +183,7 @@ def _manifest(text: str) -> tuple[RunHead | None, tuple[FrozenStage, ...], str]:
     try:
         head = parse_head(lines[0])
         return head, tuple(parse_stages(lines[1:])), ""
-    except Damaged as error:
+    except DamagedRunfile as error:
         return None, (), str(error)
 
 

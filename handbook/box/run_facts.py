@@ -36,7 +36,7 @@ STAGES_DESCRIBED = 200
 T = TypeVar("T")
 
 
-class Told(NamedTuple):
+class PatrolKept(NamedTuple):
     """What the patrol keeps of one run. look: the last one that saw it; None: none did. verdict: the newest; None: what
     was kept is none.
     """
@@ -51,7 +51,7 @@ class Told(NamedTuple):
 NO_VERDICT = Verdict("", "", RunState.UNKNOWN, Finding("no rule", Severity.UNKNOWN, ""))
 
 
-def describe(told: Told, way: Way, record: RunRecord | None, records_at: float | None) -> RunFacts:
+def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: float | None) -> RunFacts:
     """Everything that is known of one run."""
     look = told.look or RunLook(told.run, managed=bool(told.run), place="", undelivered=Absent("not looked at"))
     verdict = told.verdict or NO_VERDICT

@@ -19,7 +19,7 @@ IDENTITY_FIELDS = ("code", "chain_fingerprint", "config", "host")
 STAGE_FIELDS = ("command", "fingerprint", "state")
 
 
-class Verdict(NamedTuple):
+class CheckedStatement(NamedTuple):
     """One statement. truth: None: it could not be checked. says: what is stated and what was seen."""
 
     about: str
@@ -27,21 +27,21 @@ class Verdict(NamedTuple):
     says: str
 
 
-def compare(stated: Mapping[str, Any], seen: Mapping[str, Any]) -> Iterator[Verdict]:
+def compare(stated: Mapping[str, Any], seen: Mapping[str, Any]) -> Iterator[CheckedStatement]:
     """The statements of an earlier handbook.json beside what one of now says."""
     now = {(one["box"], one["run"]): one for one in seen["runs"]}
     for old in _runs(stated):
         name = f"{old.get('box')}/{old.get('run')}"
         new = now.pop((old.get("box"), old.get("run")), None)
         if new is None:
-            yield Verdict(name, False, "the handbook tells of it, and it is not there any more")
+            yield CheckedStatement(name, False, "the handbook tells of it, and it is not there any more")
         elif new["step"] == "box-not-there":
-            yield Verdict(name, None, f"its box could not be looked at: {new['says']}")
+            yield CheckedStatement(name, None, f"its box could not be looked at: {new['says']}")
         else:
             yield from _compare_run(name, old, new)
     for box, run in now:
         if run:
-            yield Verdict(f"{box}/{run}", False, "it is there, and the handbook does not tell of it")
+            yield CheckedStatement(f"{box}/{run}", False, "it is there, and the handbook does not tell of it")
 
 
 def _runs(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -49,7 +49,7 @@ def _runs(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for one in runs if isinstance(one, dict) and one.get("run")] if isinstance(runs, list) else []
 
 
-def _compare_run(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Verdict]:
+def _compare_run(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[CheckedStatement]:
     for field in RUN_FIELDS:
         yield _same(f"{name} {field}", old.get(field), new.get(field))
     for field in COMMANDS:
@@ -63,17 +63,19 @@ def _compare_run(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> I
     yield from _named(f"{name} marker", old.get("markers"), new.get("markers"), "path", ("there", "note"))
 
 
-def _group(about: str, old: Mapping[str, Any], new: Mapping[str, Any], fields: Sequence[str]) -> Iterator[Verdict]:
+def _group(
+    about: str, old: Mapping[str, Any], new: Mapping[str, Any], fields: Sequence[str]
+) -> Iterator[CheckedStatement]:
     if "unknown" in old:
         return  # the page says itself that it does not know
     if "unknown" in new:
-        yield Verdict(about, None, f"could not be looked at: {safe(new['unknown'])}")
+        yield CheckedStatement(about, None, f"could not be looked at: {safe(new['unknown'])}")
         return
     for field in fields:
         yield _same(f"{about} {field}", old.get(field), new.get(field))
 
 
-def _named(about: str, old: Any, new: Any, key: str, fields: Sequence[str]) -> Iterator[Verdict]:
+def _named(about: str, old: Any, new: Any, key: str, fields: Sequence[str]) -> Iterator[CheckedStatement]:
     if not isinstance(old, list) or not isinstance(new, list):
         return
     now = {one[key]: one for one in new}
@@ -82,14 +84,14 @@ def _named(about: str, old: Any, new: Any, key: str, fields: Sequence[str]) -> I
             continue
         other = now.get(one.get(key))
         if other is None:
-            yield Verdict(f"{about} {safe(one.get(key))}", False, "it is not part of the run any more")
+            yield CheckedStatement(f"{about} {safe(one.get(key))}", False, "it is not part of the run any more")
         else:
             yield from _group(f"{about} {safe(one.get(key))}", one, other, fields)
 
 
-def _same(about: str, stated: Any, seen: Any) -> Verdict:
+def _same(about: str, stated: Any, seen: Any) -> CheckedStatement:
     stated, seen = _quiet(stated), _quiet(seen)
-    return Verdict(about, stated == seen, f"stated {safe(stated, 160)}, seen {safe(seen, 160)}")
+    return CheckedStatement(about, stated == seen, f"stated {safe(stated, 160)}, seen {safe(seen, 160)}")
 
 
 def _quiet(value: Any) -> Any:
@@ -100,19 +102,23 @@ def _quiet(value: Any) -> Any:
 # -- the page itself
 
 
-def check_page(page: str, stated: Mapping[str, Any], detailed: int) -> Iterator[Verdict]:
+def check_page(page: str, stated: Mapping[str, Any], detailed: int) -> Iterator[CheckedStatement]:
     """That the page says what handbook.json says; that its commands are whole shell lines and its links links."""
     for old in _runs(stated)[:detailed]:
         name = f"{old.get('box')}/{old.get('run')}"
         for field in COMMANDS:
             command = old.get(field)
             if isinstance(command, str) and command:
-                yield Verdict(f"{name} {field}", code(command) in page, f"in the page: {safe(command, 160)}")
-                yield Verdict(f"{name} {field}", _is_shell(command), f"a whole shell line: {safe(command, 160)}")
+                yield CheckedStatement(f"{name} {field}", code(command) in page, f"in the page: {safe(command, 160)}")
+                yield CheckedStatement(
+                    f"{name} {field}", _is_shell(command), f"a whole shell line: {safe(command, 160)}"
+                )
         if isinstance(old.get("place"), str) and old.get("managed"):
-            yield Verdict(f"{name} place", code(old["place"] + "/") in page, f"in the page: {safe(old['place'], 160)}")
+            yield CheckedStatement(
+                f"{name} place", code(old["place"] + "/") in page, f"in the page: {safe(old['place'], 160)}"
+            )
     for link in _links(page):
-        yield Verdict(f"link {safe(link, 120)}", _is_link(link), "scheme and host, no blank")
+        yield CheckedStatement(f"link {safe(link, 120)}", _is_link(link), "scheme and host, no blank")
 
 
 def _is_shell(command: str) -> bool:
@@ -153,10 +159,12 @@ echo '<<<paths end>>>'
 PATHS_END = b"<<<paths end>>>"
 
 
-def read_paths(output: bytes, about: Sequence[str]) -> list[Verdict]:
+def read_paths(output: bytes, about: Sequence[str]) -> list[CheckedStatement]:
     """The answer of the script: about names what was asked, project and program first."""
     said = dict(line.split(" ", 1) for line in output.decode("ascii", "replace").splitlines() if " " in line)
     return [
-        Verdict(what, {"y": True, "n": False}.get(said.get(str(number), "")), "it is there, and can be entered or run")
+        CheckedStatement(
+            what, {"y": True, "n": False}.get(said.get(str(number), "")), "it is there, and can be entered or run"
+        )
         for number, what in enumerate(about)
     ]

@@ -18,7 +18,7 @@ from onbox.contract.readings import observed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handbook.log.entry import Entry
+    from handbook.log.entry import LogEntry
     from handbook.page.facts import RunFacts
 
 LABELS = ("experiment", "agent-generated")
@@ -37,7 +37,7 @@ def body(run: RunFacts, contract: Sequence[tuple[str, str]], logbook: str) -> st
     return "\n".join([*lines, "", "Status as of the last look:", "", _status(run), ""])
 
 
-def update(run: RunFacts, entries: Sequence[Entry], *, approved: bool) -> str:
+def update(run: RunFacts, entries: Sequence[LogEntry], *, approved: bool) -> str:
     """A comment: the state, and the newest decisions. approved: a person has read this text."""
     told = [one for one in entries if one.kind in ("decision", "escalation", "launch", "seal")][-LATEST:]
     lines = [_status(run), *(md("- {} {}: {}", one.at, one.kind, one.title) for one in told)]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from handbook.check.contract_check import NO_TRACKER
-from handbook.page.facts import StageEnd
+from handbook.page.facts import DoneStage
 from handbook.page.markdown import prose
 from handbook.page.phrases import safe
 from handbook.page.render_run import maybe
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onbox.config.tables.record import Contract
 
 
-class End(NamedTuple):
+class RunEnd(NamedTuple):
     """What the checks are made of. damages: of its logbook. waiters: sentinels and transfers here that name it."""
 
     run: RunFacts
@@ -41,12 +41,12 @@ class Check(NamedTuple):
     says: str
 
 
-def _ended(end: End) -> Check:
+def _ended(end: RunEnd) -> Check:
     says = f"{end.run.state}, rule {end.run.rule}"
     return Check("terminal success", None if end.run.state == "unknown" else end.run.state == "done", says)
 
 
-def _results(end: End) -> Check:
+def _results(end: RunEnd) -> Check:
     known = observed(end.run.resume)
     if known is None:
         return Check("results", None, "its records were not read")
@@ -54,7 +54,7 @@ def _results(end: End) -> Check:
     return Check("results", not lost, f"{lost[0][1]} of stage {lost[0][0]} is gone" if lost else "all are there")
 
 
-def _stages(end: End) -> Check:
+def _stages(end: RunEnd) -> Check:
     known = end.run.stages
     if isinstance(known, Absent | Unseen):
         return Check("stages", None, known.why)
@@ -68,11 +68,11 @@ def _stages(end: End) -> Check:
     )
 
 
-def stage_end(stage: StageFacts) -> StageEnd:
-    return observed(stage.end) or StageEnd(0, None, None, Absent("not known"))
+def stage_end(stage: StageFacts) -> DoneStage:
+    return observed(stage.end) or DoneStage(0, None, None, Absent("not known"))
 
 
-def _checkpoint(end: End) -> Check:
+def _checkpoint(end: RunEnd) -> Check:
     """The final one is the highest step that was seen or promised, not the newest whole one."""
     known = observed(end.run.resume)
     if known is None:
@@ -116,7 +116,7 @@ def _reached(run: RunFacts, path: str) -> float:
     return max((one.step or 0 for one in own), default=0)
 
 
-def _tracker(end: End) -> Check:
+def _tracker(end: RunEnd) -> Check:
     """What the tracker itself said, judged by the same rules as at every look of the patrol."""
     flags = {end.run.rule: end.run.says, **dict(end.run.further)}
     said = next((f"{flags[name]}" for name in ("tracker-unfinished", "tracker-drift") if name in flags), "")
@@ -138,30 +138,30 @@ def _tracker(end: End) -> Check:
     return Check("tracker", True, "none was promised, none was shown")
 
 
-def _code(end: End) -> Check:
+def _code(end: RunEnd) -> Check:
     identity = observed(end.run.identity)
     if identity is None:
         return Check("code", None, "not recorded")
     return Check("code", True if COMMIT.match(identity.code) else None, identity.code)
 
 
-def _record(end: End) -> Check:
+def _record(end: RunEnd) -> Check:
     return Check("logbook", not end.damages, end.damages[0] if end.damages else "nothing edited, lost or moved")
 
 
-def _watchers(end: End) -> Check:
+def _watchers(end: RunEnd) -> Check:
     if isinstance(end.waiters, Absent | Unseen):
         return Check("watchers here", None, end.waiters.why)
     mine = [one for one in end.waiters if end.run.name.replace("/", ":") in one]
     return Check("watchers here", not mine, f"still there: {mine[0]}" if mine else "none waits for it any more")
 
 
-ROWS: tuple[Callable[[End], Check], ...] = (
+ROWS: tuple[Callable[[RunEnd], Check], ...] = (
     _ended, _stages, _results, _checkpoint, _tracker, _code, _record, _watchers,
 )  # fmt: skip
 
 
-def checks(end: End) -> list[Check]:
+def checks(end: RunEnd) -> list[Check]:
     return [row(end) for row in ROWS]
 
 

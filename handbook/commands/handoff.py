@@ -14,7 +14,7 @@ from handbook.commands.log import actor_of, keep_books
 from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.log.entry import make_entry
-from handbook.log.logbook import Book
+from handbook.log.logbook import LogbookFile
 from handbook.page.handover import handover, handover_all, owner_of
 from handbook.page.phrases import clock, safe
 from handbook.page.render import first_command, title_line
@@ -29,8 +29,8 @@ from onbox.outside import safe_line
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
-    from handbook.gather import Place
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.gather import HandbookPlace
+    from handbook.page.facts import HandbookFacts, RunFacts
     from onbox.cli.command import Options
 
 EXAMPLES = """\
@@ -67,7 +67,7 @@ def run(args: Options) -> int:
     return code
 
 
-def _transfer(args: Options, place: Place, facts: Facts, only: str | None) -> int:
+def _transfer(args: Options, place: HandbookPlace, facts: HandbookFacts, only: str | None) -> int:
     """Enter it into the logbook of each run whose owner it changes. Raises Trouble, StateNotWritten."""
     to = safe(args.to, 60)
     if not to:
@@ -83,7 +83,7 @@ def _transfer(args: Options, place: Place, facts: Facts, only: str | None) -> in
     return keep_books(place, books)
 
 
-def _enter(args: Options, place: Place, facts: Facts, about: RunFacts, to: str) -> Book:
+def _enter(args: Options, place: HandbookPlace, facts: HandbookFacts, about: RunFacts, to: str) -> LogbookFile:
     before = owner_of(facts, about).name
     entry = make_entry(
         "handoff",
@@ -95,7 +95,7 @@ def _enter(args: Options, place: Place, facts: Facts, about: RunFacts, to: str) 
         owner=to,
         text="\n".join(handover(facts, about)),
     )
-    book = Book(place.settings.folder, about.run, place.settings.state)
+    book = LogbookFile(place.settings.folder, about.run, place.settings.state)
     written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
     print(
         safe_line(f"{book.path}: entry {written.entries[0].seq}: {to} owns {about.name} from now on"), file=sys.stderr

@@ -11,7 +11,7 @@ from handbook.auto_entries import contract_of
 from handbook.check.issue import body, command_to_send, update
 from handbook.commands.options import place_options, run_option
 from handbook.gather import gather
-from handbook.log.logbook import FOLDER, Book
+from handbook.log.logbook import FOLDER, LogbookFile
 from handbook.place import find_place
 from handbook.which_run import about_run, planned_run
 from onbox.cli.command import command
@@ -39,7 +39,7 @@ def run(args: Options) -> int:
     facts = gather(place, wall())
     about = about_run(args.run, facts, planned_run(place.settings))
     contract = place.settings.config.contract
-    book = Book(place.settings.folder, about.run, place.settings.state)
+    book = LogbookFile(place.settings.folder, about.run, place.settings.state)
     if contract.issue:
         text = update(about, book.read().entries, approved=args.approved)
     else:

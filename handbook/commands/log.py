@@ -13,9 +13,9 @@ import click
 from handbook.auto_entries import contract_of
 from handbook.commands.options import common_options, run_option
 from handbook.gather import gather
-from handbook.log.entry import KINDS, PEOPLES_KINDS, Damage, Entry, make_entry
+from handbook.log.entry import KINDS, PEOPLES_KINDS, Damage, LogEntry, make_entry
 from handbook.log.git_sync import is_rewritten, keep_in_git
-from handbook.log.logbook import Book, find_books
+from handbook.log.logbook import LogbookFile, find_books
 from handbook.page.phrases import safe
 from handbook.place import find_place
 from handbook.which_run import about_run, planned_run
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TextIO
 
-    from handbook.gather import Place
+    from handbook.gather import HandbookPlace
     from handbook.page.facts import RunFacts
     from onbox.cli.command import Options
 
@@ -88,7 +88,7 @@ def run(args: Options) -> int:
     return _write(args, place)
 
 
-def _write(args: Options, place: Place) -> int:
+def _write(args: Options, place: HandbookPlace) -> int:
     kind = args.kind or "observation"
     if kind not in PEOPLES_KINDS:
         raise Trouble(
@@ -112,7 +112,7 @@ def _write(args: Options, place: Place) -> int:
         lineage=lineage_of(args, about) if kind == "launch" else "",
         **{name: safe(getattr(args, name), 1000) for name in FIELDS},
     )
-    book = Book(place.settings.folder, about.run, place.settings.state)
+    book = LogbookFile(place.settings.folder, about.run, place.settings.state)
     written = book.append([entry], contract_of(about, facts, place.settings.config.contract))
     if written.torn:
         print(f"handbook: an earlier append had been cut off; its bytes are in {written.torn}", file=sys.stderr)
@@ -149,7 +149,7 @@ def lineage_of(args: Options, about: RunFacts) -> str:
     return "new: " + "; ".join(f"{name} {safe(getattr(args, f'launch_{name}'), 200)}" for name in wanted)
 
 
-def _tell_git(books: Sequence[Book], *, push: bool, out: TextIO | None = None) -> int:
+def _tell_git(books: Sequence[LogbookFile], *, push: bool, out: TextIO | None = None) -> int:
     """Commit logbooks, and push if asked to; 1 where something was in the way: the entries stand all the same."""
     refused = False
     for book in books:
@@ -165,7 +165,7 @@ def _tell_git(books: Sequence[Book], *, push: bool, out: TextIO | None = None) -
     return Exit.FAILED if refused else Exit.DONE
 
 
-def keep_books(place: Place, books: Sequence[Book]) -> int:
+def keep_books(place: HandbookPlace, books: Sequence[LogbookFile]) -> int:
     """Into git, where `[logbook] git` says so."""
     way = place.settings.config.logbook.git
     return Exit.DONE if way == "never" else _tell_git(books, push=way == "push", out=sys.stderr)
@@ -183,7 +183,7 @@ def _user() -> str:
         return f"uid {os.getuid()}"
 
 
-def _books(args: Options, place: Place) -> list[Book]:
+def _books(args: Options, place: HandbookPlace) -> list[LogbookFile]:
     books = find_books(place.settings.folder, place.settings.state)
     if args.run is None:
         return books
@@ -196,7 +196,7 @@ def _books(args: Options, place: Place) -> list[Book]:
     return found
 
 
-def _show(args: Options, place: Place) -> int:
+def _show(args: Options, place: HandbookPlace) -> int:
     books = _books(args, place)
     shown = [(book.run, entry) for book in books for entry in book.read().entries if args.kind in (None, entry.kind)]
     if args.json:
@@ -213,7 +213,7 @@ def _show(args: Options, place: Place) -> int:
     return Exit.DONE
 
 
-def _line(run: str, entry: Entry, *, many: bool) -> str:
+def _line(run: str, entry: LogEntry, *, many: bool) -> str:
     head = f"{run} " if many else ""
     attempt = f" attempt {entry.attempt}" if entry.attempt else ""
     lines = [f"{head}{entry.seq:>4} {entry.at} {entry.kind:<11} {entry.title}  [{entry.actor}{attempt}]"]
@@ -224,7 +224,7 @@ def _line(run: str, entry: Entry, *, many: bool) -> str:
     return "\n".join(lines)
 
 
-def _verify(args: Options, place: Place) -> int:
+def _verify(args: Options, place: HandbookPlace) -> int:
     books = _books(args, place)
     found = [(book, damage) for book in books for damage in book.damages()]
     rewritten = [book for book in books if is_rewritten(book.path, os.environ)]

@@ -26,8 +26,8 @@ from patrol.known_projects import in_each_project
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    from handbook.gather import Place
-    from handbook.page.facts import Facts
+    from handbook.gather import HandbookPlace
+    from handbook.page.facts import HandbookFacts
     from onbox.cli.command import Options
 
 EXAMPLES = """\
@@ -61,14 +61,14 @@ def run(args: Options) -> int:
     return int(_severity(facts, trouble))
 
 
-def _page(place: Place) -> dict[str, Any]:
+def _page(place: HandbookPlace) -> dict[str, Any]:
     try:
         return parse_object(read_file(os.path.join(home_of(place), DATA))) or {}
     except OSError:
         return {}
 
 
-def _keep(place: Place, facts: Facts) -> list[str]:
+def _keep(place: HandbookPlace, facts: HandbookFacts) -> list[str]:
     """Write page and logbook anew; the answer does not depend on it."""
     said = list(facts.troubles)
     try:
@@ -83,7 +83,7 @@ def _keep(place: Place, facts: Facts) -> list[str]:
     )
 
 
-def _severity(facts: Facts, trouble: str) -> Severity:
+def _severity(facts: HandbookFacts, trouble: str) -> Severity:
     found = [
         Severity[run.severity.upper()]
         for run in facts.runs

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from handbook.auto_entries import contract_of, enter_what_happened
-from handbook.check.seal import End, captured, checks, final_facts
+from handbook.check.seal import RunEnd, captured, checks, final_facts
 from handbook.commands.log import actor_of
 from handbook.commands.options import common_options, run_option
 from handbook.gather import gather
 from handbook.local_waits import find_waiters
 from handbook.log.entry import make_entry
 from handbook.log.git_sync import keep_in_git, tag_in_git
-from handbook.log.logbook import Book
+from handbook.log.logbook import LogbookFile
 from handbook.look import look_now
 from handbook.page.markdown import prose
 from handbook.page.phrases import safe
@@ -33,8 +33,8 @@ from onbox.system.clock import wall
 
 if TYPE_CHECKING:
     from handbook.check.seal import Check
-    from handbook.gather import Place
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.gather import HandbookPlace
+    from handbook.page.facts import HandbookFacts, RunFacts
     from onbox.cli.command import Options
 
 EXAMPLES = """\
@@ -58,9 +58,9 @@ def run(args: Options) -> int:
     trouble = look_now(place)
     facts = gather(place, wall(), fetching=True, all_anew=True)
     about = about_run(args.run, facts)
-    book = Book(place.settings.folder, about.run, place.settings.state)
+    book = LogbookFile(place.settings.folder, about.run, place.settings.state)
     damages = tuple(damage.what for damage in book.damages())
-    end = End(about, place.settings.config.contract, damages, find_waiters(os.environ, wall()))
+    end = RunEnd(about, place.settings.config.contract, damages, find_waiters(os.environ, wall()))
     found = checks(end)
     if args.json:
         print(json.dumps({"schema": 1, "run": about.name, "checks": [one._asdict() for one in found]}, indent=1))
@@ -75,7 +75,7 @@ def run(args: Options) -> int:
     return _into_git(args, place, book, found)
 
 
-def _enter(args: Options, place: Place, facts: Facts, about: RunFacts, found: list[Check]) -> None:
+def _enter(args: Options, place: HandbookPlace, facts: HandbookFacts, about: RunFacts, found: list[Check]) -> None:
     """What happened first, launches before all, whether or not the page was ever built; then the seal."""
     for said in enter_what_happened(place, facts._replace(runs=(about,))):
         print(safe_line(f"handbook: {said}"), file=sys.stderr)
@@ -93,12 +93,12 @@ def _enter(args: Options, place: Place, facts: Facts, about: RunFacts, found: li
         evidence=prose(captured(about, contract)),
         text=final_facts(about),
     )
-    book = Book(place.settings.folder, about.run, place.settings.state)
+    book = LogbookFile(place.settings.folder, about.run, place.settings.state)
     written = book.append([entry], contract_of(about, facts, contract))
     print(f"{book.path}: {f'entry {written.entries[0].seq}' if written.entries else 'sealed before'}")
 
 
-def _into_git(args: Options, place: Place, book: Book, found: list[Check]) -> int:
+def _into_git(args: Options, place: HandbookPlace, book: LogbookFile, found: list[Check]) -> int:
     kept = keep_in_git(book.path, book.run, os.environ, push=args.push)
     code = next((one.says for one in found if one.name == "code" and one.holds), "")
     tag, trouble = _tag(args, place, book.run, code)
@@ -110,7 +110,7 @@ def _into_git(args: Options, place: Place, book: Book, found: list[Check]) -> in
     return Exit.FAILED if kept.trouble or trouble else Exit.DONE
 
 
-def _tag(args: Options, place: Place, run_name: str, code: str) -> tuple[str, str]:
+def _tag(args: Options, place: HandbookPlace, run_name: str, code: str) -> tuple[str, str]:
     """The tag, and what is in its way."""
     found = re.fullmatch(r"([0-9a-f]{7,40})(?: \+ patch ([0-9a-f]{12}))?", code)
     if found is None:

@@ -7,7 +7,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from handbook.check.checklist import PATHS_END, PATHS_SCRIPT, Verdict, check_page, compare, read_paths
+from handbook.check.checklist import PATHS_END, PATHS_SCRIPT, CheckedStatement, check_page, compare, read_paths
 from handbook.commands.options import common_options
 from handbook.gather import gather
 from handbook.log.logbook import find_books
@@ -31,8 +31,8 @@ from patrol.verdict import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from handbook.gather import Place
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.gather import HandbookPlace
+    from handbook.page.facts import HandbookFacts, RunFacts
     from onbox.cli.command import Options
 
 EXAMPLES = """\
@@ -57,11 +57,11 @@ def run(args: Options) -> int:
         *_paths(place, facts),
         *_here(place, page),
     ]
-    found += [Verdict("look", None, trouble)] if trouble else []
+    found += [CheckedStatement("look", None, trouble)] if trouble else []
     return _tell(args, found)
 
 
-def _read(place: Place) -> tuple[str, dict[str, Any]]:
+def _read(place: HandbookPlace) -> tuple[str, dict[str, Any]]:
     """The page and its data, as they lie there. Raises Trouble."""
     folder = home_of(place)
     page, data = (read_file(os.path.join(folder, name)) for name in (PAGE, DATA))
@@ -76,21 +76,21 @@ def _read(place: Place) -> tuple[str, dict[str, Any]]:
     return page.decode("utf-8", "replace"), stated
 
 
-def _is_fresh(stated: dict[str, Any], now: float) -> Verdict:
+def _is_fresh(stated: dict[str, Any], now: float) -> CheckedStatement:
     until = parse_utc(str(stated.get("good_until") or ""))
-    return Verdict(
+    return CheckedStatement(
         "as of", until is not None and now <= until, f"{stated.get('as_of')}, good until {stated.get('good_until')}"
     )
 
 
-def _paths(place: Place, facts: Facts) -> Iterator[Verdict]:
+def _paths(place: HandbookPlace, facts: HandbookFacts) -> Iterator[CheckedStatement]:
     """Directories, logs and programs on each box."""
     for box in place.settings.config.boxes:
         runs = [run for run in facts.runs if run.box == box.name and run.managed and run.run]
         if not runs or box.project is None:
             continue
         if why := place.settings.not_trusted(box):
-            yield Verdict(f"{box.name} paths", None, why)
+            yield CheckedStatement(f"{box.name} paths", None, why)
             continue
         paths = [path for run in runs for path in _paths_of(run)]
         about = [
@@ -101,7 +101,7 @@ def _paths(place: Place, facts: Facts) -> Iterator[Verdict]:
         stdin = script_with_values(PATHS_SCRIPT, (box.project, runs[0].onbox[0], *paths))
         answer = ask(target_of(place.settings, box), stdin, end_mark=PATHS_END, deadline_seconds=PATHS_SECONDS)
         if isinstance(answer, NoAnswer):
-            yield Verdict(f"{box.name} paths", None, f"{answer.reason}: {answer.detail}")
+            yield CheckedStatement(f"{box.name} paths", None, f"{answer.reason}: {answer.detail}")
         else:
             yield from read_paths(answer.output, about)
 
@@ -111,19 +111,19 @@ def _paths_of(run: RunFacts) -> list[str]:
     return [path for path in (run.place, f"{run.place}/logs" if run.place else "", log) if path]
 
 
-def _here(place: Place, page: str) -> Iterator[Verdict]:
+def _here(place: HandbookPlace, page: str) -> Iterator[CheckedStatement]:
     """What can be checked on this machine: programs, logbooks, and that no secret got in."""
     words = ["ssh" if place.settings.ssh_command == ("ssh",) else place.settings.ssh_command[0]]
     words = [] if all(box.backend == "local" for box in place.settings.config.boxes) else words
     for word in words:
-        yield Verdict(f"program {word}", shutil.which(word) is not None, "it is on this machine's PATH")
+        yield CheckedStatement(f"program {word}", shutil.which(word) is not None, "it is on this machine's PATH")
     for book in find_books(place.settings.folder, place.settings.state):
         damages = book.damages()
-        yield Verdict(f"logbook {book.run}", not damages, damages[0].what if damages else "unchanged")
-    yield Verdict("no secret in the page", redact(page) == page, "the page is the same after redaction")
+        yield CheckedStatement(f"logbook {book.run}", not damages, damages[0].what if damages else "unchanged")
+    yield CheckedStatement("no secret in the page", redact(page) == page, "the page is the same after redaction")
 
 
-def _tell(args: Options, found: list[Verdict]) -> int:
+def _tell(args: Options, found: list[CheckedStatement]) -> int:
     false = [one for one in found if one.truth is False]
     unchecked = [one for one in found if one.truth is None]
     if args.json:

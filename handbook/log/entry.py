@@ -45,7 +45,7 @@ _END = re.compile(r"`(\d+) ([0-9a-f]{16})`")
 _FIELD = re.compile(r"- ([a-z]+): (.*)")
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """One entry. at: `2026-11-21 05:10:24 UTC`. attempt: 0: not about one. source: what an automatic entry was made
     from, so that it is made once; "" for a person's. text: any number of lines.
     """
@@ -83,7 +83,7 @@ class Logbook(NamedTuple):
     """
 
     head: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
     damages: tuple[Damage, ...]
     whole_bytes: int
     last_hash: str
@@ -115,7 +115,7 @@ def render_head(run: str, contract: Sequence[tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def render_entry(entry: Entry) -> str:
+def render_entry(entry: LogEntry) -> str:
     """The entry's text, with its own hash at the end."""
     heading = f"### {entry.at} - {entry.kind}" + (f": {entry.title}" if entry.title else "")
     fields = [(name, getattr(entry, name)) for name in _FIELDS]
@@ -136,9 +136,9 @@ def _unescape(line: str) -> str:
 
 def make_entry(
     kind: str, title: str, *, at: float, run: str, actor: str, attempt: int = 0, text: str = "", **more: str
-) -> Entry:
+) -> LogEntry:
     """An entry that has no place yet: `place` gives it its number. Texts must be safe already."""
-    entry = Entry(
+    entry = LogEntry(
         0,
         clock_exact(at),
         kind,
@@ -152,7 +152,7 @@ def make_entry(
     return entry._replace(**fields)
 
 
-def place(entry: Entry, book: Logbook, known: tuple[int, str] | None = None) -> Entry:
+def place(entry: LogEntry, book: Logbook, known: tuple[int, str] | None = None) -> LogEntry:
     """The entry as the next one of a logbook. known: number and hash of the newest entry that was ever written here:
     where that one is gone, the new entry still follows it, so that the gap is found for ever.
     """
@@ -174,7 +174,7 @@ def parse_logbook(text: str) -> Logbook:
     """Take a file apart and check every hash, in one pass. Never raises."""
     head, lines = _split_head(text)
     damages: list[Damage] = []
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     hashes: list[str] = []
     last = digest(head)
     at_line, whole = head.count("\n") + 1, len(head.encode("utf-8", "surrogateescape"))
@@ -216,7 +216,7 @@ def _blocks(lines: list[str], at_line: int) -> Iterator[tuple[list[str], int]]:
             start = number
 
 
-def _parse_block(block: list[str]) -> tuple[Entry, str, str] | None:
+def _parse_block(block: list[str]) -> tuple[LogEntry, str, str] | None:
     """The entry, the text that its hash is of, and that hash as written."""
     heading = _HEADING.fullmatch(block[0])
     end = _END.fullmatch(block[-2]) if len(block) > 3 else None
@@ -233,7 +233,7 @@ def _parse_block(block: list[str]) -> tuple[Entry, str, str] | None:
     seq, attempt = fields.pop("seq", ""), fields.pop("attempt", "0")
     if not (seq.isdecimal() and attempt.isdecimal() and seq == end[1] and len(seq + attempt) < 20):
         return None
-    entry = Entry(
+    entry = LogEntry(
         int(seq),
         heading[1],
         heading[2],
@@ -246,7 +246,7 @@ def _parse_block(block: list[str]) -> tuple[Entry, str, str] | None:
     return entry._replace(**fields), "".join(f"{line}\n" for line in block[:-2]), end[2]
 
 
-def _check(entry: Entry, body: str, own: str, last: str, before: list[Entry], line: int) -> list[Damage]:
+def _check(entry: LogEntry, body: str, own: str, last: str, before: list[LogEntry], line: int) -> list[Damage]:
     found = []
     if digest(body) != own:
         found.append(Damage(line, f"entry {entry.seq} was edited: its own hash does not fit"))

@@ -18,7 +18,7 @@ from onbox.system.git import ITS_OWN_TREE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from handbook.log.entry import Entry
+    from handbook.log.entry import LogEntry
 
 LOCAL_SECONDS = 30.0  # a commit runs the repository's own hooks
 PUSH_SECONDS = 60.0
@@ -192,7 +192,7 @@ def message_for(run: str, earlier: str | None, text: str) -> str:
 _SUBJECTS = (("seal", "final seal"), ("escalation", "escalation"), ("launch", "launch"), ("decision", "decision"))
 
 
-def _subject(new: Sequence[Entry]) -> str:
+def _subject(new: Sequence[LogEntry]) -> str:
     for kind, words in _SUBJECTS:
         found = [entry for entry in new if entry.kind == kind]
         if found:

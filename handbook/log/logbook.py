@@ -13,7 +13,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from handbook.log.entry import Damage, Entry, Logbook, lacks, parse_logbook, place, render_entry, render_head
+from handbook.log.entry import Damage, Logbook, LogEntry, lacks, parse_logbook, place, render_entry, render_head
 from handbook.page.publish import LOCK_SECONDS, refuse_link
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import parse_object
@@ -46,14 +46,14 @@ INSTRUCTIONS = frozenset({
 })  # fmt: skip
 
 
-class Written(NamedTuple):
+class LogbookOnDisk(NamedTuple):
     """entries: as they stand in the file now. torn: where the end of a cut-off append went; "": there was none."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
     torn: str
 
 
-class Book:
+class LogbookFile:
     """One run's logbook. state: the folder of what is remembered of it outside the project. The run's name comes from
     a box: it must be one that cannot leave the folder. Raises Trouble for another.
     """
@@ -95,7 +95,7 @@ class Book:
             found.append(Damage(text.count("\n") + 1, f"entry {known[0]} was written here and is not there any more"))
         return found
 
-    def append(self, new: Sequence[Entry], contract: Sequence[tuple[str, str]] = ()) -> Written:
+    def append(self, new: Sequence[LogEntry], contract: Sequence[tuple[str, str]] = ()) -> LogbookOnDisk:
         """Add entries; those whose source stands there already are left out. Raises StateNotWritten, Trouble, OSError.
 
 
@@ -115,7 +115,9 @@ class Book:
         finally:
             os.close(folder)
 
-    def _append(self, folder: int, fd: int, new: Sequence[Entry], contract: Sequence[tuple[str, str]]) -> Written:
+    def _append(
+        self, folder: int, fd: int, new: Sequence[LogEntry], contract: Sequence[tuple[str, str]]
+    ) -> LogbookOnDisk:
         text = read_all(fd, LIMIT_BYTES).decode("utf-8", "surrogateescape")
         book, torn = parse_logbook(text), ""
         size = len(text.encode("utf-8", "surrogateescape"))
@@ -145,7 +147,7 @@ class Book:
             written.append(placed)
         if written:
             self._remember(book)
-        return Written(tuple(written), torn)
+        return LogbookOnDisk(tuple(written), torn)
 
     def _put_aside(self, folder: int, fd: int, text: str, whole: int) -> str:
         torn = text.encode("utf-8", "surrogateescape")[whole:]
@@ -199,7 +201,7 @@ def _open_folder(path: str) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def parse_again(book: Logbook, placed: Entry, text: str) -> Logbook:
+def parse_again(book: Logbook, placed: LogEntry, text: str) -> Logbook:
     """The logbook with one entry more."""
     own = text.rstrip("\n").rpartition(" ")[2].rstrip("`")
     return book._replace(
@@ -217,7 +219,7 @@ def _load_heads(state: str) -> dict[str, object]:
         return {}
 
 
-def find_books(folder: str, state: str) -> list[Book]:
+def find_books(folder: str, state: str) -> list[LogbookFile]:
     """Every logbook of a project, by name."""
     place_ = os.path.join(folder, FOLDER)
     try:
@@ -228,4 +230,8 @@ def find_books(folder: str, state: str) -> list[Book]:
     prefix = os.path.realpath(place_) + os.sep
     lost = [path[len(prefix) :].removesuffix(".md") for path in _load_heads(state) if path.startswith(prefix)]
     names = sorted({*known, *lost})
-    return [Book(folder, name, state) for name in names if not name_problem(name) and name.lower() not in INSTRUCTIONS]
+    return [
+        LogbookFile(folder, name, state)
+        for name in names
+        if not name_problem(name) and name.lower() not in INSTRUCTIONS
+    ]

@@ -17,7 +17,7 @@ NOT_READ = Unseen("its records were not read yet")
 SCHEMA = 1
 
 
-class StageEnd(NamedTuple):
+class DoneStage(NamedTuple):
     """How a stage that is done ended, as its marker says. step: where its counter stood; None: it showed none.
 
     artifacts: `(path, bytes)`, the first ones; artifact_count: of all. tracker: link, id or name. warnings: what spoke
@@ -46,7 +46,7 @@ class StageFacts(NamedTuple):
     artifacts: tuple[str, ...] = ()
     fingerprint: str = ""
     note: str = ""
-    end: Maybe[StageEnd] = Absent("it is not done")
+    end: Maybe[DoneStage] = Absent("it is not done")
 
 
 class MarkerFacts(NamedTuple):
@@ -243,7 +243,7 @@ class WatchFacts(NamedTuple):
     waiters: Maybe[tuple[str, ...]] = Unseen("not looked for")
 
 
-class Facts(NamedTuple):
+class HandbookFacts(NamedTuple):
     """Everything of one handbook. folder: of the project, here. as_of: time of the newest look; None: nobody ever
     looked. good_until: two cadences later. old: how old the facts were when this was put together, in words, where that
     is more than two cadences; "": they were not. here: it describes this very machine (a box), not boxes from outside.

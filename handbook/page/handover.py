@@ -12,7 +12,7 @@ from onbox.contract.readings import observed
 from onbox.model.units import counted
 
 if TYPE_CHECKING:
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.page.facts import HandbookFacts, RunFacts
 
 
 class Owner(NamedTuple):
@@ -22,7 +22,7 @@ class Owner(NamedTuple):
     since: float | None = None
 
 
-def owner_of(facts: Facts, run: RunFacts) -> Owner:
+def owner_of(facts: HandbookFacts, run: RunFacts) -> Owner:
     """Who answers for a run: to whom it was handed over last, else the owner of its box."""
     if run.record.owner:
         return Owner(run.record.owner, run.record.owner_since)
@@ -35,7 +35,7 @@ def owner_words(owner: Owner) -> Markdown:
     return md("{}{}", owner.name, f", since {clock(owner.since)}" if owner.since is not None else "")
 
 
-def handover(facts: Facts, run: RunFacts) -> list[Markdown]:
+def handover(facts: HandbookFacts, run: RunFacts) -> list[Markdown]:
     """One run, in full."""
     advice = advise(run, here=facts.here)
     stage = observed(run.stage)
@@ -57,7 +57,7 @@ def handover(facts: Facts, run: RunFacts) -> list[Markdown]:
     return [line for line in lines if line is not None]
 
 
-def _identity(facts: Facts, run: RunFacts) -> Markdown:
+def _identity(facts: HandbookFacts, run: RunFacts) -> Markdown:
     """Which run this is, how often it was started, and where its record and its tracker are."""
     attempt = observed(run.attempt)
     parts = [f"run id {run.run_id or 'not known'}"]
@@ -87,7 +87,7 @@ def _failure(run: RunFacts) -> list[Markdown]:
     return [md("  - error of {}: {}{}: {}", failure.stage or "the run", failure.failure_class, place, proof)]
 
 
-def handover_all(facts: Facts, only: str | None = None) -> list[Markdown]:
+def handover_all(facts: HandbookFacts, only: str | None = None) -> list[Markdown]:
     """Every run that is known, those that need somebody first. only: the name of one."""
     runs = [run for run in by_need(facts) if run.run and only in (None, run.name)]
     return [line for run in runs for line in handover(facts, run)]

@@ -17,7 +17,7 @@ from onbox.system.files import make_folders, read_file, replace_file
 if TYPE_CHECKING:
     from filelock import FileLock
 
-    from handbook.page.facts import Facts
+    from handbook.page.facts import HandbookFacts
 
 PAGE = "HANDBOOK.md"
 DATA = "handbook.json"
@@ -37,7 +37,7 @@ class Published(NamedTuple):
     masked: bool = False
 
 
-def publish(facts: Facts, folder: str, state: str) -> Published:
+def publish(facts: HandbookFacts, folder: str, state: str) -> Published:
     """Write both files. state: the folder of the lock. Raises StateNotWritten, Trouble where another writer hangs."""
     make_folders(state)
     lock = wait_for_lock(os.path.join(state, LOCK))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
-from onbox.runs.next_step import Act, Sign, Standing, Step, WithWord, next_step
+from onbox.runs.next_step import Act, NextStep, Sign, Standing, WithWord, next_step
 from patrol.decide.remote_command import Untypeable
 from patrol.decide.standing import Typist
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.page.facts import HandbookFacts, RunFacts
 
 PRECONDITION = (
     "it refuses a second launch itself: under the run's lock it only watches a live runner, takes over a stage that "
@@ -32,7 +32,7 @@ class Advice(NamedTuple):
     have looked like.
     """
 
-    step: Step
+    step: NextStep
     first: str
     asked: tuple[tuple[str, str], ...] = ()
     resume: str = ""
@@ -76,7 +76,7 @@ def advise(run: RunFacts, *, here: bool = False) -> Advice:
         return Advice(step, "", withheld=str(shown))
 
 
-def _advice(typist: Typist, standing: Standing, step: Step, first: str, *, here: bool) -> Advice:
+def _advice(typist: Typist, standing: Standing, step: NextStep, first: str, *, here: bool) -> Advice:
     if standing.has(Sign.FOREIGN, Sign.NO_RUN):
         return Advice(step, first, () if here else typist.asked(step))
     words = tuple(one for one in step.with_word if not (here and one is WithWord.ACKNOWLEDGE))
@@ -92,7 +92,7 @@ def _advice(typist: Typist, standing: Standing, step: Step, first: str, *, here:
     )
 
 
-def by_need(facts: Facts) -> list[RunFacts]:
+def by_need(facts: HandbookFacts) -> list[RunFacts]:
     """The runs, those that need somebody first; among equals by name."""
     return sorted(facts.runs, key=lambda run: (run.acknowledged, _rank(run), run.name))
 

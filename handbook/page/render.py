@@ -20,7 +20,7 @@ from patrol.decide.remote_command import Untypeable, here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handbook.page.facts import BoxFacts, Facts, RunFacts
+    from handbook.page.facts import BoxFacts, HandbookFacts, RunFacts
 
 DETAILED_RUNS = 10
 ROOMY_RUNS = 5  # with more runs than that, each is told in fewer lines
@@ -41,7 +41,7 @@ ASK_FIRST = (
 )
 
 
-def render(facts: Facts, notes: str = "") -> str:
+def render(facts: HandbookFacts, notes: str = "") -> str:
     """The whole page. notes: what people wrote between the marked lines, kept as it is."""
     runs = by_need(facts)
     lines = [*_top(facts), *_now(facts, runs)]
@@ -56,7 +56,7 @@ def render(facts: Facts, notes: str = "") -> str:
 # -- the first screen
 
 
-def title_line(facts: Facts) -> Markdown:
+def title_line(facts: HandbookFacts) -> Markdown:
     """The first line: what this is, as of when, and whether that is old."""
     name = md("# Handbook of {}", facts.title)
     if facts.as_of is None:
@@ -66,7 +66,7 @@ def title_line(facts: Facts) -> Markdown:
     return md("{} · as of {} · old after {}", name, clock(facts.as_of), clock(facts.good_until))
 
 
-def first_command(facts: Facts) -> str:
+def first_command(facts: HandbookFacts) -> str:
     """What a newcomer types first: it looks, and changes nothing on any box."""
     try:
         return f"{here('cd', facts.folder)} && handbook resume"
@@ -74,7 +74,7 @@ def first_command(facts: Facts) -> str:
         return "handbook resume"  # in the directory that cannot be named
 
 
-def _top(facts: Facts) -> list[Markdown]:
+def _top(facts: HandbookFacts) -> list[Markdown]:
     words = (
         "",
         "**First command on reconnect** (looks now, changes nothing, says the next command):",
@@ -93,7 +93,7 @@ def _top(facts: Facts) -> list[Markdown]:
     return [title_line(facts), *map(Markdown, words), *troubles, *([NO_WORDS] if troubles else [])]
 
 
-def _now(facts: Facts, runs: Sequence[RunFacts]) -> list[Markdown]:
+def _now(facts: HandbookFacts, runs: Sequence[RunFacts]) -> list[Markdown]:
     if not runs:
         none = "No run is known. " + ("`patrol tick` looks." if not facts.here else "None was started here.")
         return list(map(Markdown, ("## Now", "", none, "")))
@@ -124,7 +124,7 @@ def _stage_cell(run: RunFacts) -> str:
 # -- the rest
 
 
-def _boxes(facts: Facts) -> list[Markdown]:
+def _boxes(facts: HandbookFacts) -> list[Markdown]:
     if not facts.boxes:
         return []
     lines = [Markdown("## Boxes"), NO_WORDS, *(md("- {}", _box(box)) for box in facts.boxes[:DETAILED_RUNS])]
@@ -147,7 +147,7 @@ def _box(box: BoxFacts) -> Markdown:
     )
 
 
-def _watch(facts: Facts) -> list[Markdown]:
+def _watch(facts: HandbookFacts) -> list[Markdown]:
     watch = facts.watch
     lines = [Markdown("## Who watches"), NO_WORDS]
     if facts.here:
@@ -171,7 +171,7 @@ def _rules() -> list[Markdown]:
     return list(map(Markdown, words))
 
 
-def handoff(facts: Facts) -> list[Markdown]:
+def handoff(facts: HandbookFacts) -> list[Markdown]:
     """Where the block for the next owner is, and who owns what. The runs stand above."""
     owners: dict[Markdown, list[str]] = {}
     for run in by_need(facts):

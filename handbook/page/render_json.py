@@ -13,13 +13,13 @@ from onbox.contract.readings import Unseen, plain
 from onbox.system.clock import utc_text
 
 if TYPE_CHECKING:
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.page.facts import HandbookFacts, RunFacts
 
 
 NOT_WRITTEN = Unseen("`handbook resume` looks for them")
 
 
-def as_data(facts: Facts) -> dict[str, Any]:
+def as_data(facts: HandbookFacts) -> dict[str, Any]:
     """Everything, JSON-ready. Times as in all records, null where there is none."""
     return {
         "schema": SCHEMA,
@@ -41,7 +41,7 @@ def as_data(facts: Facts) -> dict[str, Any]:
     }
 
 
-def run_data(facts: Facts, run: RunFacts) -> dict[str, Any]:
+def run_data(facts: HandbookFacts, run: RunFacts) -> dict[str, Any]:
     """One run: what it is, and what to type."""
     advice = advise(run, here=facts.here)
     data = {name: value for name, value in run._asdict().items() if name not in ("way", "look", "onbox", "signs")}
@@ -74,7 +74,7 @@ def run_data(facts: Facts, run: RunFacts) -> dict[str, Any]:
     }
 
 
-def render_json(facts: Facts) -> str:
+def render_json(facts: HandbookFacts) -> str:
     return json.dumps(as_data(facts), indent=1, sort_keys=True) + "\n"
 
 

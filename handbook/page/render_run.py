@@ -12,7 +12,7 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handbook.page.facts import Facts, LaunchFacts, MarkerFacts, RunFacts, StageFacts
+    from handbook.page.facts import HandbookFacts, LaunchFacts, MarkerFacts, RunFacts, StageFacts
 
 STAGES_SHOWN = 6
 LAUNCHES_SHOWN = 4
@@ -32,7 +32,7 @@ def maybe(value: Maybe[str], *, short: bool = False) -> str:
     return value
 
 
-def render_run(facts: Facts, run: RunFacts, *, roomy: bool) -> list[Markdown]:
+def render_run(facts: HandbookFacts, run: RunFacts, *, roomy: bool) -> list[Markdown]:
     advice = advise(run, here=facts.here)
     seen = md("rule {} since {}; last contact {}", run.rule, clock(run.since), clock(run.seen_at))
     lines = [md("## {}: {}", run.name, state_word(run)), md("The last look said: {} ({})", run.says or "nothing", seen)]
@@ -159,7 +159,7 @@ def _places(run: RunFacts) -> list[Markdown]:
     return lines
 
 
-def _record(facts: Facts, run: RunFacts) -> list[Markdown]:
+def _record(facts: HandbookFacts, run: RunFacts) -> list[Markdown]:
     """Its logbook, and when somebody is due to write into it: as a time, so that it is true whenever it is read."""
     if facts.here:
         return []

@@ -13,13 +13,13 @@ from patrol.decide.remote_command import here
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from handbook.page.facts import Facts, RunFacts
+    from handbook.page.facts import HandbookFacts, RunFacts
 
 LINES = 10
 COMPARED = ("state", "stage", "run_id", "attempt", "rule")
 
 
-def differences(page: Mapping[str, Any], facts: Facts) -> list[str]:
+def differences(page: Mapping[str, Any], facts: HandbookFacts) -> list[str]:
     """Where an earlier handbook.json says another thing than the world does now; the world wins."""
     then = {(one.get("box"), one.get("run")): one for one in page.get("runs", ()) if isinstance(one, dict)}
     found = []
@@ -56,7 +56,7 @@ def _plain(value: Any) -> str:
     return "?" if value is None or value == "" or isinstance(value, dict) else safe(value, 60)
 
 
-def situation(facts: Facts, changed: list[str], trouble: str) -> list[str]:
+def situation(facts: HandbookFacts, changed: list[str], trouble: str) -> list[str]:
     """At most ten lines, the last one the next command."""
     runs = by_need(facts)
     lines = [f"{facts.title}: {_counts(facts)}; looked {clock(facts.as_of)}"]
@@ -75,7 +75,7 @@ def situation(facts: Facts, changed: list[str], trouble: str) -> list[str]:
     return [*lines, *tail]
 
 
-def _counts(facts: Facts) -> str:
+def _counts(facts: HandbookFacts) -> str:
     states: dict[str, int] = {}
     for run in facts.runs:
         if run.run:
@@ -99,7 +99,7 @@ def run_line(run: RunFacts) -> str:
     return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(says, 170)} (rule {run.rule}{also})", 300)
 
 
-def overdue(facts: Facts, now: float) -> list[str]:
+def overdue(facts: HandbookFacts, now: float) -> list[str]:
     """Live runs of whose record an entry by hand is due."""
     due = [run for run in by_need(facts) if run.record.due_at is not None and run.record.due_at < now]
     said = [
@@ -110,7 +110,7 @@ def overdue(facts: Facts, now: float) -> list[str]:
     return said + ([f"{len(due) - 2} more records are due"] if len(due) > 2 else [])
 
 
-def _watch_line(facts: Facts) -> str:
+def _watch_line(facts: HandbookFacts) -> str:
     watch = facts.watch
     waiters = watch.waiters
     local = waiters.why if isinstance(waiters, Absent | Unseen) else "; ".join(waiters) or "none alive"
@@ -129,7 +129,7 @@ def _nothing(advice: Advice) -> str:
     return f"no command is offered: it could not be typed as it is shown | {safe(advice.withheld, 160)}"
 
 
-def _next_lines(facts: Facts, runs: list[RunFacts]) -> list[str]:
+def _next_lines(facts: HandbookFacts, runs: list[RunFacts]) -> list[str]:
     if not runs and facts.troubles:
         return ["next: find out why that could not be looked at; whether anything runs is not known"]
     if not runs:

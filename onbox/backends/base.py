@@ -90,7 +90,7 @@ class Submitted(NamedTuple):
     session: str = ""
 
 
-class Refused(NamedTuple):
+class EngineRefused(NamedTuple):
     """The engine answered no. failure_class: as in `triage/classes.py`, where the answer proves one."""
 
     why: str
@@ -116,7 +116,7 @@ class Backend(Protocol):
     per_stage: bool
     forgets: bool
 
-    def launch(self, order: Order) -> Submitted | Refused | Unseen: ...
+    def launch(self, order: Order) -> Submitted | EngineRefused | Unseen: ...
 
     def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
         """What the engine says of each; `Absent` where it answers and does not know the job (any more)."""
@@ -130,9 +130,9 @@ class Backend(Protocol):
         """The end of what the job itself printed; `Absent` where the engine keeps none (see `Order.output`)."""
         ...
 
-    def stop(self, job_id: str, *, urgent: bool) -> Done | Refused | Unseen:
+    def stop(self, job_id: str, *, urgent: bool) -> Done | EngineRefused | Unseen:
         """End one job. urgent: by force, else so that its command can put its house in order."""
         ...
 
 
-__all__ = ["Absent", "Backend", "Done", "Job", "JobState", "Maybe", "Order", "Refused", "Submitted", "Unseen"]
+__all__ = ["Absent", "Backend", "Done", "EngineRefused", "Job", "JobState", "Maybe", "Order", "Submitted", "Unseen"]

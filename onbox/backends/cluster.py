@@ -51,7 +51,7 @@ class JobLog(NamedTuple):
     size: int = 0
 
 
-class Told(NamedTuple):
+class ClusterJob(NamedTuple):
     """One job. Times are the cluster's, seconds since the epoch; None: not told (yet). command: as it was submitted.
     log: `Absent` where the engine holds none, NOT_TOLD where it was not asked. troubles: what the engine says against a
     job that it runs (a dead node, a demand that it cannot meet), in its words.
@@ -70,7 +70,7 @@ class ClusterLook(NamedTuple):
     """session: which life of the head or controller answers; "" where it does not tell."""
 
     session: str
-    jobs: Mapping[str, Told]
+    jobs: Mapping[str, ClusterJob]
 
 
 class NoLook(NamedTuple):
@@ -80,7 +80,7 @@ class NoLook(NamedTuple):
     detail: str
 
 
-class Reason(NamedTuple):
+class ClusterReason(NamedTuple):
     """Why a cluster could not be looked at. lasting: it does not get better without a person."""
 
     key: str
@@ -90,17 +90,17 @@ class Reason(NamedTuple):
 
 
 _LEAVE_IT = "the cluster itself is for a person to fix, never restarted from here"
-REASONS: tuple[Reason, ...] = (
-    Reason("tunnel", "nothing listens at this end of the tunnel", f"start the tunnel again, nothing else (if the head runs on this machine: it is down; {_LEAVE_IT})"),
-    Reason("engine_down", "its controller is not there", f"look whether the head is up and the tunnel leads to it; {_LEAVE_IT}"),
-    Reason("engine_late", "its controller does not answer in time", f"it may be overloaded or frozen; {_LEAVE_IT}"),
-    Reason("engine_token", "its controller refused the token", "fix `token`: env:NAME or file:PATH; cron does not know your shell's variables", lasting=True),
-    Reason("engine_garbled", "what answers there speaks otherwise", "look at `address`: another service may listen there, or the answer was cut off"),
-    Reason("engine_name", "its host name cannot be resolved", "check `address` and this machine's own network"),
-    Reason("engine_tls", "the encrypted connection failed", "check the certificate and the proxy between here and there"),
-    Reason("engine_error", "its controller answers with an error", f"read its words; {_LEAVE_IT}"),
+REASONS: tuple[ClusterReason, ...] = (
+    ClusterReason("tunnel", "nothing listens at this end of the tunnel", f"start the tunnel again, nothing else (if the head runs on this machine: it is down; {_LEAVE_IT})"),
+    ClusterReason("engine_down", "its controller is not there", f"look whether the head is up and the tunnel leads to it; {_LEAVE_IT}"),
+    ClusterReason("engine_late", "its controller does not answer in time", f"it may be overloaded or frozen; {_LEAVE_IT}"),
+    ClusterReason("engine_token", "its controller refused the token", "fix `token`: env:NAME or file:PATH; cron does not know your shell's variables", lasting=True),
+    ClusterReason("engine_garbled", "what answers there speaks otherwise", "look at `address`: another service may listen there, or the answer was cut off"),
+    ClusterReason("engine_name", "its host name cannot be resolved", "check `address` and this machine's own network"),
+    ClusterReason("engine_tls", "the encrypted connection failed", "check the certificate and the proxy between here and there"),
+    ClusterReason("engine_error", "its controller answers with an error", f"read its words; {_LEAVE_IT}"),
 )  # fmt: skip
-BY_KEY: Mapping[str, Reason] = {reason.key: reason for reason in REASONS}
+BY_KEY: Mapping[str, ClusterReason] = {reason.key: reason for reason in REASONS}
 _REASON_OF = {"name": "engine_name", "tls": "engine_tls", "proxy": "engine_tls", "late": "engine_late",
               "garbled": "engine_garbled", "url": "engine_garbled"}  # fmt: skip
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends import iris_text as text
-from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.backends.secrets import bearer, find_token
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.system.command import Finished, NotRun, run_command
@@ -46,10 +46,10 @@ class Iris:
         self.address = str(settings["controller"]).rstrip("/")
         self._token = find_token(settings.get("token"), os.environ if environ is None else environ)
 
-    def launch(self, order: Order) -> Submitted | Refused | Unseen:
+    def launch(self, order: Order) -> Submitted | EngineRefused | Unseen:
         answer = self._run(text.run_argv(order, self._settings), SUBMIT_SECONDS, order.folder)
         if isinstance(answer, NotRun):
-            return Unseen(answer.why) if answer.started else Refused(answer.why, "not_started")
+            return Unseen(answer.why) if answer.started else EngineRefused(answer.why, "not_started")
         return text.read_submission(*answer)
 
     def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
@@ -68,11 +68,11 @@ class Iris:
             return Unseen(text.last_line(answer.err) or f"iris ended with {answer.code}")
         return answer.out or Absent("no line of it is known")
 
-    def stop(self, job_id: str, *, urgent: bool) -> Done | Refused | Unseen:  # noqa: ARG002 - Iris knows one way
+    def stop(self, job_id: str, *, urgent: bool) -> Done | EngineRefused | Unseen:  # noqa: ARG002 - Iris knows one way
         answer = self._say("TerminateJob", {"jobId": job_id})
         if isinstance(answer, NoReply):
             return Unseen(answer.why)
-        return Done() if answer.status == 200 else Refused(text.explain(answer.status, None))
+        return Done() if answer.status == 200 else EngineRefused(text.explain(answer.status, None))
 
     def _look(self, job_id: str) -> Maybe[Job]:
         answer = self._say("GetJobStatus", {"jobId": job_id})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends import iris_text as text
 from onbox.backends.base import Job, JobState, Submitted
-from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
+from onbox.backends.cluster import ClusterJob, ClusterLook, JobLog, NoLook, Questions, bad_answer
 from onbox.backends.log_signs import WORDS, signs_in
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
@@ -55,10 +55,10 @@ def look(questions: Questions, job_ids: Sequence[str], *, brief: bool) -> Cluste
     return ClusterLook("", {job_id: _ask_one(questions, job_id, brief=brief) for job_id in job_ids})
 
 
-def _ask_one(questions: Questions, job_id: str, *, brief: bool) -> Told:
+def _ask_one(questions: Questions, job_id: str, *, brief: bool) -> ClusterJob:
     answer = questions.say("POST", text.SERVICE + "GetJobStatus", {"jobId": job_id})
     if answer is None:
-        return Told(questions.unseen())
+        return ClusterJob(questions.unseen())
     told = read_told(job_id, answer.status, answer.text)
     if not isinstance(told.word, Job) or told.word.state is JobState.PENDING:
         return told
@@ -74,7 +74,7 @@ def _ask_one(questions: Questions, job_id: str, *, brief: bool) -> Told:
     return with_log(told, *logs)
 
 
-def with_log(told: Told, status: int, body: str) -> Told:
+def with_log(told: ClusterJob, status: int, body: str) -> ClusterJob:
     """With the answer to FetchLogs, and of a job that runs the signs in its newest lines. Pure."""
     log, lines = read_log(status, body)
     if not (isinstance(log, JobLog) and isinstance(told.word, Job) and told.word.state is JobState.RUNNING):
@@ -93,17 +93,17 @@ def log_query(job_id: str, submitted_at: float | None) -> dict[str, Any]:
     return {**scope, "tail": True, "maxLines": LOG_LINES, **since}
 
 
-def read_told(job_id: str, status: int, body: str) -> Told:
+def read_told(job_id: str, status: int, body: str) -> ClusterJob:
     """The answer to GetJobStatus. Pure."""
     word = text.read_job(job_id, status, body)
     whole: Any = parse_object(body) or {}
     job = whole.get("job")
     if not isinstance(word, Job) or not isinstance(job, dict):
-        return Told(word)
+        return ClusterJob(word)
     request = whole.get("request")
     argv = request.get("submitArgv") if isinstance(request, dict) else None
     command = " ".join(map(str, argv)) if isinstance(argv, list) else ""
-    return Told(
+    return ClusterJob(
         word,
         _seconds(job.get("submittedAt")),
         _seconds(job.get("startedAt")),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.backends.base import Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import EngineRefused, Job, JobState, Order, Submitted
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.regex import lazy
@@ -32,7 +32,7 @@ CLUSTER_FILES = {
 }
 
 
-class Row(NamedTuple):
+class IrisState(NamedTuple):
     """A state of a job without its prefix JOB_STATE_."""
 
     native_state: str
@@ -41,15 +41,15 @@ class Row(NamedTuple):
     note: str = ""
 
 
-STATES: tuple[Row, ...] = (
-    Row("PENDING", JobState.PENDING),
-    Row("BUILDING", JobState.PENDING, None, "its workspace is being made ready"),
-    Row("RUNNING", JobState.RUNNING),
-    Row("SUCCEEDED", JobState.SUCCEEDED),
-    Row("FAILED", JobState.FAILED),
-    Row("KILLED", JobState.STOPPED, "user_interrupt", "stopped"),
-    Row("WORKER_FAILED", JobState.INTERRUPTED, "preempted", "the worker it ran on was lost"),
-    Row("UNSCHEDULABLE", JobState.FAILED, "config_error", "no group of workers can ever hold it"),
+STATES: tuple[IrisState, ...] = (
+    IrisState("PENDING", JobState.PENDING),
+    IrisState("BUILDING", JobState.PENDING, None, "its workspace is being made ready"),
+    IrisState("RUNNING", JobState.RUNNING),
+    IrisState("SUCCEEDED", JobState.SUCCEEDED),
+    IrisState("FAILED", JobState.FAILED),
+    IrisState("KILLED", JobState.STOPPED, "user_interrupt", "stopped"),
+    IrisState("WORKER_FAILED", JobState.INTERRUPTED, "preempted", "the worker it ran on was lost"),
+    IrisState("UNSCHEDULABLE", JobState.FAILED, "config_error", "no group of workers can ever hold it"),
 )
 
 # Words of a submission's refusal, and what they prove. First match wins.
@@ -106,7 +106,7 @@ def name_query(name: str) -> dict[str, Any]:
 # -- answers
 
 
-def read_submission(code: int, out: str, err: str) -> Submitted | Refused | Unseen:
+def read_submission(code: int, out: str, err: str) -> Submitted | EngineRefused | Unseen:
     """`iris job run --no-wait`: the bare id on standard output, or in a log line on either stream."""
     found = re.findall(rf"(?m)^({JOB_ID})\s*$", out) or re.findall(rf"Job submitted: ({JOB_ID})", f"{out}\n{err}")
     if code == 0 and found:
@@ -114,10 +114,10 @@ def read_submission(code: int, out: str, err: str) -> Submitted | Refused | Unse
     why = last_line(err) or last_line(out) or f"iris ended with {code}"
     for pattern, failure_class in REFUSALS:
         if pattern.search(err + out):
-            return Refused(why, failure_class)
+            return EngineRefused(why, failure_class)
     if code == 0 or re.search(_UNREACHED, err + out, re.IGNORECASE):
         return Unseen(why)
-    return Refused(why)
+    return EngineRefused(why)
 
 
 def last_line(text: str) -> str:

@@ -21,7 +21,7 @@ LINES = 200
 SAYS_LIMIT = 160
 
 
-class Sign(NamedTuple):
+class LogSign(NamedTuple):
     """regex: without regard to case. source: where the words come from."""
 
     name: str
@@ -29,15 +29,15 @@ class Sign(NamedTuple):
     source: str
 
 
-SIGNS: tuple[Sign, ...] = (
-    Sign("owner-died", r"\bOwnerDiedError\b", "ray.exceptions: the object's owner has died"),
-    Sign("node-died", r"\bdead node\b|\bnode death\b|\bnode .{0,80}\bmarked dead\b|\bNodeDiedError\b|lost node\b",
+SIGNS: tuple[LogSign, ...] = (
+    LogSign("owner-died", r"\bOwnerDiedError\b", "ray.exceptions: the object's owner has died"),
+    LogSign("node-died", r"\bdead node\b|\bnode death\b|\bnode .{0,80}\bmarked dead\b|\bNodeDiedError\b|lost node\b",
          "gcs_node_manager; ray.exceptions.NodeDiedError"),
-    Sign("unsatisfied", r"No available node types can fulfill|cannot be (?:scheduled|satisfied) right now|"
+    LogSign("unsatisfied", r"No available node types can fulfill|cannot be (?:scheduled|satisfied) right now|"
          r"unsatisfied (?:autoscaler demand|resources)|autoscaler.{0,20}unsatisfied", "Ray's and Iris's autoscaler"),
-    Sign("no-accelerator", r"no accelerators? found|No accelerator found", "jax, libtpu"),
-    Sign("precondition", r"\bFAILED_PRECONDITION\b", "libtpu, XLA"),
-    Sign("device-busy", r"device or resource busy", "EBUSY of an accelerator that another process holds"),
+    LogSign("no-accelerator", r"no accelerators? found|No accelerator found", "jax, libtpu"),
+    LogSign("precondition", r"\bFAILED_PRECONDITION\b", "libtpu, XLA"),
+    LogSign("device-busy", r"device or resource busy", "EBUSY of an accelerator that another process holds"),
 )  # fmt: skip
 _SIGNS = tuple((sign.name, re.compile(sign.regex, re.IGNORECASE)) for sign in SIGNS)
 

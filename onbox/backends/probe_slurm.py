@@ -87,25 +87,25 @@ onbox_queue_slurm() {
 """
 
 
-class Section(NamedTuple):
+class CommandSection(NamedTuple):
     """What one command printed (both streams); code: its exit code, None where the output is cut off."""
 
     output: str
     code: int | None
 
 
-def parse_sections(output: str) -> dict[str, Section]:
+def parse_sections(output: str) -> dict[str, CommandSection]:
     """The sections by name: `squeue`, `sacct`, `scontrol ID`. A section without its footer has the code None."""
-    found: dict[str, Section] = {}
+    found: dict[str, CommandSection] = {}
     name = ""
     lines: list[str] = []
     for line in output.splitlines():
         head, foot = re.fullmatch(r"<slurm ([\w ]+)>", line), re.fullmatch(r"</slurm (\d+)>", line)
         if head:
             name, lines = head[1], []
-            found[name] = Section("", None)
+            found[name] = CommandSection("", None)
         elif foot and name:
-            found[name] = Section("\n".join(lines), int(foot[1]))
+            found[name] = CommandSection("\n".join(lines), int(foot[1]))
             name = ""
         elif name:
             lines.append(line)
@@ -139,32 +139,34 @@ def read_names(code: int | None, output: str) -> Maybe[dict[str, Job]]:
     return {row[4]: job_from(row[0], safe_line(row[1]), safe_line(row[2]), None, 0) for row in rows if len(row) == 5}
 
 
-def _queue(section: Section | None) -> Maybe[Mapping[str, Job]]:
+def _queue(section: CommandSection | None) -> Maybe[Mapping[str, Job]]:
     trouble = _trouble("squeue", section)
     if trouble is not None or section is None:
         return trouble or Unseen("squeue was not asked")
-    return text.read_queue(text.Answer(section.code or 0, section.output, section.output if section.code else ""))
+    return text.read_queue(
+        text.CommandAnswer(section.code or 0, section.output, section.output if section.code else "")
+    )
 
 
-def _controller(job_id: str, queue: Maybe[Mapping[str, Job]], section: Section | None) -> Maybe[Job]:
+def _controller(job_id: str, queue: Maybe[Mapping[str, Job]], section: CommandSection | None) -> Maybe[Job]:
     if not isinstance(queue, Absent | Unseen) and job_id in queue:
         return queue[job_id]
     trouble = _trouble("scontrol", section)
     if trouble is not None or section is None:
         return queue if isinstance(queue, Unseen) else trouble or Unseen("scontrol was not asked")
-    return text.read_one(job_id, text.Answer(section.code or 0, section.output, section.output))
+    return text.read_one(job_id, text.CommandAnswer(section.code or 0, section.output, section.output))
 
 
-def _history(section: Section | None) -> Maybe[Mapping[str, Job]]:
+def _history(section: CommandSection | None) -> Maybe[Mapping[str, Job]]:
     if section is not None and section.code == NO_COMMAND:
         return Absent("there is no sacct")
     trouble = _trouble("sacct", section)
     if trouble is not None or section is None:
         return trouble or Unseen("sacct was not asked")
-    return text.read_history(text.Answer(section.code or 0, section.output, section.output))
+    return text.read_history(text.CommandAnswer(section.code or 0, section.output, section.output))
 
 
-def _trouble(name: str, section: Section | None) -> Unseen | None:
+def _trouble(name: str, section: CommandSection | None) -> Unseen | None:
     """Why a section says nothing at all; None if it does."""
     if section is None or section.code is None:
         return Unseen(f"the answer of {name} is cut off" if section else f"there is no answer of {name}")

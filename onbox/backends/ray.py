@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from onbox.backends import ray_text as text
-from onbox.backends.base import QUERY_SECONDS, Done, Job, Order, Refused, Submitted
+from onbox.backends.base import QUERY_SECONDS, Done, EngineRefused, Job, Order, Submitted
 from onbox.backends.secrets import bearer, find_token, read_token_file
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.system.http import NoReply, Question, Reply, ask
@@ -37,10 +37,10 @@ class Ray:
         self.address = str(settings.get("address") or default_address(self._environ)).rstrip("/")
         self._token = find_token(settings.get("token"), self._environ) or default_token(self._environ)
 
-    def launch(self, order: Order) -> Submitted | Refused | Unseen:
+    def launch(self, order: Order) -> Submitted | EngineRefused | Unseen:
         session = self._session()
         if isinstance(session, Unseen):
-            return Refused(session.why)  # nothing was sent yet
+            return EngineRefused(session.why)  # nothing was sent yet
         answer = self._say("POST", "/api/jobs/", text.submission(order, self._settings, self._environment()))
         return Unseen(answer.why) if isinstance(answer, NoReply) else text.read_submission(*answer, session)
 
@@ -58,11 +58,11 @@ class Ray:
         answer = self._say("GET", text.job_path(job_id, "/logs"))
         return Unseen(answer.why) if isinstance(answer, NoReply) else text.read_logs(*answer, lines)
 
-    def stop(self, job_id: str, *, urgent: bool) -> Done | Refused | Unseen:  # noqa: ARG002 - Ray knows one way
+    def stop(self, job_id: str, *, urgent: bool) -> Done | EngineRefused | Unseen:  # noqa: ARG002 - Ray knows one way
         answer = self._say("POST", text.job_path(job_id, "/stop"))
         if isinstance(answer, NoReply):
             return Unseen(answer.why)
-        return Done() if answer.status == 200 else Refused(text.explain_status(*answer))
+        return Done() if answer.status == 200 else EngineRefused(text.explain_status(*answer))
 
     def _look(self, job_id: str, session: str) -> Maybe[Job]:
         answer = self._say("GET", text.job_path(job_id))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends import ray_text as text
 from onbox.backends.base import Job, JobState
-from onbox.backends.cluster import ClusterLook, JobLog, NoLook, Questions, Told, bad_answer
+from onbox.backends.cluster import ClusterJob, ClusterLook, JobLog, NoLook, Questions, bad_answer
 from onbox.backends.log_signs import WORDS, signs_in
 from onbox.backends.ray import default_address as default_address  # noqa: PLC0414 - part of this module, see `table.Look`
 from onbox.backends.ray import default_token as default_token  # noqa: PLC0414
@@ -49,10 +49,10 @@ def look(questions: Questions, job_ids: Sequence[str], *, brief: bool) -> Cluste
     return ClusterLook(session, jobs)
 
 
-def _ask_one(questions: Questions, job_id: str, session: str, *, brief: bool) -> Told:
+def _ask_one(questions: Questions, job_id: str, session: str, *, brief: bool) -> ClusterJob:
     answer = questions.say("GET", text.job_path(job_id))
     if answer is None:
-        return Told(questions.unseen())
+        return ClusterJob(questions.unseen())
     told = read_told(job_id, answer.status, answer.text, session)
     if brief or not isinstance(told.word, Job) or told.word.state is JobState.PENDING:
         return told
@@ -62,25 +62,25 @@ def _ask_one(questions: Questions, job_id: str, session: str, *, brief: bool) ->
     return with_log(told, logs.status, logs.text)
 
 
-def with_log(told: Told, status: int, body: str) -> Told:
+def with_log(told: ClusterJob, status: int, body: str) -> ClusterJob:
     """With the answer to `GET /api/jobs/ID/logs`, and of a job that runs the signs in it. Pure."""
     log = read_log(status, body)
     runs = isinstance(told.word, Job) and told.word.state is JobState.RUNNING
     return told._replace(log=log, troubles=signs_in(log.text) if runs and isinstance(log, JobLog) else ())
 
 
-def read_told(job_id: str, status: int, body: str, session: str) -> Told:
+def read_told(job_id: str, status: int, body: str, session: str) -> ClusterJob:
     """The answer to `GET /api/jobs/ID`. Pure."""
     word = text.read_job(job_id, status, body, session)
     data = parse_object(body)
     if not isinstance(word, Job) or not data:
-        return Told(word)
+        return ClusterJob(word)
     if word.state is JobState.PENDING and isinstance(data.get("message"), str):
         word = word._replace(reason=safe_line(data["message"], text.NOTE_LIMIT), note="")
     began, ended = _seconds(data.get("start_time")), _seconds(data.get("end_time"))
     command = safe_line(data.get("entrypoint") or "", 500)
     waits = word.state is JobState.PENDING  # its start_time is that of its submission until it starts
-    return Told(word, began, None if waits else began, ended, command)
+    return ClusterJob(word, began, None if waits else began, ended, command)
 
 
 def _seconds(value: object) -> float | None:
@@ -111,7 +111,7 @@ def read_dead_nodes(status: int, body: str) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def with_nodes(told: Told, dead: Sequence[tuple[str, float]]) -> Told:
+def with_nodes(told: ClusterJob, dead: Sequence[tuple[str, float]]) -> ClusterJob:
     """Nodes that died since the job began; the head remembers those of long ago, too."""
     if not isinstance(told.word, Job) or told.word.state is not JobState.RUNNING:
         return told

@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from onbox.backends.base import Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import EngineRefused, Job, JobState, Order, Submitted
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOTE_LIMIT = 200
 
 
-class Row(NamedTuple):
+class RayState(NamedTuple):
     """A status with an error_type (None: any). First match wins."""
 
     status: str
@@ -30,24 +30,32 @@ class Row(NamedTuple):
     note: str = ""
 
 
-STATES: tuple[Row, ...] = (
-    Row("PENDING", None, JobState.PENDING, None, "waits for resources, or is being set up"),
-    Row("RUNNING", None, JobState.RUNNING),
-    Row("SUCCEEDED", None, JobState.SUCCEEDED),
-    Row("STOPPED", None, JobState.STOPPED, "user_interrupt", "stopped"),
-    Row("FAILED", "JOB_ENTRYPOINT_COMMAND_ERROR", JobState.FAILED),
-    Row("FAILED", "JOB_ENTRYPOINT_COMMAND_START_ERROR", JobState.FAILED, "not_started", "its command did not start"),
-    Row("FAILED", "RUNTIME_ENV_SETUP_FAILURE", JobState.FAILED, "config_error", "its runtime_env was not set up"),
-    Row("FAILED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE", JobState.INTERRUPTED, "not_started", "no room for it"),
-    Row("FAILED", "JOB_SUPERVISOR_ACTOR_START_TIMEOUT", JobState.INTERRUPTED, "not_started", "no room for it in time"),
-    Row("FAILED", "JOB_SUPERVISOR_ACTOR_START_FAILURE", JobState.INTERRUPTED, "ray_node_died", "Ray did not start it"),
-    Row("FAILED", "JOB_SUPERVISOR_ACTOR_DIED", JobState.INTERRUPTED, "ray_node_died", "the node it ran on was lost"),
-    Row("FAILED", "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE", JobState.INTERRUPTED, "ray_node_died", "Ray lost it"),
-    Row("FAILED", None, JobState.FAILED),
+STATES: tuple[RayState, ...] = (
+    RayState("PENDING", None, JobState.PENDING, None, "waits for resources, or is being set up"),
+    RayState("RUNNING", None, JobState.RUNNING),
+    RayState("SUCCEEDED", None, JobState.SUCCEEDED),
+    RayState("STOPPED", None, JobState.STOPPED, "user_interrupt", "stopped"),
+    RayState("FAILED", "JOB_ENTRYPOINT_COMMAND_ERROR", JobState.FAILED),
+    RayState(
+        "FAILED", "JOB_ENTRYPOINT_COMMAND_START_ERROR", JobState.FAILED, "not_started", "its command did not start"
+    ),
+    RayState("FAILED", "RUNTIME_ENV_SETUP_FAILURE", JobState.FAILED, "config_error", "its runtime_env was not set up"),
+    RayState("FAILED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE", JobState.INTERRUPTED, "not_started", "no room for it"),
+    RayState(
+        "FAILED", "JOB_SUPERVISOR_ACTOR_START_TIMEOUT", JobState.INTERRUPTED, "not_started", "no room for it in time"
+    ),
+    RayState(
+        "FAILED", "JOB_SUPERVISOR_ACTOR_START_FAILURE", JobState.INTERRUPTED, "ray_node_died", "Ray did not start it"
+    ),
+    RayState(
+        "FAILED", "JOB_SUPERVISOR_ACTOR_DIED", JobState.INTERRUPTED, "ray_node_died", "the node it ran on was lost"
+    ),
+    RayState("FAILED", "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE", JobState.INTERRUPTED, "ray_node_died", "Ray lost it"),
+    RayState("FAILED", None, JobState.FAILED),
 )
 
 
-def find_row(status: str, error_type: str | None) -> Row | None:
+def find_row(status: str, error_type: str | None) -> RayState | None:
     """The first row for a status; None for one that this version does not know."""
     for row in STATES:
         if row.status == status and row.error_type in (None, error_type):
@@ -82,13 +90,13 @@ def job_path(submission_id: str, end: str = "") -> str:
     return f"/api/jobs/{quote(submission_id, safe='')}{end}"
 
 
-def read_submission(status: int, text: str, session: str) -> Submitted | Refused | Unseen:
+def read_submission(status: int, text: str, session: str) -> Submitted | EngineRefused | Unseen:
     """The answer to a submission. Only a clear no is a refusal: after a 5xx the job may be there."""
     if status == 200:
         job_id = (parse_object(text) or {}).get("submission_id") or (parse_object(text) or {}).get("job_id")
         return Submitted(str(job_id), session) if job_id else Unseen("the head's answer names no job")
     why = explain_status(status, text)
-    return Refused(why, "config_error" if status == 400 else None) if 400 <= status < 500 else Unseen(why)
+    return EngineRefused(why, "config_error" if status == 400 else None) if 400 <= status < 500 else Unseen(why)
 
 
 def read_job(submission_id: str, status: int, text: str, session: str) -> Maybe[Job]:

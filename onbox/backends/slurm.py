@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from onbox.backends import slurm_text as text
-from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, Job, Order, Refused, Submitted
+from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, EngineRefused, Job, Order, Submitted
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.system.command import Finished, NotRun, run_command
 
@@ -46,13 +46,15 @@ class Slurm:
         self._environ = os.environ if environ is None else environ
         self._neutral = text.neutral_environment(self._environ)
 
-    def launch(self, order: Order) -> Submitted | Refused | Unseen:
+    def launch(self, order: Order) -> Submitted | EngineRefused | Unseen:
         if "\\" in (order.output or ""):
-            return Refused("Slurm puts no job id into a path with a backslash: set another state_dir", "config_error")
+            return EngineRefused(
+                "Slurm puts no job id into a path with a backslash: set another state_dir", "config_error"
+            )
         env = text.submission_environment(self._environ, dict(order.env))
         answer = self._run(text.sbatch_argv(order, self._script), SUBMIT_SECONDS, env)
         if isinstance(answer, NotRun):
-            return Unseen(answer.why) if answer.started else Refused(answer.why, "not_started")
+            return Unseen(answer.why) if answer.started else EngineRefused(answer.why, "not_started")
         return text.parse_submission(_answer(answer))
 
     def look(self, job_ids: Sequence[str]) -> Mapping[str, Maybe[Job]]:
@@ -88,14 +90,14 @@ class Slurm:
     def logs(self, job_id: str, *, lines: int) -> Maybe[str]:
         return Absent(f"job {job_id} prints into a file of the run directory ({lines} lines were asked for)")
 
-    def stop(self, job_id: str, *, urgent: bool) -> Done | Refused | Unseen:
+    def stop(self, job_id: str, *, urgent: bool) -> Done | EngineRefused | Unseen:
         answer = self._run(text.scancel_argv(job_id, urgent=urgent), QUERY_SECONDS, self._neutral)
         if isinstance(answer, NotRun):
             return Unseen(answer.why)
         if answer.code == 0 and "error" not in answer.err:
             return Done()
         why = text.said(answer.err)
-        return Unseen(why) if text.is_unreachable(answer.err) else Refused(why)
+        return Unseen(why) if text.is_unreachable(answer.err) else EngineRefused(why)
 
     def _history(self, job_ids: Sequence[str]) -> Maybe[Mapping[str, Job]]:
         answer: Finished | NotRun = NotRun("sacct was not asked")
@@ -108,14 +110,14 @@ class Slurm:
         return text.read_history(_answer(answer))
 
     def _ask(
-        self, argv: Sequence[str], read: Callable[[text.Answer], Maybe[Mapping[str, Job]]]
+        self, argv: Sequence[str], read: Callable[[text.CommandAnswer], Maybe[Mapping[str, Job]]]
     ) -> Maybe[Mapping[str, Job]]:
         answer = self._run(argv, QUERY_SECONDS, self._neutral)
         return Unseen(answer.why) if isinstance(answer, NotRun) else read(_answer(answer))
 
 
-def _answer(finished: Finished) -> text.Answer:
-    return text.Answer(*finished)
+def _answer(finished: Finished) -> text.CommandAnswer:
+    return text.CommandAnswer(*finished)
 
 
 def make(settings: Mapping[str, object], folder: str) -> Slurm:  # noqa: ARG001 - every back end is made alike

@@ -13,7 +13,7 @@ from onbox.backends.base import Job, JobState
 NEVER = "DependencyNeverSatisfied"
 
 
-class Row(NamedTuple):
+class SlurmState(NamedTuple):
     """A state, with the beginning of a reason (None: any). First match wins. held: until a person releases it."""
 
     native_state: str
@@ -24,10 +24,10 @@ class Row(NamedTuple):
     held: bool = False
 
 
-STATES: tuple[Row, ...] = (
-    Row("PENDING", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it will never run"),
-    Row("PENDING", "JobHeld", JobState.PENDING, None, "held: it waits until somebody releases it", held=True),
-    Row(
+STATES: tuple[SlurmState, ...] = (
+    SlurmState("PENDING", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it will never run"),
+    SlurmState("PENDING", "JobHeld", JobState.PENDING, None, "held: it waits until somebody releases it", held=True),
+    SlurmState(
         "PENDING",
         "job requeued in held",
         JobState.PENDING,
@@ -35,43 +35,55 @@ STATES: tuple[Row, ...] = (
         "held after a requeue: somebody must release it",
         held=True,
     ),
-    Row("PENDING", "Resources", JobState.PENDING, None, "waits for free nodes"),
-    Row("PENDING", "Priority", JobState.PENDING, None, "waits: other jobs come first"),
-    Row("PENDING", "Dependency", JobState.PENDING, None, "waits for the job before it"),
-    Row("PENDING", "BeginTime", JobState.PENDING, None, "waits for its time (after a requeue about two minutes)"),
-    Row("PENDING", "ReqNodeNotAvail", JobState.PENDING, None, "waits: the nodes it needs are down or reserved"),
-    Row("PENDING", "QOS", JobState.PENDING, None, "waits: a limit of its QOS"),
-    Row("PENDING", "Assoc", JobState.PENDING, None, "waits: a limit of its account"),
-    Row("PENDING", "Partition", JobState.PENDING, None, "waits: its partition is down or its limits are exceeded"),
-    Row("PENDING", "BadConstraints", JobState.PENDING, "config_error", "no node can ever satisfy its constraints"),
-    Row("PENDING", None, JobState.PENDING),
-    Row("CONFIGURING", None, JobState.PENDING, None, "its nodes are being made ready"),
-    Row("REQUEUED", None, JobState.PENDING, None, "is put back into the queue"),
-    Row("REQUEUE_FED", None, JobState.PENDING),
-    Row("REQUEUE_HOLD", None, JobState.PENDING, None, "held after a requeue: somebody must release it", held=True),
-    Row("RESV_DEL_HOLD", None, JobState.PENDING, None, "held: its reservation was deleted", held=True),
-    Row("SPECIAL_EXIT", None, JobState.PENDING, None, "held after a special exit: somebody must release it", held=True),
-    Row("RUNNING", None, JobState.RUNNING),
-    Row("RESIZING", None, JobState.RUNNING),
-    Row("SUSPENDED", None, JobState.RUNNING, None, "suspended by Slurm"),
-    Row("STOPPED", None, JobState.RUNNING, None, "frozen by a signal, its nodes kept"),
-    Row("SIGNALING", None, JobState.ENDING),
-    Row("COMPLETING", None, JobState.ENDING),
-    Row("STAGE_OUT", None, JobState.ENDING),
-    Row("COMPLETED", None, JobState.SUCCEEDED),
-    Row("CANCELLED", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it never ran"),
-    Row("CANCELLED", None, JobState.STOPPED, "user_interrupt", "cancelled"),
-    Row("REVOKED", None, JobState.STOPPED, "user_interrupt", "revoked by another cluster of the federation"),
-    Row("TIMEOUT", None, JobState.INTERRUPTED, "time_limit", "ran into its time limit"),
-    Row("DEADLINE", None, JobState.INTERRUPTED, "time_limit", "ran into its deadline"),
-    Row("PREEMPTED", None, JobState.INTERRUPTED, "preempted", "preempted"),
-    Row("NODE_FAIL", None, JobState.INTERRUPTED, "preempted", "its node was lost; its processes may still run there"),
-    Row("BOOT_FAIL", None, JobState.INTERRUPTED, "preempted", "its node could not be booted"),
-    Row("OUT_OF_MEMORY", None, JobState.FAILED, "host_oom", "a process of it was killed for memory"),
-    Row("FAILED", "JobLaunchFailure", JobState.FAILED, None, "killed, or never begun: its own output tells"),
-    Row("FAILED", None, JobState.FAILED),
-    Row("LAUNCH_FAILED", None, JobState.FAILED, "not_started", "could not be started on its node"),
-    Row("RECONFIG_FAIL", None, JobState.FAILED, "not_started", "could not be started on its node"),
+    SlurmState("PENDING", "Resources", JobState.PENDING, None, "waits for free nodes"),
+    SlurmState("PENDING", "Priority", JobState.PENDING, None, "waits: other jobs come first"),
+    SlurmState("PENDING", "Dependency", JobState.PENDING, None, "waits for the job before it"),
+    SlurmState(
+        "PENDING", "BeginTime", JobState.PENDING, None, "waits for its time (after a requeue about two minutes)"
+    ),
+    SlurmState("PENDING", "ReqNodeNotAvail", JobState.PENDING, None, "waits: the nodes it needs are down or reserved"),
+    SlurmState("PENDING", "QOS", JobState.PENDING, None, "waits: a limit of its QOS"),
+    SlurmState("PENDING", "Assoc", JobState.PENDING, None, "waits: a limit of its account"),
+    SlurmState(
+        "PENDING", "Partition", JobState.PENDING, None, "waits: its partition is down or its limits are exceeded"
+    ),
+    SlurmState(
+        "PENDING", "BadConstraints", JobState.PENDING, "config_error", "no node can ever satisfy its constraints"
+    ),
+    SlurmState("PENDING", None, JobState.PENDING),
+    SlurmState("CONFIGURING", None, JobState.PENDING, None, "its nodes are being made ready"),
+    SlurmState("REQUEUED", None, JobState.PENDING, None, "is put back into the queue"),
+    SlurmState("REQUEUE_FED", None, JobState.PENDING),
+    SlurmState(
+        "REQUEUE_HOLD", None, JobState.PENDING, None, "held after a requeue: somebody must release it", held=True
+    ),
+    SlurmState("RESV_DEL_HOLD", None, JobState.PENDING, None, "held: its reservation was deleted", held=True),
+    SlurmState(
+        "SPECIAL_EXIT", None, JobState.PENDING, None, "held after a special exit: somebody must release it", held=True
+    ),
+    SlurmState("RUNNING", None, JobState.RUNNING),
+    SlurmState("RESIZING", None, JobState.RUNNING),
+    SlurmState("SUSPENDED", None, JobState.RUNNING, None, "suspended by Slurm"),
+    SlurmState("STOPPED", None, JobState.RUNNING, None, "frozen by a signal, its nodes kept"),
+    SlurmState("SIGNALING", None, JobState.ENDING),
+    SlurmState("COMPLETING", None, JobState.ENDING),
+    SlurmState("STAGE_OUT", None, JobState.ENDING),
+    SlurmState("COMPLETED", None, JobState.SUCCEEDED),
+    SlurmState("CANCELLED", NEVER, JobState.BLOCKED, None, "the job before it did not succeed: it never ran"),
+    SlurmState("CANCELLED", None, JobState.STOPPED, "user_interrupt", "cancelled"),
+    SlurmState("REVOKED", None, JobState.STOPPED, "user_interrupt", "revoked by another cluster of the federation"),
+    SlurmState("TIMEOUT", None, JobState.INTERRUPTED, "time_limit", "ran into its time limit"),
+    SlurmState("DEADLINE", None, JobState.INTERRUPTED, "time_limit", "ran into its deadline"),
+    SlurmState("PREEMPTED", None, JobState.INTERRUPTED, "preempted", "preempted"),
+    SlurmState(
+        "NODE_FAIL", None, JobState.INTERRUPTED, "preempted", "its node was lost; its processes may still run there"
+    ),
+    SlurmState("BOOT_FAIL", None, JobState.INTERRUPTED, "preempted", "its node could not be booted"),
+    SlurmState("OUT_OF_MEMORY", None, JobState.FAILED, "host_oom", "a process of it was killed for memory"),
+    SlurmState("FAILED", "JobLaunchFailure", JobState.FAILED, None, "killed, or never begun: its own output tells"),
+    SlurmState("FAILED", None, JobState.FAILED),
+    SlurmState("LAUNCH_FAILED", None, JobState.FAILED, "not_started", "could not be started on its node"),
+    SlurmState("RECONFIG_FAIL", None, JobState.FAILED, "not_started", "could not be started on its node"),
 )
 
 # A state may come with flags ("RUNNING+COMPLETING", a list in JSON): the flag that decides goes first.
@@ -91,7 +103,7 @@ def base_state(words: str) -> str:
     return found
 
 
-def find_row(state: str, reason: str) -> Row | None:
+def find_row(state: str, reason: str) -> SlurmState | None:
     """The first row for a state and its reason; None for a state that this version does not know."""
     for row in STATES:
         if row.native_state == state and (row.reason is None or reason.startswith(row.reason)):

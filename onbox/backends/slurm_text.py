@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.backends.base import Job, Order, Refused, Submitted
+from onbox.backends.base import EngineRefused, Job, Order, Submitted
 from onbox.backends.slurm_states import job_from, shell_code, wait_code
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.outside import safe_words
@@ -33,7 +33,7 @@ SAID_LIMIT = 300
 JOB_ID = r"[0-9]+(?:_[0-9]+)?"
 
 
-class Answer(NamedTuple):
+class CommandAnswer(NamedTuple):
     """What a command said. code: its exit code."""
 
     code: int
@@ -124,7 +124,7 @@ def scancel_argv(job_id: str, *, urgent: bool) -> list[str]:
 # -- answers
 
 
-def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
+def parse_submission(answer: CommandAnswer) -> Submitted | EngineRefused | Unseen:
     """`sbatch --parsable`: `ID` or `ID;CLUSTER` on a line of its own, whatever plugins and wrappers print beside it;
     two ids are not an answer. A refusal is known by its words; all else is unseen: the job may have been taken.
     """
@@ -136,7 +136,7 @@ def parse_submission(answer: Answer) -> Submitted | Refused | Unseen:
     if is_unreachable(answer.err):
         return Unseen(why)
     if answer.code != 0:
-        return Refused(why, "config_error")
+        return EngineRefused(why, "config_error")
     return Unseen(f"sbatch printed no job id: {(lines or [''])[-1][:80]!r}")
 
 
@@ -229,7 +229,7 @@ def weigh(job_id: str, controller: Maybe[Job], history: Maybe[Mapping[str, Job]]
     return controller
 
 
-def read_queue(answer: Answer) -> Maybe[Mapping[str, Job]]:
+def read_queue(answer: CommandAnswer) -> Maybe[Mapping[str, Job]]:
     """The controller's answer to `squeue_argv`: the jobs that it shows. One that it does not show is not thereby
     unknown to it: `read_one` settles that. Rows that make no sense are not an answer; what a site's wrapper prints
     beside them is passed over, if there is a row.
@@ -244,7 +244,7 @@ def read_queue(answer: Answer) -> Maybe[Mapping[str, Job]]:
     return Unseen(f"squeue's answer makes no sense: {safe_words((rows or lines)[0], 100)!r}")
 
 
-def read_one(job_id: str, answer: Answer) -> Maybe[Job]:
+def read_one(job_id: str, answer: CommandAnswer) -> Maybe[Job]:
     """The controller's answer to `scontrol_argv`."""
     if answer.code == 0:
         found = parse_scontrol(answer.out).get(job_id)
@@ -254,7 +254,7 @@ def read_one(job_id: str, answer: Answer) -> Maybe[Job]:
     return Unseen(said(answer.err) or f"scontrol ended with {answer.code}")
 
 
-def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
+def read_history(answer: CommandAnswer) -> Maybe[Mapping[str, Job]]:
     """The accounting's answer to `sacct_argv`; `Absent` where the site keeps no accounting."""
     if NO_ACCOUNTING in answer.err.lower():
         return Absent("Slurm keeps no accounting here")
@@ -263,7 +263,7 @@ def read_history(answer: Answer) -> Maybe[Mapping[str, Job]]:
     return Unseen(said(answer.err) or f"sacct ended with {answer.code}")
 
 
-def knows_no_field(answer: Answer) -> bool:
+def knows_no_field(answer: CommandAnswer) -> bool:
     """Whether sacct is too old for the fields it was asked for."""
     return answer.code != 0 and "nvalid field" in answer.err
 

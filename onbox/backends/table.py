@@ -38,7 +38,7 @@ class Stages(Protocol):
         ...
 
 
-class Look(Protocol):
+class LookModule(Protocol):
     """The module `look` of an engine that is asked over HTTP. WORTH_READING: which lines of a job's log a person should
     see first.
     """
@@ -88,8 +88,8 @@ def stages_of(name: str) -> Stages:
     return cast("Stages", import_module(BY_NAME[name].stages))
 
 
-def cluster_of(name: str) -> Look:
-    return cast("Look", import_module(BY_NAME[name].look))
+def cluster_of(name: str) -> LookModule:
+    return cast("LookModule", import_module(BY_NAME[name].look))
 
 
 def probe_of(name: str) -> Probe:

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts.on_disk import find_files
-from onbox.chain.artifacts.small_results import Result, read_results
-from onbox.chain.state.earlier_results import Place, Wishes, find_conflicts
+from onbox.chain.artifacts.small_results import ResultText, read_results
+from onbox.chain.state.earlier_results import ResultsPlace, ResultWishes, find_conflicts
 from onbox.chain.state.lock_owner import Holder, read_holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_evidence import look_at_stage
-from onbox.checkpoints.lineage import Terms
+from onbox.checkpoints.lineage import LineageTerms
 from onbox.checkpoints.on_disk import NO_TERMS, look_at_checkpoints
 from onbox.checkpoints.wholeness import UNPROVEN
 from onbox.config.tables.record import Contract
@@ -63,7 +63,7 @@ class Forecast(NamedTuple):
     stages: tuple[StageForecast, ...]
     conflicts: tuple[str, ...]
     checkpoint: Maybe[Choice]
-    results: tuple[Result, ...] = ()
+    results: tuple[ResultText, ...] = ()
 
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
@@ -100,7 +100,7 @@ def foretell(
     seen = tuple(
         _stage(head, frozen, look_at_stage(paths, frozen, history, chain_open=history.open)) for frozen in stages
     )
-    conflicts = () if alive else tuple(find_conflicts(_place(paths, head), stages, history, Wishes()))
+    conflicts = () if alive else tuple(find_conflicts(_place(paths, head), stages, history, ResultWishes()))
     first = next((one for one in seen if one.action not in _AT_REST), None)
     stage = next((frozen.stage for frozen in stages if first is not None and frozen.stage.name == first.name), None)
     holder = read_holder(paths.lock) if alive else None
@@ -116,12 +116,12 @@ def foretell(
     return Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
 
 
-def _place(paths: RunPaths, head: RunHead) -> Place:
+def _place(paths: RunPaths, head: RunHead) -> ResultsPlace:
     backend = head.data.get("backend")
-    return Place(paths, None if isinstance(backend, dict) and is_apart(backend) else head.project)
+    return ResultsPlace(paths, None if isinstance(backend, dict) and is_apart(backend) else head.project)
 
 
-def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> Terms:
+def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> LineageTerms:
     """What is known of the lineage of the stage's checkpoints."""
     began, own = [], [head.run_id, head.run, contract.tracker, contract.initialize_from]
     for record in parse_events(read_lines(paths.journal)):
@@ -131,7 +131,7 @@ def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> 
             began.append(parse_utc(str(record.get("at"))))
         elif record["event"] == Event.TRACKER_RUN:
             own += [str(record.get(key) or "") for key in ("run_id", "name")]
-    return Terms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
+    return LineageTerms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
 
 
 def _would(paths: RunPaths, *, alive: bool, conflicts: bool, first: StageForecast | None) -> str:
@@ -170,7 +170,7 @@ def _is_there(path: str, folder: str, size: object) -> bool:
     return now is not None and (now.size_bytes > 0 or not size)
 
 
-def _checkpoint(stage: Stage | None, head: RunHead, terms: Terms) -> Maybe[Choice]:
+def _checkpoint(stage: Stage | None, head: RunHead, terms: LineageTerms) -> Maybe[Choice]:
     if stage is None:
         return Absent("no stage is left to run")
     return _look(stage, head, terms)
@@ -187,9 +187,9 @@ def final_checkpoint(
     return Absent("no stage leaves numbered checkpoints")
 
 
-def _results(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> tuple[Result, ...]:
+def _results(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> tuple[ResultText, ...]:
     """Of the last stages, in order of the chain."""
-    found: list[Result] = []
+    found: list[ResultText] = []
     for frozen in stages[-RESULT_STAGES:]:
         marker = read_marker(paths.done(frozen.stage.name))
         if isinstance(marker, Marker):
@@ -197,7 +197,7 @@ def _results(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage]) -> t
     return tuple(found)
 
 
-def _look(stage: Stage, head: RunHead, terms: Terms) -> Maybe[Choice]:
+def _look(stage: Stage, head: RunHead, terms: LineageTerms) -> Maybe[Choice]:
     try:
         choice = look_at_checkpoints(stage, head.project, terms)
     except (OSError, ValueError) as error:

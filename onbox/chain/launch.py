@@ -14,7 +14,7 @@ from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.command.code_identity import look_at_git
 from onbox.chain.command.environment import run_dir_assignment
 from onbox.chain.runner.runner_process import start_runner
-from onbox.chain.state.earlier_results import Conflicts, Place, Wishes, all_done, carry_out, find_conflicts
+from onbox.chain.state.earlier_results import Conflicts, ResultsPlace, ResultWishes, all_done, carry_out, find_conflicts
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.run_lock import StillAlive
@@ -51,11 +51,11 @@ class Definition(NamedTuple):
     forgets: str = ""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ResultsPlace:
         """Where its results lie. Jobs of some engines have another disk."""
         backend = self.head.get("backend")
         apart = isinstance(backend, dict) and is_apart(backend)
-        return Place(self.paths, None if apart else str(self.head["project"]), str(self.head["run_id"]))
+        return ResultsPlace(self.paths, None if apart else str(self.head["project"]), str(self.head["run_id"]))
 
 
 class Launched(NamedTuple):
@@ -84,7 +84,7 @@ class Forgets(Exception):
 
 
 def launch(
-    definition: Definition, wishes: Wishes, lock: Taken, announce: Announce | None = None
+    definition: Definition, wishes: ResultWishes, lock: Taken, announce: Announce | None = None
 ) -> Launched | AlreadyDone:
     """Start a runner for the definition, with the lock already held. announce: hears what differs from the launch
     before, ahead of anything that starts. Raises Conflicts, StateNotWritten, OSError.
@@ -103,7 +103,7 @@ def launch(
     return Launched(pid, listening)
 
 
-def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = None) -> None:
+def prepare(definition: Definition, wishes: ResultWishes, announce: Announce | None = None) -> None:
     """Everything before the runner: wishes, conflicts, differences, freezing. Raises Conflicts, StillAlive,
     StateNotWritten.
     """
@@ -134,7 +134,7 @@ def prepare(definition: Definition, wishes: Wishes, announce: Announce | None = 
 
 
 @contextmanager
-def _unclaimed(place: Place, stages: Sequence[FrozenStage], wishes: Wishes) -> Iterator[None]:
+def _unclaimed(place: ResultsPlace, stages: Sequence[FrozenStage], wishes: ResultWishes) -> Iterator[None]:
     """Raises Claimed where another live run writes what one of the stages that will run is judged by; within this no
     other run gets so far.
     """

@@ -18,7 +18,7 @@ STEP_KEYS = ("step", "global_step")
 RUN_KEYS = ("run_id", "run", "run_name", "wandb_run_id", "tracker_run")
 
 
-class Written(NamedTuple):
+class SavedCheckpoint(NamedTuple):
     """A checkpoint with a step in its name. at: when it was last written, seconds since the epoch. stated_step,
     stated_run: what its metadata says; None, "": nothing. tells: it has metadata, whatever that says.
     """
@@ -31,7 +31,7 @@ class Written(NamedTuple):
     tells: bool = False
 
 
-class Terms(NamedTuple):
+class LineageTerms(NamedTuple):
     """rejected: patterns of checkpoints that nobody may go on from. own: names by which the run's checkpoints may call
     it: run id, name, its runs at a tracker, and whatever its contract says of tracker and origin. attempts: when those
     of the stage began.
@@ -51,21 +51,21 @@ class Against(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    terms: Terms
+    terms: LineageTerms
     run: str | None  # as the run's own checkpoints call it; "": they name none; None: not known
-    branch: Written | None  # of the newest attempt that wrote any: the one with the highest step
+    branch: SavedCheckpoint | None  # of the newest attempt that wrote any: the one with the highest step
     branch_began: float
 
 
-class Row(NamedTuple):
+class LineageRow(NamedTuple):
     name: str
-    holds: Callable[[Written, _Seen], bool]
-    says: Callable[[Written, _Seen], str]
+    holds: Callable[[SavedCheckpoint, _Seen], bool]
+    says: Callable[[SavedCheckpoint, _Seen], str]
     certain: bool
     reason: str
 
 
-def _is_rejected(one: Written, seen: _Seen) -> bool:
+def _is_rejected(one: SavedCheckpoint, seen: _Seen) -> bool:
     path = one.path.rstrip("/")
     return any(fnmatchcase(path, pattern) or path.endswith(f"/{pattern}") for pattern in seen.terms.rejected)
 
@@ -74,26 +74,26 @@ def _not(run: str | None) -> str:
     return f"not {run}" if run else "the others name none"
 
 
-def _is_of_earlier_branch(one: Written, seen: _Seen) -> bool:
+def _is_of_earlier_branch(one: SavedCheckpoint, seen: _Seen) -> bool:
     return seen.branch is not None and one.step > seen.branch.step and one.at < seen.branch_began
 
 
-ROWS: tuple[Row, ...] = (
-    Row(
+ROWS: tuple[LineageRow, ...] = (
+    LineageRow(
         "rejected", _is_rejected, lambda *_: "[contract] rejected names it", True,
         "a lineage that somebody has judged is not taken up again because it is newer",
     ),
-    Row(
+    LineageRow(
         "other-step", lambda one, _: one.stated_step is not None and one.stated_step != one.step,
         lambda one, _: f"its metadata says step {one.stated_step}", True,
         "name and content are of two checkpoints: a copy, a rename, a save that was cut off",
     ),
-    Row(
+    LineageRow(
         "other-run", lambda one, seen: bool(one.stated_run) and seen.run is not None and one.stated_run != seen.run,
         lambda one, seen: f"its metadata says run {one.stated_run}, {_not(seen.run)}", True,
         "a shared or re-used folder holds checkpoints of other trainings",
     ),
-    Row(
+    LineageRow(
         "earlier-branch", _is_of_earlier_branch,
         lambda _, seen: f"written before the attempt that has reached step {seen.branch.step if seen.branch else '?'}",
         False, "after a rollback, or a restart from the beginning, the highest number is of what was given up",
@@ -101,7 +101,7 @@ ROWS: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def judge(found: Sequence[Written], terms: Terms) -> dict[str, Against]:
+def judge(found: Sequence[SavedCheckpoint], terms: LineageTerms) -> dict[str, Against]:
     """What tells against each, by path; those against which nothing does are left out."""
     began, branch = _branch(found, terms.attempts)
     seen = _Seen(terms, _run_of(found, terms), branch, began)
@@ -113,7 +113,7 @@ def judge(found: Sequence[Written], terms: Terms) -> dict[str, Against]:
     return judged
 
 
-def _run_of(found: Iterable[Written], terms: Terms) -> str | None:
+def _run_of(found: Iterable[SavedCheckpoint], terms: LineageTerms) -> str | None:
     """How the run's own checkpoints call it: a name that is known as ours; else what most of those say that were
     written since its first attempt began (of as many, those that came first); else what the newest says. A training
     names all of its checkpoints or none: one name among others that have metadata without one is of another training.
@@ -130,7 +130,7 @@ def _run_of(found: Iterable[Written], terms: Terms) -> str | None:
     return max(own, key=lambda one: (count[one.stated_run], -one.at)).stated_run
 
 
-def _branch(found: Sequence[Written], attempts: Iterable[float]) -> tuple[float, Written | None]:
+def _branch(found: Sequence[SavedCheckpoint], attempts: Iterable[float]) -> tuple[float, SavedCheckpoint | None]:
     for began in sorted(attempts, reverse=True):
         own = [one for one in found if one.at >= began]
         if own:

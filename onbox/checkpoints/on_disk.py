@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.checkpoints.kinds import KINDS
-from onbox.checkpoints.lineage import Terms, Written, judge, stated
+from onbox.checkpoints.lineage import LineageTerms, SavedCheckpoint, judge, stated
 from onbox.checkpoints.select import HALF, Checkpoint, Choice, choose, holder_of_step, is_half_written, step_of
 from onbox.checkpoints.wholeness import examine
 from onbox.system.files import read_file
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from onbox.model.manifest import Stage
 
-NO_TERMS = Terms()
+NO_TERMS = LineageTerms()
 LOOKED_AT = 64  # the newest so many by step are examined
 ENTRIES = 20000
 _PROOFS = tuple(dict.fromkeys(name for kind in KINDS for name in kind.last))
@@ -30,7 +30,7 @@ _TELLING = ("metadata.json", "trainer_state.json")
 METADATA_LIMIT_BYTES = 8 << 20
 
 
-def look_at_checkpoints(stage: Stage, project: str, terms: Terms = NO_TERMS) -> Choice:
+def look_at_checkpoints(stage: Stage, project: str, terms: LineageTerms = NO_TERMS) -> Choice:
     """What a resume of the stage would find. Raises OSError where a folder cannot be looked at."""
     folder = os.path.join(project, stage.cwd)
     known = {path: step for path in _candidates(stage, folder) if (step := step_of(path)) is not None}
@@ -44,12 +44,12 @@ def look_at_checkpoints(stage: Stage, project: str, terms: Terms = NO_TERMS) -> 
     )
 
 
-def _written(folder: str, one: Checkpoint) -> Written | None:
+def _written(folder: str, one: Checkpoint) -> SavedCheckpoint | None:
     """When it was written, and what it says of itself. None: it cannot be told."""
     path = os.path.join(folder, one.path)
     if not os.path.isdir(path):
         with suppress(OSError):
-            return Written(one.path, one.step, os.stat(path).st_mtime)
+            return SavedCheckpoint(one.path, one.step, os.stat(path).st_mtime)
         return None
     at, step, run, tells = 0.0, None, "", False
     for name in _PROOFS:
@@ -60,7 +60,7 @@ def _written(folder: str, one: Checkpoint) -> Written | None:
                 tells = tells or isinstance(data, dict)
                 step, run = stated(data) if isinstance(data, dict) and step is None and not run else (step, run)
     with suppress(OSError):
-        return Written(one.path, one.step, at or os.stat(path).st_mtime, step, run, tells)
+        return SavedCheckpoint(one.path, one.step, at or os.stat(path).st_mtime, step, run, tells)
     return None
 
 

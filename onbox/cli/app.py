@@ -8,7 +8,7 @@ from onbox.cli.command import Entry
 from onbox.cli.program import Program
 from onbox.contract.exits import EXIT_MEANINGS, Exit
 from onbox.contract.paths import CONFIG_FILE
-from onbox.contract.runfile import Damaged
+from onbox.contract.runfile import DamagedRunfile
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
 
@@ -24,7 +24,7 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, LockUnsupported):
         way = "set `state_dir` in onbox.toml (or work) on a local disk; results may stay where they are"
         return Exit.STATE_NOT_WRITTEN, f"{error}, so two runners could not be kept apart: {way}"
-    if isinstance(error, Damaged):
+    if isinstance(error, DamagedRunfile):
         return Exit.CONFIG, f"{error}; `onbox chain` writes it anew, or move the run's directory away"
     return None
 

@@ -11,7 +11,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
-from onbox.contract.runfile import Damaged
+from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
 from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten, whose
@@ -74,7 +74,7 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
         return Exit.STATE_NOT_WRITTEN, f"{error}; {error.way_on}"
     if isinstance(error, LockUnsupported):
         return Exit.STATE_NOT_WRITTEN, str(error)
-    if isinstance(error, Damaged):
+    if isinstance(error, DamagedRunfile):
         return Exit.CONFIG, str(error)
     if isinstance(error, PermissionError) and isinstance(error.filename, str):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename}: {error.strerror}{whose(error.filename)}"

@@ -45,7 +45,7 @@ class GpuProcess(NamedTuple):
     used_bytes: Maybe[int]
 
 
-class Gpu(NamedTuple):
+class GpuCard(NamedTuple):
     """One card. clocks in MHz, power in watts. slowdown_celsius: where the card begins to slow itself down.
 
     ecc_uncorrected_total: since the driver was loaded (volatile). rows_pending: memory rows wait for a reset to be
@@ -86,7 +86,7 @@ class GpuReading(NamedTuple):
     """All cards, in NVML's order (that of the PCI bus, which CUDA follows with CUDA_DEVICE_ORDER=PCI_BUS_ID)."""
 
     driver: Maybe[str]
-    gpus: tuple[Gpu | LostGpu, ...]
+    gpus: tuple[GpuCard | LostGpu, ...]
 
 
 def may_have_gpu(root: str = "/") -> bool:
@@ -146,7 +146,7 @@ def _not_started(nvml: Any, error: Any, root: str) -> Absent | Unseen:
     return Unseen(known.get(error.value, f"NVML does not start: {error}"))
 
 
-def _read_one(nvml: Any, number: int) -> Gpu | LostGpu:
+def _read_one(nvml: Any, number: int) -> GpuCard | LostGpu:
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(number)
         nvml.nvmlDeviceGetMemoryInfo(handle)
@@ -164,7 +164,7 @@ def _lost_text(nvml: Any, error: Any) -> str:
     return f"NVML: {error}"
 
 
-def _fields_of(nvml: Any, number: int, handle: Any) -> Gpu:
+def _fields_of(nvml: Any, number: int, handle: Any) -> GpuCard:
     def ask(name: str, *words: Any) -> Any:
         return _field(nvml, getattr(nvml, name, None), handle, *words)
 
@@ -172,7 +172,7 @@ def _fields_of(nvml: Any, number: int, handle: Any) -> Gpu:
     used, remapped = _part(memory, "used"), ask("nvmlDeviceGetRemappedRows")
     processes = _processes(ask("nvmlDeviceGetComputeRunningProcesses"))
     mig = ask("nvmlDeviceGetMigMode")
-    return Gpu(
+    return GpuCard(
         number=number,
         uuid=_text(ask("nvmlDeviceGetUUID")),
         name=_text(ask("nvmlDeviceGetName")),
@@ -278,7 +278,7 @@ def _unaccounted(used: Maybe[int], processes: Maybe[tuple[GpuProcess, ...]]) -> 
     return max(0, used - sum(amount for amount in amounts if isinstance(amount, int)))
 
 
-def visible(gpus: tuple[Gpu | LostGpu, ...], devices: str | None) -> tuple[Gpu | LostGpu, ...]:
+def visible(gpus: tuple[GpuCard | LostGpu, ...], devices: str | None) -> tuple[GpuCard | LostGpu, ...]:
     """The cards that CUDA_VISIBLE_DEVICES leaves, in its order (CUDA C++ Programming Guide, environment variables).
 
     devices: its value; None: all are visible. Numbers or beginnings of UUIDs; the list ends at the first that names
@@ -286,7 +286,7 @@ def visible(gpus: tuple[Gpu | LostGpu, ...], devices: str | None) -> tuple[Gpu |
     """
     if devices is None:
         return gpus
-    found: list[Gpu | LostGpu] = []
+    found: list[GpuCard | LostGpu] = []
     for word in devices.split(","):
         gpu = _named(gpus, word.strip())
         if gpu is None:
@@ -295,12 +295,12 @@ def visible(gpus: tuple[Gpu | LostGpu, ...], devices: str | None) -> tuple[Gpu |
     return tuple(dict.fromkeys(found))
 
 
-def _named(gpus: tuple[Gpu | LostGpu, ...], word: str) -> Gpu | LostGpu | None:
+def _named(gpus: tuple[GpuCard | LostGpu, ...], word: str) -> GpuCard | LostGpu | None:
     if word.isdigit():
         return next((gpu for gpu in gpus if gpu.number == int(word)), None)
     if word.startswith("MIG-"):
-        split = [gpu for gpu in gpus if isinstance(gpu, Gpu) and gpu.mig is True]
+        split = [gpu for gpu in gpus if isinstance(gpu, GpuCard) and gpu.mig is True]
         return split[0] if len(split) == 1 else None
     if not word.startswith("GPU-"):
         return None
-    return next((gpu for gpu in gpus if isinstance(gpu, Gpu) and str(gpu.uuid).startswith(word)), None)
+    return next((gpu for gpu in gpus if isinstance(gpu, GpuCard) and str(gpu.uuid).startswith(word)), None)

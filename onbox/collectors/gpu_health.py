@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.collectors.gpu import THROTTLE_REASONS, Gpu, LostGpu
+from onbox.collectors.gpu import THROTTLE_REASONS, GpuCard, LostGpu
 from onbox.contract.readings import Unseen, observed
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ XIDS: dict[int, XidMeaning] = {
 }
 
 
-def judge_gpu(gpu: Gpu | LostGpu) -> Iterator[Concern]:
+def judge_gpu(gpu: GpuCard | LostGpu) -> Iterator[Concern]:
     """Everything that speaks against a card. Fields that are absent or unseen say nothing."""
     if isinstance(gpu, LostGpu):
         yield Concern(True, gpu.why, _OPEN if gpu.closed else _REPLACE)
@@ -79,7 +79,7 @@ def judge_gpu(gpu: Gpu | LostGpu) -> Iterator[Concern]:
     yield from _judge_tenants(gpu)
 
 
-def _judge_memory_errors(gpu: Gpu) -> Iterator[Concern]:
+def _judge_memory_errors(gpu: GpuCard) -> Iterator[Concern]:
     errors = observed(gpu.ecc_uncorrected_total)
     if errors:
         yield Concern(True, f"{errors} uncorrected ECC errors since the driver was loaded", _RESET)
@@ -89,7 +89,7 @@ def _judge_memory_errors(gpu: Gpu) -> Iterator[Concern]:
         yield Concern(False, "memory rows wait to be remapped", _RESET)
 
 
-def _judge_clocks(gpu: Gpu) -> Iterator[Concern]:
+def _judge_clocks(gpu: GpuCard) -> Iterator[Concern]:
     reasons = set(observed(gpu.throttle_reasons) or ())
     for _, name, weight in THROTTLE_REASONS:
         if name in reasons and weight != "normal":
@@ -105,7 +105,7 @@ def _judge_clocks(gpu: Gpu) -> Iterator[Concern]:
         )
 
 
-def _judge_tenants(gpu: Gpu) -> Iterator[Concern]:
+def _judge_tenants(gpu: GpuCard) -> Iterator[Concern]:
     """Memory in use although nothing of ours has started."""
     used, hidden = observed(gpu.memory_used_bytes), observed(gpu.unaccounted_bytes)
     processes = observed(gpu.processes)

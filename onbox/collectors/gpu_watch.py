@@ -9,9 +9,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.collectors.gpu import NO_DEVICE, Gpu, GpuProcess, GpuReading, LostGpu, may_have_gpu, read_gpus
+from onbox.collectors.gpu import NO_DEVICE, GpuCard, GpuProcess, GpuReading, LostGpu, may_have_gpu, read_gpus
 from onbox.contract.readings import Absent, Unseen, plain, unplain
-from onbox.system.child_query import Asker, Silence
+from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.self_exec import PACKAGE_ROOT
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class GpuWatch:
     """Asks the child. argv: its words (a stand-in in tests)."""
 
     def __init__(self, argv: Sequence[str] | None = None, root: str = "/") -> None:
-        self._asker = Asker(argv or gpu_words(), name="NVML") if argv or may_have_gpu(root) else None
+        self._asker = ChildQuery(argv or gpu_words(), name="NVML") if argv or may_have_gpu(root) else None
 
     @property
     def fd(self) -> int | None:
@@ -100,14 +100,14 @@ def reading_from_plain(data: Any) -> Maybe[GpuReading]:
     return GpuReading(unplain(data["driver"]), tuple(map(_gpu_from_plain, data["gpus"])))
 
 
-def _gpu_from_plain(data: dict[str, Any]) -> Gpu | LostGpu:
+def _gpu_from_plain(data: dict[str, Any]) -> GpuCard | LostGpu:
     if "why" in data:
         return LostGpu(int(data["number"]), str(data["why"]), bool(data["closed"]))
-    values = {key: unplain(data[key]) for key in Gpu._fields}
+    values = {key: unplain(data[key]) for key in GpuCard._fields}
     if isinstance(values["throttle_reasons"], list):
         values["throttle_reasons"] = tuple(values["throttle_reasons"])
     if isinstance(values["processes"], list):
         values["processes"] = tuple(
             GpuProcess(int(one["pid"]), unplain(one["used_bytes"])) for one in values["processes"]
         )
-    return Gpu(**values)
+    return GpuCard(**values)

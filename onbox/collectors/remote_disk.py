@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import NOT_COUNTED, Room, look_at_room
 from onbox.contract.readings import Unseen, plain
-from onbox.system.child_query import Asker, Silence
+from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.self_exec import bare_child_words
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ class RemoteDisks:
 
     def __init__(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._patience_seconds = patience_seconds
-        self._askers: dict[str, Asker] = {}
+        self._askers: dict[str, ChildQuery] = {}
 
     def look(self, path: str) -> Maybe[Room]:
         """The room of `path`; Unseen with the time it has been silent."""
         asker = self._askers.get(path)
         if asker is None:
-            asker = self._askers[path] = Asker(
+            asker = self._askers[path] = ChildQuery(
                 bare_child_words("onbox.collectors.remote_disk", "serve()"), name=f"the file system of {path}"
             )
         waiting = asker.fd is not None

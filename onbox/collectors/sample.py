@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from onbox.collectors.cpu import CpuReading
     from onbox.collectors.disk import Disk
-    from onbox.collectors.gpu import Gpu, GpuReading, LostGpu
+    from onbox.collectors.gpu import GpuCard, GpuReading, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.collectors.pressure import PressureReading
     from onbox.collectors.snapshot import Snapshot
@@ -112,7 +112,7 @@ def _disks(disks: Iterable[Disk]) -> dict[str, list[int | None]]:
     }
 
 
-def _gpu(gpu: Gpu | LostGpu) -> dict[str, Any]:
+def _gpu(gpu: GpuCard | LostGpu) -> dict[str, Any]:
     """The numbers of a card that were seen; of a lost one only which it is."""
     values = {key: getattr(gpu, key, None) for key in GPU_FIELDS}
     return {key: value for key, value in values.items() if isinstance(value, int | float)}

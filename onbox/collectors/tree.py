@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onbox.contract.readings import Maybe
-    from onbox.system.process import Entry, Identity
+    from onbox.system.process import Identity, ProcessEntry
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 BIGGEST = 5
@@ -54,7 +54,7 @@ def read_tree(leader: Identity, root: str = "/") -> Maybe[Tree]:
     return tree_from(entries, root) if entries else Absent(f"process {leader.pid} has ended")
 
 
-def tree_from(entries: Sequence[Entry], root: str = "/") -> Tree:
+def tree_from(entries: Sequence[ProcessEntry], root: str = "/") -> Tree:
     return tree_of([_member(entry) for entry in entries], _open_files([entry.identity.pid for entry in entries], root))
 
 
@@ -71,7 +71,7 @@ def tree_of(members: Sequence[Member], open_files: Maybe[int]) -> Tree:
     )
 
 
-def _member(entry: Entry) -> Member:
+def _member(entry: ProcessEntry) -> Member:
     return Member(
         entry.identity.pid,
         entry.name,

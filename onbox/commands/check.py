@@ -23,7 +23,7 @@ from onbox.errors import Trouble
 from onbox.model.engines import CHOICES
 from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
-from onbox.preflight.report import Facts, Result, Verdict
+from onbox.preflight.report import CheckFacts, CheckResult, CheckVerdict
 from onbox.preflight.table import run_checks
 from onbox.trust import not_accepted
 
@@ -42,7 +42,7 @@ examples:
 
 exit code 0: nothing fails; 3: something does
 """
-_COLOURS = {Verdict.PASS: "32", Verdict.WARN: "33", Verdict.FAIL: "31"}
+_COLOURS = {CheckVerdict.PASS: "32", CheckVerdict.WARN: "33", CheckVerdict.FAIL: "31"}
 
 
 @command(EXAMPLES)
@@ -55,13 +55,16 @@ def run_check(args: Options) -> int:
         results.append(result)
         if not args.json:
             print(render(result, colour=_coloured(os.environ)), flush=True)
-    counts = {verdict: sum(1 for result in results if result.verdict is verdict) for verdict in Verdict}
+    counts = {verdict: sum(1 for result in results if result.verdict is verdict) for verdict in CheckVerdict}
     if args.json:
         print(json.dumps(_as_data(results), indent=2))
     else:
-        warnings, failures = counted(counts[Verdict.WARN], "warning"), counted(counts[Verdict.FAIL], "failure")
-        print(f"{counts[Verdict.PASS]} passed, {warnings}, {failures}")
-    return Exit.GATE_REFUSED if counts[Verdict.FAIL] else Exit.DONE
+        warnings, failures = (
+            counted(counts[CheckVerdict.WARN], "warning"),
+            counted(counts[CheckVerdict.FAIL], "failure"),
+        )
+        print(f"{counts[CheckVerdict.PASS]} passed, {warnings}, {failures}")
+    return Exit.GATE_REFUSED if counts[CheckVerdict.FAIL] else Exit.DONE
 
 
 def _coloured(environ: Mapping[str, str]) -> bool:
@@ -69,7 +72,7 @@ def _coloured(environ: Mapping[str, str]) -> bool:
     return sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
-def gather(config: str | None, backend: str | None = None) -> Facts:
+def gather(config: str | None, backend: str | None = None) -> CheckFacts:
     """Look at everything that the checks judge. backend: the engine; None: that of the configuration. Raises Trouble
     when not even the project can be found.
     """
@@ -85,7 +88,7 @@ def gather(config: str | None, backend: str | None = None) -> Facts:
     for stage in stages:
         folder = os.path.normpath(os.path.join(project.folder, stage.cwd))
         touched |= dict.fromkeys(touched_paths(paths.root, stage, folder))
-    return Facts(
+    return CheckFacts(
         folder=project.folder,
         config_path=project.config_path or "",
         config_errors=errors,
@@ -117,7 +120,7 @@ def _not_accepted(project: Project, engine: str) -> str:
     return not_accepted(project.config_path or project.folder, wanted) if wanted else ""
 
 
-def render(result: Result, *, colour: bool) -> str:
+def render(result: CheckResult, *, colour: bool) -> str:
     """One line, and one more for the remedy; a configuration's errors keep their lines."""
     word = result.verdict.value
     word = f"\x1b[{_COLOURS[result.verdict]}m{word}\x1b[0m" if colour else word
@@ -128,10 +131,10 @@ def render(result: Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def _as_data(results: Sequence[Result]) -> dict[str, Any]:
+def _as_data(results: Sequence[CheckResult]) -> dict[str, Any]:
     return {
         "schema": 1,
-        "failed": any(result.verdict is Verdict.FAIL for result in results),
+        "failed": any(result.verdict is CheckVerdict.FAIL for result in results),
         "results": [
             {
                 "check": result.check,

@@ -33,7 +33,7 @@ from onbox.trust import require
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
-    from onbox.contract.notify_targets import Target
+    from onbox.contract.notify_targets import NotifyTarget
 
 EXAMPLES = """\
 examples:
@@ -78,7 +78,7 @@ def run_test(args: Options) -> int:
     return Exit.DONE if well else Exit.FAILED
 
 
-def _chosen(project: Project, names: list[str]) -> list[Target]:
+def _chosen(project: Project, names: list[str]) -> list[NotifyTarget]:
     targets = project.config.notify.targets
     known = [target.name for target in targets]
     if not targets:
@@ -89,7 +89,7 @@ def _chosen(project: Project, names: list[str]) -> list[Target]:
     return [target for target in targets if not names or target.name in names]
 
 
-def _test_one(project: Project, target: Target) -> dict[str, Any]:
+def _test_one(project: Project, target: NotifyTarget) -> dict[str, Any]:
     """What became of one test message, with the URL masked."""
     from onbox.notify.send.worker import try_once  # noqa: PLC0415
     from onbox.notify.table import format_of  # noqa: PLC0415

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.commands.shared.project import load_project_to_read, run_names
 from onbox.contract.exits import Exit
-from onbox.contract.runfile import Damaged
+from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
 from onbox.sweep.freeze import read_definition
 
@@ -48,5 +48,5 @@ def sweep_names(project: Project) -> list[str]:
 def _is_sweep(paths: RunPaths) -> bool:
     try:
         return read_definition(paths) is not None
-    except (Damaged, OSError):
+    except (DamagedRunfile, OSError):
         return False

@@ -24,7 +24,7 @@ from onbox.config.trust_keys import CHAIN, TELL
 from onbox.contract.events import CHAIN_ENDS, Event
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_whole
-from onbox.contract.runfile import Damaged
+from onbox.contract.runfile import DamagedRunfile
 from onbox.did_you_mean import meant
 from onbox.errors import Trouble
 from onbox.model.manifest import Retry, Stage
@@ -315,7 +315,7 @@ def _refuse_chain(paths: RunPaths) -> None:
     """A chain of that name lies there."""
     try:
         read_definition(paths)
-    except Damaged as damaged:
+    except DamagedRunfile as damaged:
         raise Trouble(Exit.CONFIG, f"{damaged}; give the sweep another name: --name NAME") from damaged
 
 

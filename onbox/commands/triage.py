@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from onbox.cli.command import Options
     from onbox.logs.model.lines import Gap
-    from onbox.triage.verdict import Verdict
+    from onbox.triage.verdict import Diagnosis
 
 EXAMPLES = """\
 examples:
@@ -95,7 +95,7 @@ def run(args: Options) -> int:
     return Exit.DONE
 
 
-def render(verdict: Verdict) -> str:
+def render(verdict: Diagnosis) -> str:
     """The verdict first, then its proof and what to do."""
     terminal = ", terminal" if verdict.terminal else ""
     lines = [

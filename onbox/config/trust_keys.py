@@ -38,7 +38,7 @@ def _never(_value: Any, _outside: Callable[[str], bool]) -> bool:
     return False
 
 
-class Row(NamedTuple):
+class TrustedKey(NamedTuple):
     """One kind of key.
 
     pattern: its place; `*` stands for a name, `[]` for every item of a list. use: what needs it: SSH, a LOOK at a box,
@@ -100,31 +100,31 @@ def _target_of_environment(value: Any, outside: Callable[[str], bool]) -> bool:
     return all(_of_environment(found.get(key), outside) for key in ("url", "secret"))
 
 
-def _of_engine(name: str, one: Guarded) -> Row:
+def _of_engine(name: str, one: Guarded) -> TrustedKey:
     """A key of the engine's table."""
     harmless = _here if one.address else _is(one.usual) if one.usual else _never
     beside = (f"{name}.{one.beside}",) if one.beside else ()
-    return Row(f"{name}.{one.key}", ENGINE, one.does, harmless, beside=beside, files=one.files)
+    return TrustedKey(f"{name}.{one.key}", ENGINE, one.does, harmless, beside=beside, files=one.files)
 
 
 _ADDRESSES = tuple(f"{row.name}.{row.address_key}" for row in ENGINES if row.address_key)
-ROWS: tuple[Row, ...] = (
-    Row("ssh.command", SSH, "runs at every look at a box behind ssh", _is("ssh"), files=True),
-    Row("tracker.key", LOOK, "is sent to the tracker's server", beside=("tracker.api",)),
+ROWS: tuple[TrustedKey, ...] = (
+    TrustedKey("ssh.command", SSH, "runs at every look at a box behind ssh", _is("ssh"), files=True),
+    TrustedKey("tracker.key", LOOK, "is sent to the tracker's server", beside=("tracker.api",)),
     *(_of_engine(name, one) for name, part in PARTS.items() for one in part.guarded),
-    Row("boxes.*.address", LOOK, "is asked about jobs, and shown your token for the cluster", _here),
-    Row("boxes.*.token", LOOK, "is sent to the cluster's address", beside=("boxes.*.address", *_ADDRESSES)),
-    Row("boxes.*.recover", ACT, "starts dead runs again by itself", _is("never")),
-    Row("boxes.*.watch.resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
-    Row("boxes.*.watch[].resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
-    Row("patrol.ping", ACT, "names an address that every tick tells what it saw", files=True),
-    Row("patrol.textfile", ACT, "is written outside the project at every tick", _stays),
-    Row("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment, files=True),
-    Row("notify.targets.*", TELL, "reads a file that names an address to tell, or a key for it", _target_of_environment, files=True),
-    Row("verify[].command", ACT, "runs here at `patrol verify`", files=True),
-    Row("logbook.git", ACT, "commits by itself, with the hooks of this repository, or pushes", _is("never")),
-    Row("run.state_dir", CHAIN, "puts the run's state outside the project", _stays, kept=True),
-    *(Row(f"{table}.env.{name}", CHAIN, "changes what a command runs", kept=True) for table in ("run", "stages.*") for name in _LOADERS),
+    TrustedKey("boxes.*.address", LOOK, "is asked about jobs, and shown your token for the cluster", _here),
+    TrustedKey("boxes.*.token", LOOK, "is sent to the cluster's address", beside=("boxes.*.address", *_ADDRESSES)),
+    TrustedKey("boxes.*.recover", ACT, "starts dead runs again by itself", _is("never")),
+    TrustedKey("boxes.*.watch.resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
+    TrustedKey("boxes.*.watch[].resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
+    TrustedKey("patrol.ping", ACT, "names an address that every tick tells what it saw", files=True),
+    TrustedKey("patrol.textfile", ACT, "is written outside the project at every tick", _stays),
+    TrustedKey("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment, files=True),
+    TrustedKey("notify.targets.*", TELL, "reads a file that names an address to tell, or a key for it", _target_of_environment, files=True),
+    TrustedKey("verify[].command", ACT, "runs here at `patrol verify`", files=True),
+    TrustedKey("logbook.git", ACT, "commits by itself, with the hooks of this repository, or pushes", _is("never")),
+    TrustedKey("run.state_dir", CHAIN, "puts the run's state outside the project", _stays, kept=True),
+    *(TrustedKey(f"{table}.env.{name}", CHAIN, "changes what a command runs", kept=True) for table in ("run", "stages.*") for name in _LOADERS),
 )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ FORMATS = (
 )
 
 
-class Target(NamedTuple):
+class NotifyTarget(NamedTuple):
     """One place to tell. url, secret: `env:NAME` or `file:PATH`, looked up when it is delivered; secret None: nothing
     is signed. format None: found by the URL. attach_log_bytes: how much of the end of the stage's log goes along.
     """
@@ -56,7 +56,7 @@ class Target(NamedTuple):
     attach_log_bytes: int = 0
 
 
-class Pace(NamedTuple):
+class DeliveryPace(NamedTuple):
     """How delivery goes about it, in seconds. attempt: one try on the wall clock, whatever the other side does.
     backoff: before the second try, twice as long each time up to backoff_limit. give_up: what is older goes to dead/.
     """
@@ -70,8 +70,8 @@ class Pace(NamedTuple):
 class Notify(NamedTuple):
     """`[notify]`: the targets in the order of the file (those of `urls` first), and the pace."""
 
-    targets: tuple[Target, ...] = ()
-    pace: Pace = Pace()
+    targets: tuple[NotifyTarget, ...] = ()
+    pace: DeliveryPace = DeliveryPace()
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -86,17 +86,17 @@ def name_of_reference(reference: str) -> str:
     return name.strip("-._")[-60:].lstrip("-._") or "target"
 
 
-def target_to_dict(target: Target) -> dict[str, Any]:
+def target_to_dict(target: NotifyTarget) -> dict[str, Any]:
     """As in run.json and in an outbox file: what is at its default is left out."""
-    defaults = Target(target.name, target.url, on=target.on)._asdict()
+    defaults = NotifyTarget(target.name, target.url, on=target.on)._asdict()
     kept = {key: value for key, value in target._asdict().items() if value != defaults[key]}
     return {"name": target.name, "url": target.url, "on": list(target.on), **kept}
 
 
-def target_from_dict(data: Mapping[str, Any]) -> Target:
+def target_from_dict(data: Mapping[str, Any]) -> NotifyTarget:
     """The inverse of `target_to_dict`; unknown fields are ignored. Raises KeyError, ValueError, TypeError."""
     secret, form = data.get("secret"), data.get("format")
-    return Target(
+    return NotifyTarget(
         str(data["name"]),
         str(data["url"]),
         tuple(map(str, data.get("on", DEFAULT_NOTIFY_EVENTS))),
@@ -115,5 +115,5 @@ def notify_from_dict(data: Mapping[str, Any] | None) -> Notify:
     """The inverse of `notify_to_dict`; None (a run frozen before there were notifications): nobody is told."""
     if not data:
         return Notify()
-    pace = {key: float(value) for key, value in (data.get("pace") or {}).items() if key in Pace._fields}
-    return Notify(tuple(target_from_dict(one) for one in data.get("targets", ())), Pace(**pace))
+    pace = {key: float(value) for key, value in (data.get("pace") or {}).items() if key in DeliveryPace._fields}
+    return Notify(tuple(target_from_dict(one) for one in data.get("targets", ())), DeliveryPace(**pace))

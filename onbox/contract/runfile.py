@@ -21,7 +21,7 @@ SCHEMA = 1
 NOT_LOOKED_YET = {"unknown": "not looked yet"}
 
 
-class Damaged(ValueError):
+class DamagedRunfile(ValueError):
     """A run.json that is none: edited by hand, or cut off. The text says what is wrong with it."""
 
 
@@ -74,7 +74,7 @@ def parse_sweep(stage_line: bytes) -> dict[str, Any]:
     """The cells' definition, from the line of that stage. Raises Damaged."""
     data = parse_object(stage_line.strip().removesuffix(b","))
     if data is None or not isinstance(data.get("sweep"), dict):
-        raise Damaged("run.json: the definition of its cells cannot be understood")
+        raise DamagedRunfile("run.json: the definition of its cells cannot be understood")
     return dict(data["sweep"])
 
 
@@ -93,25 +93,25 @@ def parse_head(first_line: bytes) -> RunHead:
     """The head of a run.json, from its first line. Raises Damaged saying all that is missing."""
     try:
         return _parse_head(first_line)
-    except Damaged:
+    except DamagedRunfile:
         raise
     except _ODD as error:
-        raise Damaged(f"run.json: its head cannot be understood ({error})") from error
+        raise DamagedRunfile(f"run.json: its head cannot be understood ({error})") from error
 
 
 def _parse_head(first_line: bytes) -> RunHead:
     opening, cut, _ = first_line.decode("ascii", "replace").rpartition(', "stages": [')
     if not cut:
-        raise Damaged("run.json: its first line is not the beginning of a run's definition")
+        raise DamagedRunfile("run.json: its first line is not the beginning of a run's definition")
     data = parse_json(opening + "}")
     wanted = ("run", "run_id", "project", "chain_fingerprint", "stage_count")
     missing = [key for key in wanted if key not in data]
     if missing:
-        raise Damaged("run.json lacks " + ", ".join(missing))
+        raise DamagedRunfile("run.json lacks " + ", ".join(missing))
     kept = data.get("settings") or {}
     odd = [key for key in wanted[:-1] if not isinstance(data[key], str)]
     if odd:
-        raise Damaged("run.json: no text in " + ", ".join(odd))
+        raise DamagedRunfile("run.json: no text in " + ", ".join(odd))
     settings = RunSettings(**{key: float(value) for key, value in kept.items() if key in RunSettings._fields})
     return RunHead(
         run=data["run"],
@@ -137,7 +137,7 @@ def parse_stages(lines: Iterable[bytes], wanted: int | None = None) -> Iterator[
             position += 1
             yield _parse_stage(text, position)
     if wanted is not None and position != wanted:
-        raise Damaged(f"run.json: its head tells of {wanted} stages, and {position} are there")
+        raise DamagedRunfile(f"run.json: its head tells of {wanted} stages, and {position} are there")
 
 
 def _parse_stage(text: bytes, position: int) -> FrozenStage:
@@ -145,7 +145,7 @@ def _parse_stage(text: bytes, position: int) -> FrozenStage:
         data = parse_json(text)
         frozen = FrozenStage(stage_from_dict(data), str(data["fingerprint"]), position)
     except _ODD as error:
-        raise Damaged(f"run.json: its stage {position} cannot be understood ({error})") from error
+        raise DamagedRunfile(f"run.json: its stage {position} cannot be understood ({error})") from error
     if not isinstance(frozen.stage.name, str):
-        raise Damaged(f"run.json: its stage {position} has no name")
+        raise DamagedRunfile(f"run.json: its stage {position} has no name")
     return frozen

@@ -25,7 +25,7 @@ class Cursor(NamedTuple):
     before: str
 
 
-class Look(NamedTuple):
+class NewBytes(NamedTuple):
     """What a look brought. pieces: the new bytes; between two of them, bytes were skipped. event: `first`, `same`
     (nothing new), `grown`, `rotated` (another file), `truncated` (shorter than it was), `rewritten` (as long or longer,
     but other bytes before the offset: copied away, cut and grown again). After the last three, the pieces are the file
@@ -43,7 +43,7 @@ class Look(NamedTuple):
         return self.event not in ("same", "grown")
 
 
-def look_on(path: str, cursor: Cursor | None, limit_bytes: int = LOOK_LIMIT_BYTES) -> Look | None:
+def look_on(path: str, cursor: Cursor | None, limit_bytes: int = LOOK_LIMIT_BYTES) -> NewBytes | None:
     """The bytes of a file behind the cursor (None: all of them); None if there is no such file. Raises OSError."""
     try:
         file = open_plain(path)
@@ -57,7 +57,7 @@ def look_on(path: str, cursor: Cursor | None, limit_bytes: int = LOOK_LIMIT_BYTE
         pieces, end, skipped = _read(fd, start, seen.st_size, limit_bytes)
         if event == "grown" and end == start:
             event = "same"
-        return Look(Cursor(seen.st_dev, seen.st_ino, end, _before(fd, end)), pieces, event, skipped)
+        return NewBytes(Cursor(seen.st_dev, seen.st_ino, end, _before(fd, end)), pieces, event, skipped)
 
 
 def _event(fd: int, seen: os.stat_result, cursor: Cursor | None) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
 from onbox.logs.remarks import turn_of
 from onbox.logs.sight import read_line
-from onbox.system.places import Place, apart, spread
+from onbox.system.places import Stretch, apart, spread
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
@@ -118,7 +118,7 @@ class _Read:
             self.before = apart([*self.before, *found])
             self._feed()
 
-    def _start_of_run(self, start: int) -> list[Place]:
+    def _start_of_run(self, start: int) -> list[Stretch]:
         for number, at in enumerate(self.log.backwards(_STARTS, start, self.tail.start)):
             if turn_of(clean_text(self.log.line_at(at, LINE_BYTES))) == "started":
                 begin = at - len(self.log.line_at(at, LINE_BYTES))
@@ -135,14 +135,14 @@ class _Read:
                     return line
         return None
 
-    def _last_like(self, line: bytes, key: str, start: int) -> Place | None:
+    def _last_like(self, line: bytes, key: str, start: int) -> Stretch | None:
         word = max(_WORDS.findall(line) or [b""], key=len)
         if len(word) < WORD_BYTES:
             return None
         for number, at in enumerate(self.log.backwards((word,), start, self.tail.start)):
             text = self.log.line_at(at, LINE_BYTES)
             if _shows(text, key):
-                return Place(at, text)
+                return Stretch(at, text)
             if number >= HITS_MAX:
                 break
         return None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import re
 
 
-class Rule(NamedTuple):
+class LinkRule(NamedTuple):
     """One kind of line. pattern: its groups are fields of `Links`. starts: the line begins a new run, so that what was
     known of the one before no longer holds.
     """
@@ -27,11 +27,11 @@ _REST = r"[^\s\"'<>)\]]{0,200}[^\s\"'<>)\].,;]"
 _HEX = r"[0-9a-f]{32}"
 
 
-def _rule(tracker: str, pattern: str, example: str, *, starts: bool = False) -> Rule:
-    return Rule(tracker, lazy(pattern), starts, example)
+def _rule(tracker: str, pattern: str, example: str, *, starts: bool = False) -> LinkRule:
+    return LinkRule(tracker, lazy(pattern), starts, example)
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[LinkRule, ...] = (
     _rule("wandb", r"wandb: (?:Run data is saved|W&B syncing is set).{0,40}?(?P<offline_dir>/\S*offline-run-[\d_]+-(?P<run_id>[\w-]+))",
           "wandb: Run data is saved locally in /data/wandb/offline-run-20240101_000000-abc123", starts=True),
     _rule("wandb", r"wandb: Run data is saved locally in (?P<local_dir>\S*run-[\d_]+-(?P<run_id>[\w-]+))",
@@ -122,7 +122,7 @@ class Links:
             if found and not (rule.tracker == "wandb" and _is_other(text)):
                 self._take(rule, found.groupdict())
 
-    def _take(self, rule: Rule, told: dict[str, str | None]) -> None:
+    def _take(self, rule: LinkRule, told: dict[str, str | None]) -> None:
         other = told.get("run_id") not in (None, self.run_id) and self.run_id is not None
         if other or (rule.starts and told.get("run_id") != self.run_id):
             tracker_stays = rule.tracker == self.tracker

@@ -19,21 +19,23 @@ _SECONDS = (
 )  # fmt: skip
 
 
-class Count(NamedTuple):
+class ShownCount(NamedTuple):
     """A displayed count. rounded: the display rounded it, so it is no exact number."""
 
     value: int | float
     rounded: bool
 
 
-def parse_count(text: str) -> Count:
+def parse_count(text: str) -> ShownCount:
     """`1,200` -> 1200 exactly; `5.16k` -> 5160, rounded. `text` must match COUNT."""
     parts = _COUNT_PARTS.match(text)
     assert parts is not None
     digits = parts[1].replace(",", "").replace("_", "").rstrip(".")
     factor = _FACTORS[parts[2]]
     value = round(float(digits) * factor, 6) if "." in digits else int(digits) * factor
-    return Count(int(value) if float(value).is_integer() and ("." not in digits or factor > 1) else value, factor > 1)
+    return ShownCount(
+        int(value) if float(value).is_integer() and ("." not in digits or factor > 1) else value, factor > 1
+    )
 
 
 def parse_clock(text: str) -> float | None:

@@ -26,7 +26,7 @@ _REMAINING = lazy(r"remaining: (.+)$")
 _TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?)")
 
 
-class Row(NamedTuple):
+class BareRow(NamedTuple):
     """A row's counter. loss, eta: None if the row has none. bare: it is a counter only if it goes on."""
 
     key: str
@@ -38,31 +38,33 @@ class Row(NamedTuple):
     bare: bool = False
 
 
-def read_row(text: str) -> Row | None:
+def read_row(text: str) -> BareRow | None:
     """`175:<tab>learn: 0.30<tab>...remaining: 2.29s`, `[10]<tab>train-rmse:0.5`; None for any other line."""
     if "B/s" in text:
         found = _RSYNC.match(text)
         if found:
-            return Row("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
+            return BareRow("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
     tagged = _TAGGED.match(text) if "train" in text else None
     if tagged:
-        return Row("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)
+        return BareRow("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)
     leading = _LEADING_LOSS.match(text) if "oss" in text else None
     if leading:
-        return Row("step", "step", int(leading[1]), "leading", _float(leading[2]), None, bare=True)
+        return BareRow("step", "step", int(leading[1]), "leading", _float(leading[2]), None, bare=True)
     share = _LEADING_SHARE.match(text) if "%)  " in text else None
     if share:
-        return Row("step", "step", int(share[1]), "leading-share", None, None, bare=True)
+        return BareRow("step", "step", int(share[1]), "leading-share", None, None, bare=True)
     if not text[:1].isdigit() and not text.startswith("["):
         return None
     found = _CATBOOST.match(text)
     if found:
         eta = _REMAINING.search(text)
-        return Row("round", "round", int(found[1]), "catboost", _float(found[2]), parse_clock(eta[1]) if eta else None)
+        return BareRow(
+            "round", "round", int(found[1]), "catboost", _float(found[2]), parse_clock(eta[1]) if eta else None
+        )
     found = _BOOST.match(text) or _BOOST_NAMED.match(text)
     if found:
         metric = _TRAIN_METRIC.search(text)
-        return Row("round", "round", int(found[1]), "boosting", _float(metric[1]) if metric else None, None)
+        return BareRow("round", "round", int(found[1]), "boosting", _float(metric[1]) if metric else None, None)
     return None
 
 

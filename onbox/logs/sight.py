@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from onbox.logs.loops import repeated_indices
-from onbox.logs.numbers import COUNT, Count, parse_clock, parse_count
+from onbox.logs.numbers import COUNT, ShownCount, parse_clock, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
 from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
@@ -106,7 +106,7 @@ def _is_exact(text: str, start: int, end: int) -> bool:
     return not _ABOUT.search(text[max(0, start - 16) : start]) and not _OR_MORE.match(text, end)
 
 
-class Sight(NamedTuple):
+class CounterSight(NamedTuple):
     """A counter on one line. kind: `train`, `val`, `aux`, or `done`: how many things are done, without a maximum.
     maximum: None if not shown, or shown rounded. beside_epoch:
     an epoch stands on the same line. made: a display made for progress (a bar), not words of a log line.
@@ -127,29 +127,31 @@ class Sight(NamedTuple):
     inner: bool = False
 
 
-class Seen(NamedTuple):
+class SeenOnLine(NamedTuple):
     """What one line shows. maxima: exact maxima by unit. loss: None if it shows no training loss. eta: in words of the
     line, not of a bar. percent: where only that is shown.
     """
 
-    sights: tuple[Sight, ...] = ()
+    sights: tuple[CounterSight, ...] = ()
     maxima: tuple[tuple[str, int], ...] = ()
     loss: float | str | None = None
     eta: float | None = None
     percent: float | None = None
 
 
-def read_line(text: str) -> Seen:
+def read_line(text: str) -> SeenOnLine:
     """Everything a line shows. `text` is printable: no escape sequences, no carriage returns."""
     row = read_row(text)
     if row is not None:
-        sight = Sight(
+        sight = CounterSight(
             row.key, row.unit, "bare" if row.bare else "train", row.current, None, False, row.rule, eta=row.eta
         )
-        return Seen((sight,), loss=row.loss)
+        return SeenOnLine((sight,), loss=row.loss)
     states = read_states(text)
     if states is not None:
-        return Seen((Sight(states.unit, states.unit, "train", states.done, states.total, False, "states"),))
+        return SeenOnLine(
+            (CounterSight(states.unit, states.unit, "train", states.done, states.total, False, "states"),)
+        )
     bars, rest = _bars(text)
     labelled, maxima = _labelled(rest)
     for found in _FOR_MAX.finditer(rest):
@@ -176,10 +178,10 @@ def read_line(text: str) -> Seen:
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
         eta = None
-    return Seen(tuple(sights), tuple(maxima), loss, eta)
+    return SeenOnLine(tuple(sights), tuple(maxima), loss, eta)
 
 
-def _is_inner_eta(eta: float, sights: list[Sight], text: str) -> bool:
+def _is_inner_eta(eta: float, sights: list[CounterSight], text: str) -> bool:
     """Whether a line's remaining time is that of the epoch: what is left of it, times the time that one takes."""
     inner = next((sight for sight in sights if sight.inner and sight.maximum), None)
     if inner is None:
@@ -191,7 +193,7 @@ def _is_inner_eta(eta: float, sights: list[Sight], text: str) -> bool:
     return eta <= max(2.0 * left, 2.0)
 
 
-def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
+def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[CounterSight]:
     """Counters of one line know whether an epoch stands beside them."""
     epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
     if epoch is None:
@@ -201,7 +203,7 @@ def _together(bars: list[Sight], labelled: list[Sight]) -> list[Sight]:
     return others
 
 
-def _moving(text: str) -> list[Sight]:
+def _moving(text: str) -> list[CounterSight]:
     """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
     found = _ANY_FRACTION.search(text)
     if not found:
@@ -212,24 +214,24 @@ def _moving(text: str) -> list[Sight]:
     if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label) or AUXILIARY.search(label):
         return []
     words = " ".join(word.lower() for word in _WORD.findall(label)[-2:])
-    return [Sight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
+    return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
 
 
-def _repeated(text: str, *, in_a_bar: bool) -> list[Sight]:
+def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
     """Which repetition of the whole work this is."""
     return [
-        Sight(f"outer {unit}", unit, "outer", current, most, False, "repeated")
+        CounterSight(f"outer {unit}", unit, "outer", current, most, False, "repeated")
         for unit, current, most in repeated_indices(text, in_a_bar=in_a_bar)
     ]
 
 
-def _done_count(text: str) -> list[Sight]:
+def _done_count(text: str) -> list[CounterSight]:
     """`Done 196 tasks`: how many, without a maximum."""
     found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []
     count, unit = parse_count(found[1]), UNITS[found[2].lower()]
-    return [Sight(f"done {unit}", unit, "done", count.value, None, count.rounded, "done-count")]
+    return [CounterSight(f"done {unit}", unit, "done", count.value, None, count.rounded, "done-count")]
 
 
 # -- bars and other displays made for progress
@@ -243,13 +245,13 @@ class Display(NamedTuple):
     label: str
 
 
-def _bars(text: str) -> tuple[list[Sight], str]:
+def _bars(text: str) -> tuple[list[CounterSight], str]:
     """The displays on a line, and the line without them."""
     fraction = _FRACTION.search(text)
     for shape in SHAPES:
         if not all(need in text for need in shape.needs) or (shape.fraction and not fraction):
             continue
-        sights: list[Sight] = []
+        sights: list[CounterSight] = []
         rest: list[str] = []
         at = 0
         for match in shape.pattern.finditer(text):
@@ -270,10 +272,10 @@ def _group(match: re.Match[str], name: str) -> str | None:
     return match[name] if name in match.re.groupindex else None
 
 
-def _bar_sight(display: Display) -> Sight | None:
+def _bar_sight(display: Display) -> CounterSight | None:
     shape, match, label = display
     most = _group(match, "max")
-    current = Count(0, False) if match["current"] == "-" else parse_count(match["current"])
+    current = ShownCount(0, False) if match["current"] == "-" else parse_count(match["current"])
     maximum = parse_count(most) if most and most[0].isdigit() else None
     if most and maximum and maximum.rounded and not current.rounded and _SIZE_AT_END.search(most):
         current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`
@@ -290,7 +292,7 @@ def _bar_sight(display: Display) -> Sight | None:
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
-    return Sight(
+    return CounterSight(
         key,
         unit,
         "aux" if _is_stage(shape, exact) else bar_kind(label, _group(match, "rate") or ""),
@@ -319,7 +321,7 @@ def _is_stage(shape: Shape, most: int | None) -> bool:
     return shape.id == "leading-bracket" and most is not None and most <= STAGES
 
 
-def _outer_of(display: Display) -> list[Sight]:
+def _outer_of(display: Display) -> list[CounterSight]:
     """`35/60` or an epoch number in front of a bar: the epoch, outside the bar."""
     shape, match, label = display
     epoch = _group(match, "epoch")
@@ -327,17 +329,17 @@ def _outer_of(display: Display) -> list[Sight]:
         kind = bar_kind(label)
         most = _group(match, "epochs")
         key = "epoch" if kind == "train" else f"{kind}:epoch"
-        return [Sight(key, "epoch", kind, int(epoch), int(most) if most else None, False, shape.id)]
+        return [CounterSight(key, "epoch", kind, int(epoch), int(most) if most else None, False, shape.id)]
     found = _DESC_EPOCH.match(label)
     if found:
-        return [Sight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
+        return [CounterSight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
     found = _DESC_FRACTION.match(label)
     if found and int(found[1]) <= int(found[2]):
-        return [Sight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]
+        return [CounterSight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]
     return []
 
 
-def _plausible(display: Display, current: Count, maximum: Count | None) -> bool:
+def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None) -> bool:
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
     shape, match, label = display
     label = label.rstrip()
@@ -414,13 +416,13 @@ def _clock(text: str | None) -> float | None:
 # -- a word for what is counted, then the number
 
 
-def _labelled(text: str) -> tuple[list[Sight], list[tuple[str, int]]]:
-    sights: list[Sight] = []
+def _labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
+    sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
     before_epoch = BEFORE_EPOCH.search(text)
     if before_epoch:
         sights.append(
-            Sight(
+            CounterSight(
                 "epoch",
                 "epoch",
                 "train",
@@ -486,7 +488,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
     return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
 
 
-def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: Count) -> list[Sight]:
+def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
     most = parse_count(match["max"]) if match["max"] and _is_exact(text, *match.span("max")) else None
     if most is not None and (count.value > most.value or most.value == 0):
         return []
@@ -502,7 +504,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
     if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s":
         rule = "settings"  # `steps: 5000`
-    sights = [Sight(key, unit, kind, count.value, exact, count.rounded, rule)]
+    sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule)]
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
@@ -554,7 +556,7 @@ def _is_setting(text: str) -> bool:
     return bool(_ONE_SETTING.match(text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
 
 
-def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> bool:
+def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -> bool:
     """`step 0.3 s`, `epoch 1714550000`: a duration or a time, no counter."""
     if unit == "epoch":
         return count.value >= 1e8
@@ -563,7 +565,7 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: Count) -> boo
     )
 
 
-def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:
+def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[CounterSight]:
     """`[12] [ 600/7392]`, `3 [1280/60000`, `003:  100 / 1500`: the batches inside the epoch."""
     found = INNER.match(text, match.end())
     if not found:
@@ -573,4 +575,6 @@ def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[Sight]:
     if current.value > most.value or most.rounded:
         return []
     key = "inner batch" if kind == "train" else f"{kind}:inner batch"
-    return [Sight(key, "batch", kind, current.value, int(most.value), current.rounded, "epoch-inner", inner=True)]
+    return [
+        CounterSight(key, "batch", kind, current.value, int(most.value), current.rounded, "epoch-inner", inner=True)
+    ]

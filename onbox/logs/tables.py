@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from onbox.logs.numbers import parse_clock
-from onbox.logs.sight import Seen, Sight
+from onbox.logs.sight import CounterSight, SeenOnLine
 from onbox.regex import lazy
 
 # A column's name -> what it counts. `E` and `#` are spaCy's.
@@ -24,14 +24,14 @@ _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 
 
-class Table(NamedTuple):
+class TableHead(NamedTuple):
     """A table's head. columns: the names, in small letters. counters: index and unit of the counting ones."""
 
     columns: list[str]
     counters: list[list[object]]
 
 
-def read_header(text: str) -> Table | None:
+def read_header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
     if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
@@ -46,7 +46,7 @@ def read_header(text: str) -> Table | None:
     if any(char.isdigit() for name in names[:2] for char in name):
         return None
     counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
-    return Table(names, counters)
+    return TableHead(names, counters)
 
 
 def _column(name: str) -> str:
@@ -71,7 +71,7 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
     return cells
 
 
-def read_table_row(table: Table, text: str) -> Seen | None:
+def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
     """A row below the head: None for a line that is no row of it."""
     cells = _cells(text)
     if len(cells) == 1 and "," in text:
@@ -88,13 +88,13 @@ def read_table_row(table: Table, text: str) -> Seen | None:
         if at < len(cells) and _NUMBER.match(cells[at]) and "e" not in cells[at]:
             value = float(cells[at].replace(",", ""))
             if value.is_integer():
-                sights.append(Sight(str(unit), str(unit), "train", int(value), None, False, "table"))
+                sights.append(CounterSight(str(unit), str(unit), "train", int(value), None, False, "table"))
     if not sights:
         return None
-    return Seen(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells))
+    return SeenOnLine(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells))
 
 
-def _loss(table: Table, cells: list[str]) -> float | None:
+def _loss(table: TableHead, cells: list[str]) -> float | None:
     for at, name in enumerate(table.columns):
         plain = re.fullmatch(r"(?:train(?:ing)?[ _]?)?loss", name)
         if plain and at < len(cells) and len(cells) == len(table.columns) and _NUMBER.match(cells[at]):
@@ -102,5 +102,5 @@ def _loss(table: Table, cells: list[str]) -> float | None:
     return None
 
 
-def _eta(table: Table, cells: list[str]) -> float | None:
+def _eta(table: TableHead, cells: list[str]) -> float | None:
     return parse_clock(cells[-1]) if "remaining" in table.columns[-1] else None

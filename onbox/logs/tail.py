@@ -25,7 +25,7 @@ SEARCH_SECONDS = 10.0  # of matching, reading aside, and one more for every so m
 SEARCH_BYTES_PER_SECOND = 10_000_000  # what the slowest expression that anybody means to write still does
 
 
-class LogLook(NamedTuple):
+class LogTail(NamedTuple):
     """A log as it is now. last_line: the last line with anything printable in it, redacted, None if there is none
     (or, in a log without line breaks, none within the last 4 KiB). size_bytes, mtime_seconds: of the file.
     """
@@ -35,13 +35,13 @@ class LogLook(NamedTuple):
     last_line: str | None
 
 
-def look_at_log(path: str) -> LogLook | None:
+def look_at_log(path: str) -> LogTail | None:
     """Look at a log's end; None if there is no such file. Raises OSError."""
     try:
         seen = os.stat(path)
     except FileNotFoundError:
         return None
-    return LogLook(seen.st_size, seen.st_mtime, last_line(read_tail(path, TAIL_BYTES) or b""))
+    return LogTail(seen.st_size, seen.st_mtime, last_line(read_tail(path, TAIL_BYTES) or b""))
 
 
 def last_line(tail: bytes) -> str | None:

@@ -11,8 +11,8 @@ from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.logs.numbers import COUNT, parse_count
 from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
 from onbox.logs.rows import read_row
-from onbox.logs.sight import Seen, Sight, read_line
-from onbox.logs.tables import Table, read_header, read_table_row
+from onbox.logs.sight import CounterSight, SeenOnLine, read_line
+from onbox.logs.tables import TableHead, read_header, read_table_row
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Track:
         self.eta_line = 0
         self.percent: float | None = None
         self.percent_line = 0
-        self.table: Table | None = None
+        self.table: TableHead | None = None
 
     def state(self) -> dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table", "text")}
@@ -118,7 +118,7 @@ class Track:
             setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
         track.maxima = dict(state["maxima"])
-        track.table = Table(*state["table"]) if state["table"] else None
+        track.table = TableHead(*state["table"]) if state["table"] else None
         return track
 
     def leap(self) -> None:
@@ -201,15 +201,15 @@ class Track:
         self.ended_vaguely = bool(DONE_ONLY.match(text))
         self.ended_surely = bool(AT_ITS_LIMIT.search(text))
 
-    def _tabled(self, text: str) -> Seen | None:
+    def _tabled(self, text: str) -> SeenOnLine | None:
         """What a row of a table shows, if the lines before were its head; None for all other lines."""
         header = read_header(text)
         if header is not None:
             self.table = header
-            return Seen()
+            return SeenOnLine()
         return read_table_row(self.table, text) if self.table and not read_row(text) else None
 
-    def take(self, seen: Seen) -> None:
+    def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
             self.maxima[unit] = most
         for sight in seen.sights:
@@ -219,7 +219,7 @@ class Track:
         if seen.eta is not None:
             self.eta, self.eta_line = seen.eta, self.line
 
-    def _count(self, sight: Sight) -> None:
+    def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":
             self._declare(sight)
         sight = self._renamed(sight)
@@ -238,7 +238,7 @@ class Track:
             del self.counters[next(iter(self.counters))]
         self.counters[sight.key] = self._joined(old, sight)
 
-    def _declare(self, sight: Sight) -> None:
+    def _declare(self, sight: CounterSight) -> None:
         """`steps: 5000` in a configuration is the maximum, unless the same line comes again with another number."""
         old = self.counters.get(sight.key)
         if old is None and not any(counter.unit == sight.unit for counter in self.counters.values()):
@@ -246,7 +246,7 @@ class Track:
         elif old is not None and self.maxima.get(sight.unit) == old.current != sight.current:
             del self.maxima[sight.unit]
 
-    def _renamed(self, sight: Sight) -> Sight:
+    def _renamed(self, sight: CounterSight) -> CounterSight:
         """A bar that goes on under another description (`warmup`, then `sample`) is the same bar."""
         newest = self.counters.get(self.bar)
         if not sight.made or sight.elapsed is None or sight.maximum is None:
@@ -264,7 +264,7 @@ class Track:
             self.counters[sight.key] = newest._replace(key=sight.key)
         return sight
 
-    def _is_anothers(self, old: Counter, sight: Sight) -> bool:
+    def _is_anothers(self, old: Counter, sight: CounterSight) -> bool:
         """Whether a number is that of another rank, process or host. Ranks go in step, and one is always behind; of
         others, nobody's alone is the run's.
         """
@@ -277,7 +277,7 @@ class Track:
         self.counters[old.key] = old._replace(last=self.line, apart=old.apart + (not near))
         return True
 
-    def _joined(self, old: Counter | None, sight: Sight) -> Counter:
+    def _joined(self, old: Counter | None, sight: CounterSight) -> Counter:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
         if old is None:
@@ -317,4 +317,4 @@ class Track:
             return
         told = parse_count(most) if most and re.fullmatch(COUNT, most) else None
         exact = int(told.value) if told and not told.rounded else None
-        self._count(Sight("own", "step", "own", count.value, exact, count.rounded, "own"))
+        self._count(CounterSight("own", "step", "own", count.value, exact, count.rounded, "own"))

@@ -58,7 +58,7 @@ class Watch(NamedTuple):
     resume: str | None = None
 
 
-class Count(NamedTuple):
+class DeclaredCount(NamedTuple):
     """A directory whose number of files on the box must reach that of the local source."""
 
     local: str
@@ -114,7 +114,7 @@ class BoxSettings(NamedTuple):
     clocks: tuple[str, ...] = ()
     deadline_seconds: float | None = None
     watches: tuple[Watch, ...] = ()
-    counts: tuple[Count, ...] = ()
+    counts: tuple[DeclaredCount, ...] = ()
     stop_at: StopAt | None = None
     results: tuple[str, ...] = ()
     address: str | None = None

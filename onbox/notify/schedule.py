@@ -7,53 +7,53 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.json_text import parse_object
-from onbox.notify.types import Answer, NoAnswer, Outcome, Rate, Verdict
+from onbox.notify.types import Delivery, HttpAnswer, NoHttpAnswer, Rate, TryOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onbox.contract.notify_targets import Pace
+    from onbox.contract.notify_targets import DeliveryPace
 
 RETRY_AFTER_LIMIT_SECONDS = 86400.0  # a longer wish is taken for a day
 UNCLEAR_TRIES = 3
 RATE_MARGIN_SECONDS = 0.2  # clocks differ
 
 
-class Row(NamedTuple):
+class StatusRow(NamedTuple):
     """One row of the table of status codes: first match wins."""
 
     first: int
     last: int
-    outcome: Outcome
+    outcome: TryOutcome
     meaning: str
 
 
 # RFC 9110 chapter 15 and RFC 6585; what is worth another try follows Standard Webhooks ("delivery").
-STATUS_TABLE: tuple[Row, ...] = (
-    Row(200, 299, Outcome.DELIVERED, "accepted"),
-    Row(300, 399, Outcome.NEVER, "redirected, which is not followed"),
-    Row(408, 408, Outcome.LATER, "the receiver timed out"),
-    Row(410, 410, Outcome.NEVER, "gone: the receiver wants no more messages"),
-    Row(421, 421, Outcome.LATER, "misdirected"),
-    Row(425, 425, Outcome.LATER, "too early"),
-    Row(429, 429, Outcome.LATER, "too many messages"),
-    Row(400, 499, Outcome.NEVER, "refused"),
-    Row(500, 599, Outcome.LATER, "the receiver is in trouble"),
-    Row(0, 999, Outcome.LATER, "no status that means anything"),
+STATUS_TABLE: tuple[StatusRow, ...] = (
+    StatusRow(200, 299, TryOutcome.DELIVERED, "accepted"),
+    StatusRow(300, 399, TryOutcome.NEVER, "redirected, which is not followed"),
+    StatusRow(408, 408, TryOutcome.LATER, "the receiver timed out"),
+    StatusRow(410, 410, TryOutcome.NEVER, "gone: the receiver wants no more messages"),
+    StatusRow(421, 421, TryOutcome.LATER, "misdirected"),
+    StatusRow(425, 425, TryOutcome.LATER, "too early"),
+    StatusRow(429, 429, TryOutcome.LATER, "too many messages"),
+    StatusRow(400, 499, TryOutcome.NEVER, "refused"),
+    StatusRow(500, 599, TryOutcome.LATER, "the receiver is in trouble"),
+    StatusRow(0, 999, TryOutcome.LATER, "no status that means anything"),
 )
 
 
-def judge_status(answer: Answer, now: float) -> Verdict:
+def judge_status(answer: HttpAnswer, now: float) -> Delivery:
     """What the status alone says."""
     row = next(row for row in STATUS_TABLE if row.first <= answer.status <= row.last)
-    retry = parse_retry_after(answer.retry_after, now) if row.outcome is Outcome.LATER else None
-    return Verdict(row.outcome, f"HTTP {answer.status}: {row.meaning}", answer.status, retry)
+    retry = parse_retry_after(answer.retry_after, now) if row.outcome is TryOutcome.LATER else None
+    return Delivery(row.outcome, f"HTTP {answer.status}: {row.meaning}", answer.status, retry)
 
 
-Codes = dict[int, tuple[Outcome, str, "float | None"]]  # what a code means, and how long to leave the channel alone
+Codes = dict[int, tuple[TryOutcome, str, "float | None"]]  # what a code means, and how long to leave the channel alone
 
 
-def judge_code(answer: Answer, now: float, names: tuple[str, ...], codes: Codes) -> Verdict:
+def judge_code(answer: HttpAnswer, now: float, names: tuple[str, ...], codes: Codes) -> Delivery:
     """For channels that answer 200 with a number of their own in the body: 0 is success, and nothing else is.
 
     names: the fields that may hold it. A code that is not in the table is a refusal.
@@ -62,20 +62,20 @@ def judge_code(answer: Answer, now: float, names: tuple[str, ...], codes: Codes)
     data = parse_object(answer.body) or {}
     code = next((data[name] for name in names if name in data), None)
     if not isinstance(code, int) or isinstance(code, bool):
-        if verdict.outcome is Outcome.DELIVERED:
+        if verdict.outcome is TryOutcome.DELIVERED:
             reason = f"HTTP {answer.status}, but no `{names[0]}` in the answer"
-            return verdict._replace(outcome=Outcome.UNCLEAR, reason=reason)
+            return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=reason)
         return verdict
     if code == 0:
         return verdict
-    outcome, meaning, rest = codes.get(code, (Outcome.NEVER, "refused", None))
+    outcome, meaning, rest = codes.get(code, (TryOutcome.NEVER, "refused", None))
     retry = rest if rest is not None else verdict.retry_after_seconds
-    return Verdict(outcome, f"HTTP {answer.status}, {names[0]} {code}: {meaning}", answer.status, retry)
+    return Delivery(outcome, f"HTTP {answer.status}, {names[0]} {code}: {meaning}", answer.status, retry)
 
 
-def judge_silence(silence: NoAnswer) -> Verdict:
+def judge_silence(silence: NoHttpAnswer) -> Delivery:
     """What no answer means."""
-    return Verdict(Outcome.NEVER if silence.permanent else Outcome.LATER, silence.why)
+    return Delivery(TryOutcome.NEVER if silence.permanent else TryOutcome.LATER, silence.why)
 
 
 def parse_retry_after(text: str | None, now: float) -> float | None:
@@ -96,7 +96,7 @@ def parse_retry_after(text: str | None, now: float) -> float | None:
     return min(max(0.0, seconds), RETRY_AFTER_LIMIT_SECONDS)
 
 
-def next_try(pace: Pace, tries: int, retry_after_seconds: float | None, chance: float) -> float:
+def next_try(pace: DeliveryPace, tries: int, retry_after_seconds: float | None, chance: float) -> float:
     """Seconds until the next try after `tries` in vain. chance: a random number between 0 and 1.
 
     What the channel asked for counts as it stands; else it doubles up to the limit, and half of it is left to chance,

@@ -16,7 +16,7 @@ from onbox.system.files import StateNotWritten, read_file, replace_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.contract.notify_targets import Target
+    from onbox.contract.notify_targets import NotifyTarget
     from onbox.contract.paths import RunPaths
 
 SECRET_LIMIT_BYTES = 8192
@@ -29,7 +29,7 @@ class NotSet(Exception):
 class Resolved(NamedTuple):
     """A target with what its references hold. secret: None if it has none. Never printed, never written."""
 
-    target: Target
+    target: NotifyTarget
     url: str
     secret: str | None
 
@@ -64,14 +64,14 @@ def look_up_reference(
     return value
 
 
-def resolve_target(target: Target, environ: Mapping[str, str], folder: str) -> Resolved:
+def resolve_target(target: NotifyTarget, environ: Mapping[str, str], folder: str) -> Resolved:
     """Look up a target's references. Raises NotSet."""
     url = look_up_reference(target.url, environ, folder)
     secret = None if target.secret is None else look_up_reference(target.secret, environ, folder, limit=KEY_CHARACTERS)
     return Resolved(target, url, secret)
 
 
-class Standing(NamedTuple):
+class TargetStanding(NamedTuple):
     """How a target does: only a help for the schedule, except `group`, which says what a try that is under way stands
     for. Times are seconds since the epoch.
 
@@ -97,19 +97,19 @@ def _standing_path(paths: RunPaths, target: str) -> str:
     return f"{paths.outbox}/.target-{target}"
 
 
-def read_standing(paths: RunPaths, target: str) -> Standing:
+def read_standing(paths: RunPaths, target: str) -> TargetStanding:
     """How a target did; a fresh one if nobody wrote it down or it cannot be read."""
     try:
         data = json.loads(read_file(_standing_path(paths, target), 1 << 18) or b"{}")
-        known = {key: value for key, value in data.items() if key in Standing._fields}
+        known = {key: value for key, value in data.items() if key in TargetStanding._fields}
         for key in ("group", "last_key", "recent"):
             known[key] = tuple(known.get(key, ()))
-        return Standing(**known)
+        return TargetStanding(**known)
     except (OSError, ValueError, TypeError, AttributeError):
-        return Standing()
+        return TargetStanding()
 
 
-def write_standing(paths: RunPaths, target: str, standing: Standing, *, durable: bool = False) -> None:
+def write_standing(paths: RunPaths, target: str, standing: TargetStanding, *, durable: bool = False) -> None:
     """Raises StateNotWritten if durable; else it is only a help, and the next start does without."""
     text = json.dumps({"schema": 1, **standing._asdict()}).encode("ascii")
     try:
@@ -137,6 +137,6 @@ def write_next_due(paths: RunPaths, due: float) -> None:
         return  # then the next heartbeat starts one
 
 
-def frozen_targets(head_data: Mapping[str, Any]) -> dict[str, Target]:
+def frozen_targets(head_data: Mapping[str, Any]) -> dict[str, NotifyTarget]:
     """The targets of a run's frozen definition, by name."""
     return {target.name: target for target in notify_from_dict(head_data.get("notify")).targets}

@@ -27,7 +27,7 @@ class Unusable(Exception):
     """A URL that nothing may be sent to. Says why, and nothing of its path."""
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What the other side said. retry_after: the header as it stands, None if there was none. whole: False if the body
     was cut off, by its size or by the link: the status line stands all the same.
     """
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     whole: bool = True
 
 
-class NoAnswer(NamedTuple):
+class NoHttpAnswer(NamedTuple):
     """No status line came back. permanent: trying again cannot help (a redirect to another host, say). Whether the
     message arrived is not known, unless `permanent`.
     """
@@ -47,7 +47,7 @@ class NoAnswer(NamedTuple):
     permanent: bool = False
 
 
-class Outcome(Enum):
+class TryOutcome(Enum):
     """What became of one try."""
 
     DELIVERED = "delivered"
@@ -56,16 +56,16 @@ class Outcome(Enum):
     UNCLEAR = "accepted, but the answer is not the channel's"  # tried again, but not often: it may have arrived
 
 
-class Verdict(NamedTuple):
+class Delivery(NamedTuple):
     """The meaning of one try. retry_after_seconds: what the channel asked for; None if it did not."""
 
-    outcome: Outcome
+    outcome: TryOutcome
     reason: str
     status: int | None = None
     retry_after_seconds: float | None = None
 
 
-class Ask(NamedTuple):
+class FormatInput(NamedTuple):
     """What a format is given. url and secret are the target's; now: seconds since the epoch."""
 
     notice: Notice
@@ -90,8 +90,8 @@ class Format(NamedTuple):
     name: str
     title: str
     hosts: tuple[str, ...]
-    build: Callable[[Ask], Outgoing]
-    judge: Callable[[Answer, float], Verdict]
+    build: Callable[[FormatInput], Outgoing]
+    judge: Callable[[HttpAnswer, float], Delivery]
     rate: Rate | None
     limit: str
     success: str

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.command.code_identity import look_at_git
-from onbox.chain.state.earlier_results import Place, Wishes, find_conflicts
+from onbox.chain.state.earlier_results import ResultsPlace, ResultWishes, find_conflicts
 from onbox.chain.state.plan import Action
 from onbox.chain.state.replay import replay
 from onbox.chain.state.stage_code import find_code_changes
@@ -14,7 +14,7 @@ from onbox.contract.events import parse_events
 from onbox.contract.fingerprint import stage_fingerprint
 from onbox.contract.runfile import FrozenStage
 from onbox.model.engines import CLUSTERS
-from onbox.preflight.report import Result, failed, passed, warned
+from onbox.preflight.report import CheckResult, failed, passed, warned
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from onbox.chain.state.earlier_results import Conflict
     from onbox.chain.state.replay import History
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
 
-def check_earlier(facts: Facts) -> Iterator[Result]:
+def check_earlier(facts: CheckFacts) -> Iterator[CheckResult]:
     """Whether `onbox chain` would be refused because of what is there already."""
     paths = facts.paths
     if not os.path.exists(paths.journal):
@@ -40,9 +40,9 @@ def check_earlier(facts: Facts) -> Iterator[Result]:
         )
         return
     frozen = [FrozenStage(stage, stage_fingerprint(stage), at) for at, stage in enumerate(facts.stages, start=1)]
-    place = Place(paths, facts.folder if facts.engine not in CLUSTERS else None)
+    place = ResultsPlace(paths, facts.folder if facts.engine not in CLUSTERS else None)
     history = replay(parse_events(read_lines(paths.journal)))
-    conflicts = find_conflicts(place, frozen, history, Wishes())
+    conflicts = find_conflicts(place, frozen, history, ResultWishes())
     yield from _code_changes(place, frozen, history)
     for conflict in conflicts:
         yield _judge(conflict)
@@ -50,13 +50,13 @@ def check_earlier(facts: Facts) -> Iterator[Result]:
         yield passed("earlier run", f"{paths.root}: what is done there fits the commands of now")
 
 
-def _code_changes(place: Place, frozen: list[FrozenStage], history: History) -> Iterator[Result]:
+def _code_changes(place: ResultsPlace, frozen: list[FrozenStage], history: History) -> Iterator[CheckResult]:
     for change in find_code_changes(place, frozen, history, look_at_git(place.project or "", looks=True), ()):
         seen = f"stage {change.stage}: the code has changed since {change.since}: {'; '.join(change.differences)}"
         yield warned("earlier run", seen, f"--redo {change.stage} runs it with the code of now")
 
 
-def _judge(conflict: Conflict) -> Result:
+def _judge(conflict: Conflict) -> CheckResult:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:
         return failed("earlier run", f"a command of stage {name} is still alive", "`onbox stop`, or let it finish")

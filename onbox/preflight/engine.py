@@ -15,12 +15,12 @@ from onbox.preflight.report import passed, unseen, warned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.preflight.report import EngineCheck, Facts, Result
+    from onbox.preflight.report import CheckFacts, CheckResult, EngineCheck
 
 SHARE = "set state_dir to a disk that the nodes share (NFS, Lustre, …), where flock(2) works"
 
 
-def check_engine(facts: Facts) -> Iterator[Result]:
+def check_engine(facts: CheckFacts) -> Iterator[CheckResult]:
     """Nothing for a chain that runs on this machine."""
     row = BY_NAME.get(facts.engine)
     if row is None:
@@ -31,7 +31,7 @@ def check_engine(facts: Facts) -> Iterator[Result]:
         yield check_shared(facts, here=engine.is_here(facts))
 
 
-def check_shared(facts: Facts, *, here: bool) -> Result:
+def check_shared(facts: CheckFacts, *, here: bool) -> CheckResult:
     """Whether the run's state lies where the jobs see it. That it can be locked is tried by the check of the state."""
     if here:
         return passed("shared disk", "every node is this machine")

@@ -17,19 +17,19 @@ from onbox.system.http import NoReply
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.preflight.report import Facts, Result
+    from onbox.preflight.report import CheckFacts, CheckResult
 
 WORDS = ("--no-wait", "--job-name")  # what a submission needs of `iris job run`
 INSTALL = "install marin-iris where this shell finds it, or set [iris] command"
 
 
-def _check(facts: Facts) -> Iterator[Result]:
+def _check(facts: CheckFacts) -> Iterator[CheckResult]:
     yield from _controller(facts)
     yield _command(facts)
     yield from _config(facts)
 
 
-def _controller(facts: Facts) -> Iterator[Result]:
+def _controller(facts: CheckFacts) -> Iterator[CheckResult]:
     try:
         iris = Iris(facts.engine_settings, ask=facts.ask, environ=facts.environ)
     except ValueError as error:
@@ -49,7 +49,7 @@ def _controller(facts: Facts) -> Iterator[Result]:
         yield passed("iris", f"the controller at {iris.address} answers")
 
 
-def _command(facts: Facts) -> Result:
+def _command(facts: CheckFacts) -> CheckResult:
     command = str(facts.engine_settings.get("command") or "iris")
     if shutil.which(command, path=facts.environ.get("PATH")) is None:
         return failed("iris command", f"{command} is not on PATH: it submits the chain", INSTALL)
@@ -64,7 +64,7 @@ def _command(facts: Facts) -> Result:
     return passed("iris command", f"`{command} job run` knows {', '.join(WORDS)}")
 
 
-def _config(facts: Facts) -> Iterator[Result]:
+def _config(facts: CheckFacts) -> Iterator[CheckResult]:
     name = facts.engine_settings.get("config")
     if name is None or "cluster" in facts.engine_settings:
         return

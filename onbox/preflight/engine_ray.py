@@ -14,12 +14,12 @@ from onbox.system.http import LOOPBACK, NoReply
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.preflight.report import Facts, Result
+    from onbox.preflight.report import CheckFacts, CheckResult
 
 TOKEN = 'set [ray] token = "env:NAME" or "file:PATH", RAY_AUTH_TOKEN, or write ~/.ray/auth_token'  # noqa: S105 - where one may be
 
 
-def _check(facts: Facts) -> Iterator[Result]:
+def _check(facts: CheckFacts) -> Iterator[CheckResult]:
     try:
         ray = Ray(facts.engine_settings, ask=facts.ask, environ=facts.environ)
     except ValueError as error:
@@ -42,7 +42,7 @@ def _check(facts: Facts) -> Iterator[Result]:
             yield warned("ray token", f"it goes to {ray.address} in the clear", "use an ssh tunnel, or https")
 
 
-def _judge_version(address: str, text: str) -> Result:
+def _judge_version(address: str, text: str) -> CheckResult:
     version: str | None = read_version(text)
     if version is None:
         return unreached("ray", f"{address}: its answer is not Ray's", "is it Ray's dashboard? see [ray] address")

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from onbox.model.manifest import Stage
-    from onbox.preflight.report import Facts, Result
+    from onbox.preflight.report import CheckFacts, CheckResult
 
 NEEDED = ("sbatch", "squeue", "scontrol", "scancel")
 LOAD = "log in to a node with Slurm's commands, or load the site's module for them"
 NAMES_SHOWN = 3
 
 
-def _check(facts: Facts) -> Iterator[Result]:
+def _check(facts: CheckFacts) -> Iterator[CheckResult]:
     missing = [name for name in NEEDED if shutil.which(name, path=facts.environ.get("PATH")) is None]
     if missing:
         yield failed("slurm", f"not on PATH: {', '.join(missing)}", LOAD)
@@ -44,20 +44,20 @@ def _check(facts: Facts) -> Iterator[Result]:
         yield from _stages(facts)
 
 
-def _ask(facts: Facts, *argv: str) -> text.Answer | Unseen:
+def _ask(facts: CheckFacts, *argv: str) -> text.CommandAnswer | Unseen:
     """One question to Slurm; an answer of whatever exit code."""
     env = text.neutral_environment(facts.environ)
     answer = facts.run(argv, timeout_seconds=QUERY_SECONDS, env=env)
-    return Unseen(answer.why) if isinstance(answer, NotRun) else text.Answer(*answer)
+    return Unseen(answer.why) if isinstance(answer, NotRun) else text.CommandAnswer(*answer)
 
 
-def _outer_job(facts: Facts) -> Iterator[Result]:
+def _outer_job(facts: CheckFacts) -> Iterator[CheckResult]:
     if facts.environ.get("SLURM_JOB_ID"):
         seen = f"this shell is part of job {facts.environ['SLURM_JOB_ID']}; its options do not go into the stages' jobs"
         yield passed("outer job", seen)
 
 
-def _controller(facts: Facts) -> Result:
+def _controller(facts: CheckFacts) -> CheckResult:
     """`scontrol ping` tells of each controller `is UP` or `is DOWN`."""
     remedy = "try again later, or ask the people who run the cluster; see `scontrol ping`, and SLURM_CONF if it is set"
     answer = _ask(facts, "scontrol", "ping")
@@ -71,7 +71,7 @@ def _controller(facts: Facts) -> Result:
     return unreached("controller", said or f"scontrol ended with {answer.code}", remedy)
 
 
-def _accounting(facts: Facts) -> Result:
+def _accounting(facts: CheckFacts) -> CheckResult:
     """Optional: it tells of ended jobs that the controller has forgotten."""
     answer = _ask(facts, *text.sacct_argv(["1"], text.SACCT_OLD_FIELDS))
     history = answer if isinstance(answer, Unseen) else text.read_history(answer)
@@ -82,7 +82,7 @@ def _accounting(facts: Facts) -> Result:
     return passed("accounting", "ended jobs are on record")
 
 
-def _stages(facts: Facts) -> Iterator[Result]:
+def _stages(facts: CheckFacts) -> Iterator[CheckResult]:
     """Every set of options once, with the stages that have it."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Stage]] = {}
     for stage in facts.stages:
@@ -97,7 +97,7 @@ def _stages(facts: Facts) -> Iterator[Result]:
         yield from _partition(facts, partition)
 
 
-def _try_options(facts: Facts, stages: Sequence[Stage]) -> tuple[Result, str]:
+def _try_options(facts: CheckFacts, stages: Sequence[Stage]) -> tuple[CheckResult, str]:
     """Whether a job with these options could ever run, and in which partition ("" if that was not told)."""
     lead, grace = facts.engine_settings.get("lead"), float(facts.engine_settings.get("grace_seconds") or 0.0)
     options = with_warning(stages[0].sbatch, lead_seconds=lead, grace_seconds=grace)
@@ -121,7 +121,7 @@ def _try_options(facts: Facts, stages: Sequence[Stage]) -> tuple[Result, str]:
     return failed(name, said or f"sbatch ended with {answer.code}", remedy), ""
 
 
-def _partition(facts: Facts, partition: str) -> Iterator[Result]:
+def _partition(facts: CheckFacts, partition: str) -> Iterator[CheckResult]:
     """`--test-only` does not tell that a partition is down: jobs are taken, and wait."""
     answer = _ask(facts, "sinfo", "-h", "-p", partition, "-o", "%a %D %t")
     if isinstance(answer, Unseen) or answer.code != 0:
@@ -142,7 +142,7 @@ def _partition(facts: Facts, partition: str) -> Iterator[Result]:
         yield passed(f"partition {partition}", f"up; nodes: {counts}")
 
 
-def _all_nodes_are_here(facts: Facts) -> bool:
+def _all_nodes_are_here(facts: CheckFacts) -> bool:
     """Whether the cluster is this one machine."""
     answer = _ask(facts, "sinfo", "-h", "-N", "-o", "%o")
     if isinstance(answer, Unseen) or answer.code != 0 or not answer.out.split():

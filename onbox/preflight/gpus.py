@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.collectors.gpu import Gpu, visible
+from onbox.collectors.gpu import GpuCard, visible
 from onbox.collectors.gpu_health import XIDS, judge_gpu
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_size
 from onbox.preflight.project import DEVICES
-from onbox.preflight.report import Result, failed, passed, unseen, warned
+from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.collectors.gpu import LostGpu
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
 
-def check_gpus(facts: Facts) -> Iterator[Result]:
+def check_gpus(facts: CheckFacts) -> Iterator[CheckResult]:
     """Every card that CUDA would show. Cards that are hidden from the run are not judged."""
     if isinstance(facts.gpus, Absent):
         yield passed("gpu", f"none: {facts.gpus.why}")
@@ -33,18 +33,18 @@ def check_gpus(facts: Facts) -> Iterator[Result]:
             yield from _judge(gpu)
 
 
-def _judge(gpu: Gpu | LostGpu) -> Iterator[Result]:
+def _judge(gpu: GpuCard | LostGpu) -> Iterator[CheckResult]:
     name = f"gpu {gpu.number}"
     concerns = list(judge_gpu(gpu))
     for concern in concerns:
         yield (failed if concern.grave else warned)(name, concern.what, concern.remedy)
-    if not concerns and isinstance(gpu, Gpu):
+    if not concerns and isinstance(gpu, GpuCard):
         used, total = observed(gpu.memory_used_bytes), observed(gpu.memory_total_bytes)
         memory = f", {format_size(used)} of {format_size(total)} in use" if used is not None and total else ""
         yield passed(name, f"{observed(gpu.name) or 'a card'}{memory}")
 
 
-def check_xids(facts: Facts) -> Iterator[Result]:
+def check_xids(facts: CheckFacts) -> Iterator[CheckResult]:
     """What the driver reported of its cards since the boot."""
     if isinstance(facts.gpus, Absent):
         return

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_duration, format_size
-from onbox.preflight.report import Result, passed, unseen, warned
+from onbox.preflight.report import CheckResult, passed, unseen, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
 MEMORY_BUSY_SHARE = 0.8
 PIDS_BUSY_SHARE = 0.8
@@ -21,7 +21,7 @@ FEW_FILES = 4096
 POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_MAX_THREADS", "RAYON_NUM_THREADS")
 
 
-def check_memory(facts: Facts) -> Iterator[Result]:
+def check_memory(facts: CheckFacts) -> Iterator[CheckResult]:
     memory = facts.snapshot.memory
     if isinstance(memory, Absent | Unseen):
         yield unseen("memory", memory.why)
@@ -52,7 +52,7 @@ def check_memory(facts: Facts) -> Iterator[Result]:
         )
 
 
-def check_threads(facts: Facts) -> Iterator[Result]:
+def check_threads(facts: CheckFacts) -> Iterator[CheckResult]:
     """Thread pools against the cores that this container may use."""
     cpu = facts.snapshot.cpu
     if isinstance(cpu, Absent | Unseen):
@@ -67,7 +67,7 @@ def check_threads(facts: Facts) -> Iterator[Result]:
         yield from _judge_pools(name, environ, cores, host, quota=isinstance(cpu.quota_cores, float))
 
 
-def _environments(facts: Facts) -> dict[str, Mapping[str, str]]:
+def _environments(facts: CheckFacts) -> dict[str, Mapping[str, str]]:
     """The environments that stages will have, each once; the session's own where there are no stages."""
     found: dict[str, Mapping[str, str]] = {}
     for stage in facts.stages:
@@ -78,7 +78,9 @@ def _environments(facts: Facts) -> dict[str, Mapping[str, str]]:
     return found or {"this session": {name: facts.environ[name] for name in POOLS if name in facts.environ}}
 
 
-def _judge_pools(who: str, pools: Mapping[str, str], cores: int, host: int | None, *, quota: bool) -> Iterator[Result]:
+def _judge_pools(
+    who: str, pools: Mapping[str, str], cores: int, host: int | None, *, quota: bool
+) -> Iterator[CheckResult]:
     remedy = f'in onbox.toml: [run] env = {{ OMP_NUM_THREADS = "{cores}" }} (per process: fewer with several ranks)'
     large = [f"{name}={value}" for name, value in pools.items() if value.isdigit() and int(value) > cores]
     if large:
@@ -90,7 +92,7 @@ def _judge_pools(who: str, pools: Mapping[str, str], cores: int, host: int | Non
         yield passed("threads", f"{who}: {cores} usable cores" + (f" of {host}" if host and host != cores else ""))
 
 
-def check_pids(facts: Facts) -> Iterator[Result]:
+def check_pids(facts: CheckFacts) -> Iterator[CheckResult]:
     pids = facts.snapshot.pids
     if isinstance(pids, Absent | Unseen):
         return  # no such controller here: nothing limits the number of processes
@@ -103,7 +105,7 @@ def check_pids(facts: Facts) -> Iterator[Result]:
         yield passed("processes", f"{'?' if used is None else used} of {limit} processes and threads")
 
 
-def check_rlimits(_: Facts) -> Iterator[Result]:
+def check_rlimits(_: CheckFacts) -> Iterator[CheckResult]:
     """Limits that the session hands down to every process (getrlimit(2))."""
     troubles = []
     files, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)

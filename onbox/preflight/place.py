@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from onbox.collectors.mounts import locate, read_mounts
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.units import format_duration, format_size
-from onbox.preflight.report import Result, failed, passed, unseen, warned
+from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.collectors.disk import Disk, Room
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
 FULL_PERCENT = 95.0
 INODES_FULL_PERCENT = 90.0
@@ -34,7 +34,7 @@ def existing(path: str) -> str:
     return path
 
 
-def check_state(facts: Facts) -> Iterator[Result]:
+def check_state(facts: CheckFacts) -> Iterator[CheckResult]:
     """A file is made, locked and removed where the state will lie."""
     folder = existing(facts.paths.root)
     if os.path.lexists(facts.paths.root) and not os.path.isdir(facts.paths.root):
@@ -75,7 +75,7 @@ def _try_folder(folder: str) -> float:
         os.unlink(path)
 
 
-def _judge_clock(skew: float) -> Iterator[Result]:
+def _judge_clock(skew: float) -> Iterator[CheckResult]:
     if wall() < EARLIEST_SECONDS:
         yield failed("clock", "it shows a date in the past", "set the clock: certificates and logins fail with it")
     elif abs(skew) > SKEW_SECONDS:
@@ -85,7 +85,7 @@ def _judge_clock(skew: float) -> Iterator[Result]:
         yield passed("clock", "plausible, and files get the same time")
 
 
-def check_disks(facts: Facts) -> Iterator[Result]:
+def check_disks(facts: CheckFacts) -> Iterator[CheckResult]:
     disks = facts.snapshot.disks
     if isinstance(disks, Absent | Unseen):
         yield unseen("disks", disks.why)
@@ -101,7 +101,7 @@ def check_disks(facts: Facts) -> Iterator[Result]:
         )
 
 
-def _judge_disk(disk: Disk) -> Iterator[Result]:
+def _judge_disk(disk: Disk) -> Iterator[CheckResult]:
     name = f"disk {disk.mount}"
     if isinstance(disk.room, Absent | Unseen):
         yield unseen(name, disk.room.why, "a sick mount: keep state and results off it")
@@ -129,7 +129,7 @@ def _shortages(room: Room) -> Iterator[tuple[str, str]]:
         )
 
 
-def _judge_shm(disk: Disk) -> Iterator[Result]:
+def _judge_shm(disk: Disk) -> Iterator[CheckResult]:
     if isinstance(disk.room, Absent | Unseen):
         yield unseen("shm", disk.room.why)
     elif disk.room.bytes_total < SMALL_SHM_BYTES:

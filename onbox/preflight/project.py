@@ -12,18 +12,18 @@ from onbox.chain.command.environment import VariableMissing, resolve
 from onbox.chain.command.keeper import command_argv
 from onbox.chain.gates.start_gates import check_gates
 from onbox.model.manifest import Gates
-from onbox.preflight.report import Result, failed, passed, unseen, warned
+from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.model.manifest import Stage
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
 DEVICES = "CUDA_VISIBLE_DEVICES"
 
 
-def check_configuration(facts: Facts) -> Iterator[Result]:
+def check_configuration(facts: CheckFacts) -> Iterator[CheckResult]:
     if facts.config_errors:
         yield failed("configuration", facts.config_errors, "correct the file; every error is listed")
     elif not facts.config_path:
@@ -35,16 +35,16 @@ def check_configuration(facts: Facts) -> Iterator[Result]:
         yield passed("configuration", f"{facts.config_path}: {names}")
 
 
-def check_trust(facts: Facts) -> Iterator[Result]:
+def check_trust(facts: CheckFacts) -> Iterator[CheckResult]:
     if facts.not_accepted:
         yield failed("trust", facts.not_accepted, "see it, and accept it if it is yours: onbox trust")
 
 
-def folder_of(facts: Facts, stage: Stage) -> str:
+def folder_of(facts: CheckFacts, stage: Stage) -> str:
     return os.path.normpath(os.path.join(facts.folder, stage.cwd))
 
 
-def check_commands(facts: Facts) -> Iterator[Result]:
+def check_commands(facts: CheckFacts) -> Iterator[CheckResult]:
     """Whether each stage's folder and program are there. What a shell line calls is not known before it runs."""
     missing = []
     for number, stage in enumerate(facts.stages):
@@ -61,7 +61,7 @@ def check_commands(facts: Facts) -> Iterator[Result]:
         yield passed("commands", f"folders and programs of {len(facts.stages)} stages are there{unjudged}")
 
 
-def check_scripts(facts: Facts) -> Iterator[Result]:
+def check_scripts(facts: CheckFacts) -> Iterator[CheckResult]:
     count = 0
     for stage in facts.stages:
         for path in find_crlf_scripts(stage, folder_of(facts, stage)):
@@ -75,7 +75,7 @@ def check_scripts(facts: Facts) -> Iterator[Result]:
         yield passed("line ends", "no script with Windows line ends")
 
 
-def check_variables(facts: Facts) -> Iterator[Result]:
+def check_variables(facts: CheckFacts) -> Iterator[CheckResult]:
     """Whether every `env:NAME` and `file:PATH` leads somewhere. Values are never shown."""
     wanted = [
         (f"stage {stage.name}", name, value, folder_of(facts, stage))
@@ -96,7 +96,7 @@ def check_variables(facts: Facts) -> Iterator[Result]:
         yield passed("variables", f"{len(references)} references lead somewhere")
 
 
-def check_buffering(facts: Facts) -> Iterator[Result]:
+def check_buffering(facts: CheckFacts) -> Iterator[CheckResult]:
     """Python holds its output back when it does not write to a terminal; the chain switches that off by default."""
     holding = [stage.name for stage in facts.stages if dict(stage.env).get("PYTHONUNBUFFERED", "1") == ""]
     if holding:
@@ -108,7 +108,7 @@ def check_buffering(facts: Facts) -> Iterator[Result]:
         yield passed("output", "PYTHONUNBUFFERED=1 for every stage")
 
 
-def check_all_gates(facts: Facts) -> Iterator[Result]:
+def check_all_gates(facts: CheckFacts) -> Iterator[CheckResult]:
     """The gates as the chain would ask them now, each kind once."""
     if facts.config_errors:
         yield unseen("gates", "the configuration has errors")

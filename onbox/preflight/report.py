@@ -12,7 +12,7 @@ from onbox.system.http import ask
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from onbox.chain.gates.start_gates import Sight
+    from onbox.chain.gates.start_gates import GateSight
     from onbox.collectors.gpu import GpuReading
     from onbox.collectors.gpu_health import Xid
     from onbox.collectors.snapshot import Snapshot
@@ -33,7 +33,7 @@ class Run(Protocol):
     ) -> Finished | NotRun: ...
 
 
-class Verdict(Enum):
+class CheckVerdict(Enum):
     """FAIL: a run started now would fail or be lost. WARN: it may; or the check could not look."""
 
     PASS = "PASS"  # noqa: S105 - a verdict, no password
@@ -41,46 +41,46 @@ class Verdict(Enum):
     FAIL = "FAIL"
 
 
-class Result(NamedTuple):
+class CheckResult(NamedTuple):
     """seen: what was found. remedy: what to do about it, "" if nothing is to do. looked: False if it could not look."""
 
     check: str
-    verdict: Verdict
+    verdict: CheckVerdict
     seen: str
     remedy: str = ""
     looked: bool = True
 
 
-def passed(check: str, seen: str) -> Result:
-    return Result(check, Verdict.PASS, seen)
+def passed(check: str, seen: str) -> CheckResult:
+    return CheckResult(check, CheckVerdict.PASS, seen)
 
 
-def warned(check: str, seen: str, remedy: str) -> Result:
-    return Result(check, Verdict.WARN, seen, remedy)
+def warned(check: str, seen: str, remedy: str) -> CheckResult:
+    return CheckResult(check, CheckVerdict.WARN, seen, remedy)
 
 
-def failed(check: str, seen: str, remedy: str) -> Result:
-    return Result(check, Verdict.FAIL, seen, remedy)
+def failed(check: str, seen: str, remedy: str) -> CheckResult:
+    return CheckResult(check, CheckVerdict.FAIL, seen, remedy)
 
 
-def unseen(check: str, why: str, remedy: str = "") -> Result:
+def unseen(check: str, why: str, remedy: str = "") -> CheckResult:
     """Could not look: neither good nor bad is known."""
-    return Result(check, Verdict.WARN, f"could not look: {why}", remedy, looked=False)
+    return CheckResult(check, CheckVerdict.WARN, f"could not look: {why}", remedy, looked=False)
 
 
-def unreached(check: str, why: str, remedy: str) -> Result:
+def unreached(check: str, why: str, remedy: str) -> CheckResult:
     """An engine that cannot be asked: what it has is not known, and a run could not be started now."""
-    return Result(check, Verdict.FAIL, f"could not look: {why}", remedy, looked=False)
+    return CheckResult(check, CheckVerdict.FAIL, f"could not look: {why}", remedy, looked=False)
 
 
 class EngineCheck(NamedTuple):
     """What is looked at before a chain is handed to an engine. is_here: whether all its nodes are this machine."""
 
-    check: Callable[[Facts], Iterator[Result]]
-    is_here: Callable[[Facts], bool] = lambda facts: False
+    check: Callable[[CheckFacts], Iterator[CheckResult]]
+    is_here: Callable[[CheckFacts], bool] = lambda facts: False
 
 
-class Facts(NamedTuple):
+class CheckFacts(NamedTuple):
     """What the checks judge. config_path, config_errors: of onbox.toml ("" if there is none). environ: of the caller,
     as the runner would have it. snapshot: readings of this session. sight: of an environment. gpus, xids: see
     `collectors.gpu`, `gpu_health`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
@@ -98,7 +98,7 @@ class Facts(NamedTuple):
     snapshot: Snapshot
     gpus: Maybe[GpuReading]
     xids: Maybe[list[Xid]]
-    sight: Callable[[Mapping[str, str]], Sight]
+    sight: Callable[[Mapping[str, str]], GateSight]
     root: str = "/"
     engine: str = "local"
     engine_settings: Mapping[str, Any] = MappingProxyType({})

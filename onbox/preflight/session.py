@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.command.keeper import find_program
 from onbox.collectors.reading import read_text
-from onbox.preflight.report import Result, failed, passed, unseen, warned
+from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
 CONFIG_FOLDERS = ("usr/lib/systemd", "usr/local/lib/systemd", "run/systemd", "etc/systemd")  # the last one wins
 _TRUE = frozenset({"yes", "true", "1", "on"})
@@ -24,7 +24,7 @@ _TRUE = frozenset({"yes", "true", "1", "on"})
 JOBS = (("SLURM_JOB_ID", "Slurm"), ("PBS_JOBID", "PBS"), ("LSB_JOBID", "LSF"), ("JOB_ID", "Grid Engine"))
 
 
-def check_session(facts: Facts) -> Iterator[Result]:
+def check_session(facts: CheckFacts) -> Iterator[CheckResult]:
     if facts.engine != "local":
         return  # what an engine runs does not hang on this session
     for variable, system in JOBS:
@@ -37,7 +37,7 @@ def check_session(facts: Facts) -> Iterator[Result]:
     yield from _judge_logind(facts)
 
 
-def _judge_logind(facts: Facts) -> Iterator[Result]:
+def _judge_logind(facts: CheckFacts) -> Iterator[CheckResult]:
     group = read_text(os.path.join(facts.root, "proc/self/cgroup"))
     if not isinstance(group, str):
         yield unseen("session", group.why)
@@ -56,7 +56,7 @@ def _judge_logind(facts: Facts) -> Iterator[Result]:
             yield failed("session", f"KillUserProcesses=yes: logind ends the run when {user} logs out", remedy)
 
 
-def _first_process(facts: Facts) -> str:
+def _first_process(facts: CheckFacts) -> str:
     """What this container, or this machine, ends with."""
     name = read_text(os.path.join(facts.root, "proc/1/comm"))
     if not isinstance(name, str) or name.strip() in ("systemd", "init"):
@@ -64,7 +64,7 @@ def _first_process(facts: Facts) -> str:
     return f"the first process of this container ({name.strip()})"
 
 
-def _user(facts: Facts) -> str:
+def _user(facts: CheckFacts) -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -100,7 +100,7 @@ def parse_settings(text: object) -> dict[str, str]:
     return {key.strip(): value.strip() for key, separator, value in pairs if separator}
 
 
-def check_shells(facts: Facts) -> Iterator[Result]:
+def check_shells(facts: CheckFacts) -> Iterator[CheckResult]:
     """Shell lines run under `bash -eo pipefail`; without bash a failing part of a pipe stays unseen."""
     piped = [stage.name for stage in facts.stages if isinstance(stage.cmd, str) and "|" in stage.cmd]
     if find_program("bash") is not None:

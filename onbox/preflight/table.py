@@ -18,15 +18,15 @@ from onbox.preflight.project import (
     check_trust,
     check_variables,
 )
-from onbox.preflight.report import Result, unseen
+from onbox.preflight.report import CheckResult, unseen
 from onbox.preflight.session import check_session, check_shells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onbox.preflight.report import Facts
+    from onbox.preflight.report import CheckFacts
 
-CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
+CHECKS: tuple[tuple[str, Callable[[CheckFacts], Iterator[CheckResult]]], ...] = (
     ("configuration", check_configuration),
     ("trust", check_trust),
     ("commands", check_commands),
@@ -49,7 +49,7 @@ CHECKS: tuple[tuple[str, Callable[[Facts], Iterator[Result]]], ...] = (
 )
 
 
-def run_checks(facts: Facts) -> Iterator[Result]:
+def run_checks(facts: CheckFacts) -> Iterator[CheckResult]:
     """Every result. A check that breaks costs its own result only, and says so."""
     for name, check in CHECKS:
         try:

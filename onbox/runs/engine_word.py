@@ -25,7 +25,7 @@ FORGOTTEN = "forgotten"
 NEVER_RAN = "never-ran"
 
 
-class Seen(NamedTuple):
+class SeenStage(NamedTuple):
     """What was seen of a stage. disk: its state by the run directory alone. job: the engine's word; `Absent`: it does
     not know the job (any more). engine: its name, for people. job_id: None: there is no job of this stage. apart: the
     job has another disk than this one, so that no marker of it is ever seen here.
@@ -43,7 +43,7 @@ class Seen(NamedTuple):
         return None if isinstance(self.job, Absent | Unseen) else self.job.state
 
 
-class Verdict(NamedTuple):
+class StageVerdict(NamedTuple):
     """What a stage is. rule: the row that says so. text: why. failure_class: where the engine proves one."""
 
     rule: str
@@ -52,14 +52,14 @@ class Verdict(NamedTuple):
     failure_class: str | None = None
 
 
-class Row(NamedTuple):
+class EngineRow(NamedTuple):
     """First match wins. text: {job} is the engine's name and the job's id, {words} its state, reason and their note,
     {why} why nothing was seen. keeps: the state that the run directory says is kept, `state` holding where it says
     nothing of use.
     """
 
     rule: str
-    holds: Callable[[Seen], bool]
+    holds: Callable[[SeenStage], bool]
     state: StageState
     text: str
     keeps: frozenset[StageState] = frozenset()
@@ -70,84 +70,86 @@ _JUDGED = frozenset({StageState.FAILED})
 _AT_WORK = frozenset({StageState.RUNNING, StageState.STALLED, StageState.WAITING, StageState.DONE})
 _OVER = frozenset({JobState.FAILED, JobState.INTERRUPTED, JobState.STOPPED, JobState.BLOCKED})
 
-TABLE: tuple[Row, ...] = (
-    Row("no-job", lambda s: s.job_id is None, StageState.PENDING, "", frozenset(StageState)),
-    Row("could-not-look", lambda s: isinstance(s.job, Unseen), StageState.UNKNOWN, "{job}: could not look: {why}"),
-    Row(
+TABLE: tuple[EngineRow, ...] = (
+    EngineRow("no-job", lambda s: s.job_id is None, StageState.PENDING, "", frozenset(StageState)),
+    EngineRow(
+        "could-not-look", lambda s: isinstance(s.job, Unseen), StageState.UNKNOWN, "{job}: could not look: {why}"
+    ),
+    EngineRow(
         "done-and-forgotten",
         lambda s: s.disk in _DONE and isinstance(s.job, Absent),
         StageState.DONE,
         "{job} is over and forgotten; its marker counts",
     ),
-    Row("done", lambda s: s.disk in _DONE and s.state is JobState.SUCCEEDED, StageState.DONE, "{job}: {words}"),
-    Row(
+    EngineRow("done", lambda s: s.disk in _DONE and s.state is JobState.SUCCEEDED, StageState.DONE, "{job}: {words}"),
+    EngineRow(
         "done-but-job-ending",
         lambda s: s.disk in _DONE and s.state in (JobState.RUNNING, JobState.ENDING),
         StageState.RUNNING,
         "its marker is there, {job} has not ended: {words}",
     ),
-    Row(
+    EngineRow(
         "done-but-job-not",
         lambda s: s.disk in _DONE and s.state in _OVER,
         StageState.FAILED,
         "its marker is there, but {job} did not succeed: {words}",
     ),
-    Row(
+    EngineRow(
         "lost",
         lambda s: isinstance(s.job, Absent) and s.disk in (StageState.RUNNING, StageState.STALLED),
         StageState.UNKNOWN,
         "{job} is lost by the engine, its processes live on: {why}",
     ),
-    Row(
+    EngineRow(
         FORGOTTEN,
         lambda s: isinstance(s.job, Absent),
         StageState.UNKNOWN,
         "{job} left no marker: {why}",
         frozenset({StageState.FAILED, StageState.INTERRUPTED}),
     ),
-    Row("unknown-word", lambda s: s.state is JobState.UNKNOWN, StageState.UNKNOWN, "{job}: {words}"),
-    Row("waits", lambda s: s.state is JobState.PENDING, StageState.PENDING, "{job}: {words}"),
-    Row("runs", lambda s: s.state is JobState.RUNNING, StageState.RUNNING, "{job}: {words}", _AT_WORK),
-    Row("ends", lambda s: s.state is JobState.ENDING, StageState.RUNNING, "{job}: {words}", _JUDGED),
-    Row(NEVER_RAN, lambda s: s.state is JobState.BLOCKED, StageState.PENDING, "{job}: {words}", _JUDGED),
-    Row(
+    EngineRow("unknown-word", lambda s: s.state is JobState.UNKNOWN, StageState.UNKNOWN, "{job}: {words}"),
+    EngineRow("waits", lambda s: s.state is JobState.PENDING, StageState.PENDING, "{job}: {words}"),
+    EngineRow("runs", lambda s: s.state is JobState.RUNNING, StageState.RUNNING, "{job}: {words}", _AT_WORK),
+    EngineRow("ends", lambda s: s.state is JobState.ENDING, StageState.RUNNING, "{job}: {words}", _JUDGED),
+    EngineRow(NEVER_RAN, lambda s: s.state is JobState.BLOCKED, StageState.PENDING, "{job}: {words}", _JUDGED),
+    EngineRow(
         "done-elsewhere",
         lambda s: s.state is JobState.SUCCEEDED and s.apart,
         StageState.DONE,
         "{job}: {words}; its markers are where it ran",
     ),
-    Row(
+    EngineRow(
         "success-without-marker",
         lambda s: s.state is JobState.SUCCEEDED,
         StageState.FAILED,
         "{job} ended well, but the stage left no marker: {words}",
         _JUDGED,
     ),
-    Row(
+    EngineRow(
         "interrupted",
         lambda s: s.state in (JobState.INTERRUPTED, JobState.STOPPED),
         StageState.INTERRUPTED,
         "{job}: {words}",
         _JUDGED,
     ),
-    Row(
+    EngineRow(
         "failed-by-engine",
         lambda s: s.state is JobState.FAILED and isinstance(s.job, Job) and s.job.failure_class is not None,
         StageState.FAILED,
         "{job}: {words}",
     ),
-    Row(
+    EngineRow(
         "failed",
         lambda s: s.state is JobState.FAILED,
         StageState.FAILED,
         "{job}: {words}",
         frozenset({StageState.FAILED, StageState.INTERRUPTED}),
     ),
-    Row("unexplained", lambda _: True, StageState.UNKNOWN, "{job}: {words}"),
+    EngineRow("unexplained", lambda _: True, StageState.UNKNOWN, "{job}: {words}"),
 )
 
 
-def judge_stage(seen: Seen) -> Verdict:
+def judge_stage(seen: SeenStage) -> StageVerdict:
     """The verdict of the first row that holds. The last one always does."""
     row = next(row for row in TABLE if row.holds(seen))
     job = None if isinstance(seen.job, Absent | Unseen) else seen.job
@@ -157,7 +159,7 @@ def judge_stage(seen: Seen) -> Verdict:
         why=seen.job.why if isinstance(seen.job, Absent | Unseen) else "",
     )
     state = seen.disk if seen.disk in row.keeps else row.state
-    return Verdict(row.rule, state, text, job.failure_class if job is not None else None)
+    return StageVerdict(row.rule, state, text, job.failure_class if job is not None else None)
 
 
 def words_of(job: Job) -> str:
@@ -189,9 +191,9 @@ def state_on_disk(*, done: bool, alive: bool, failed: bool, interrupted: bool = 
     return next((state for holds, state in rows if holds), StageState.PENDING)
 
 
-def weigh(known: KnownJob, word: Maybe[Job], disk: StageState, *, apart: bool = False) -> Verdict:
-    """The verdict on the stage of one job. apart: as in `Seen`."""
-    return judge_stage(Seen(known.backend, known.job_id or known.name, disk, word, apart))
+def weigh(known: KnownJob, word: Maybe[Job], disk: StageState, *, apart: bool = False) -> StageVerdict:
+    """The verdict on the stage of one job. apart: as in `SeenStage`."""
+    return judge_stage(SeenStage(known.backend, known.job_id or known.name, disk, word, apart))
 
 
 def is_overtaken(end_at: object, jobs: Iterable[KnownJob]) -> bool:
@@ -205,10 +207,10 @@ class JobsVerdict(NamedTuple):
 
     state: RunState
     stage: str
-    verdict: Verdict
+    verdict: StageVerdict
 
 
-def judge_jobs(verdicts: Mapping[str, Verdict], disk: RunState) -> JobsVerdict:
+def judge_jobs(verdicts: Mapping[str, StageVerdict], disk: RunState) -> JobsVerdict:
     """The run's state by its jobs: the stage that makes it is the first of that state, of a chain that is done the
     last. A job that can never run proves a failure before it, also where the engine has forgotten that one.
     """

@@ -119,7 +119,7 @@ class Standing(NamedTuple):
         return not self.signs.isdisjoint(signs)
 
 
-class Step(NamedTuple):
+class NextStep(NamedTuple):
     """What to do about a run. name: of the row. then: what follows, one sentence.
 
     never: what must not be done meanwhile. with_word: what is done only with a person's word for that very act.
@@ -137,7 +137,7 @@ class Step(NamedTuple):
 class StepRow(NamedTuple):
     """holds: when the row applies; the first that does is taken. reason: why it says so."""
 
-    step: Step
+    step: NextStep
     holds: Callable[[Standing], bool]
     reason: str
 
@@ -166,174 +166,174 @@ def _done(*signs: Sign) -> Callable[[Standing], bool]:
 
 TABLE: tuple[StepRow, ...] = (
     StepRow(
-        Step("box-not-there", Act.LOOK, "when the box answers again, look again; nothing is known against the run",
+        NextStep("box-not-there", Act.LOOK, "when the box answers again, look again; nothing is known against the run",
              "start it elsewhere or call it dead: a link that is down says nothing of the run"),
         _has(Sign.NO_CONTACT), "what it was last known to be still stands",
     ),
     StepRow(
-        Step("run-gone", Act.LOOK, "if that was not intended, look for the volume",
+        NextStep("run-gone", Act.LOOK, "if that was not intended, look for the volume",
              "start it anew in its place before somebody looked for the volume", (WithWord.ACKNOWLEDGE,)),
         _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
     ),
     StepRow(
-        Step("no-run-seen", Act.LOOK,
+        NextStep("no-run-seen", Act.LOOK,
              "no run was seen there; `onbox chain` starts one in its project, `patrol add HOST` adds a box",
              "take it for proof that none runs: a job that nobody declared is not seen"),
         _has(Sign.NO_RUN), "only the box was seen",
     ),
     StepRow(
-        Step("results-pulled", Act.VERIFY, "load each of its files once: bytes that came are not yet results",
+        NextStep("results-pulled", Act.VERIFY, "load each of its files once: bytes that came are not yet results",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(Sign.PULLED), "a truncated checkpoint has the right checksum, too",
     ),
     StepRow(
-        Step("not-onboxs-own-done", Act.LOOK, "pull the results and load each once: `patrol pull`, `patrol verify`",
+        NextStep("not-onboxs-own-done", Act.LOOK, "pull the results and load each once: `patrol pull`, `patrol verify`",
              "start it a second time; delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(Sign.FOREIGN), "its log or its marker proves the success; nothing else is to be done",
     ),
     StepRow(
-        Step("not-onboxs-own", Act.LOOK, "onbox did not start it, so it cannot resume it: use what started it",
+        NextStep("not-onboxs-own", Act.LOOK, "onbox did not start it, so it cannot resume it: use what started it",
              "start it a second time while a process of it may live: nothing refuses that here"),
         _has(Sign.FOREIGN), "only a run with a lock of its own can be resumed without a second launch",
     ),
     StepRow(
-        Step("results-verified", Act.TEARDOWN,
+        NextStep("results-verified", Act.TEARDOWN,
              "its results are home and were loaded once: see what giving the box back means",
              "stop, release or delete anything there without a word for that very act", (WithWord.ACKNOWLEDGE,)),
         _done(Sign.VERIFIED), "what is here, whole and loaded, needs the box no more",
     ),
     StepRow(
-        Step("results-missing", Act.DRY_RUN, "find the files, or make them again",
+        NextStep("results-missing", Act.DRY_RUN, "find the files, or make them again",
              "pull, acknowledge or tear down as if it were done", (WithWord.REDO,)),
         _done(Sign.RESULTS_MISSING), "a marker vouches for files that were there; they are not there now",
     ),
     StepRow(
-        Step("sealed", Act.PULL, "its record is sealed, its results are not home: pull them, load each of them once",
+        NextStep("sealed", Act.PULL, "its record is sealed, its results are not home: pull them, load each of them once",
              "change or delete anything of it; no teardown without a word for that very act", (WithWord.ACKNOWLEDGE,)),
         _done(Sign.SEALED), "its end was checked and entered into its record",
     ),
     StepRow(
-        Step("done", Act.PULL, "pull the results, load each of them once (`patrol verify`), then `handbook seal`",
+        NextStep("done", Act.PULL, "pull the results, load each of them once (`patrol verify`), then `handbook seal`",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(), "done is the marker of this very run and no process",
     ),
     StepRow(
-        Step("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it by yourself",
+        NextStep("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it by yourself",
              (WithWord.RESUME,)),
         _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
     ),
     StepRow(
-        Step("no-room", Act.ROOM,
+        NextStep("no-room", Act.ROOM,
              "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
     StepRow(
-        Step("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
+        NextStep("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
              "resume it before somebody has read its log"),
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
     ),
     StepRow(
-        Step("not-started", Act.STATUS, "provide what it needs, then resume", "resume it before that is there"),
+        NextStep("not-started", Act.STATUS, "provide what it needs, then resume", "resume it before that is there"),
         _ended(Sign.NOT_STARTED), "what it waited for did not come, or it could not be started: no log tells more",
     ),
     StepRow(
-        Step("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
+        NextStep("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
              "resume it unchanged"),
         _ended(Sign.NO_REPEAT), "the proving line stands in the log",
     ),
     StepRow(
-        Step("same-failure-again", Act.LOGS, "a person must change something, then resume",
+        NextStep("same-failure-again", Act.LOGS, "a person must change something, then resume",
              "resume it unchanged: what failed twice in the same way fails a third time"),
         _has(Sign.REPEATED), "two equal failures are a cause, not bad luck",
     ),
     StepRow(
-        Step("loss-lost", Act.LOGS,
+        NextStep("loss-lost", Act.LOGS,
              "find the last step with a good loss; then stop it, reject the checkpoints after that step, and resume",
              "go on from the newest checkpoint: it may hold the blow-up", (WithWord.STOP,)),
         lambda run: run.has(Sign.LOSS_LOST) and run.state is not RunState.STOPPED,
         "every further step is lost, and every further checkpoint is of what was lost",
     ),
     StepRow(
-        Step("other-lineage", Act.DRY_RUN,
+        NextStep("other-lineage", Act.DRY_RUN,
              "the newest checkpoint is not of this run: move it away, or say that it is the one to take; then resume",
              "pass --any-checkpoint by yourself", (WithWord.ANY_CHECKPOINT,)),
         _at_rest(Sign.OTHER_LINEAGE),
         "newer by number is not newer of this training; a wrong start is found days later",
     ),
     StepRow(
-        Step("gate-refused", Act.STATUS, "make room for what the gate names, then resume: every gate is asked again",
+        NextStep("gate-refused", Act.STATUS, "make room for what the gate names, then resume: every gate is asked again",
              "lower the gate to get past it"),
         _has(Sign.GATE_REFUSED), "nothing was started and nothing is lost",
     ),
     StepRow(
-        Step("stopped", Act.DRY_RUN, "resume only if the person who stopped it agrees", "resume it by yourself",
+        NextStep("stopped", Act.DRY_RUN, "resume only if the person who stopped it agrees", "resume it by yourself",
              (WithWord.RESUME,)),
         _is(RunState.STOPPED), "what a person stopped is left alone",
     ),
     StepRow(
-        Step("results-do-not-fit", Act.DRY_RUN, "choose for each stage: keep the result or run it again",
+        NextStep("results-do-not-fit", Act.DRY_RUN, "choose for each stage: keep the result or run it again",
              "choose by guess", (WithWord.REDO,)),
         _ended(Sign.WOULD_REFUSE), "earlier results are of another command: nothing is skipped or repeated on a guess",
     ),
     StepRow(
-        Step("failed", Act.LOGS, "apply the remedy, then resume", "resume before the remedy was applied"),
+        NextStep("failed", Act.LOGS, "apply the remedy, then resume", "resume before the remedy was applied"),
         _is(RunState.FAILED), "the log's own line says why",
     ),
     StepRow(
-        Step("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",
+        NextStep("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",
              "start it beside itself: it lives, and holds its GPUs", (WithWord.STOP,)),
         _is(RunState.STALLED), "alive is not progress, and a stall is not a death",
     ),
     StepRow(
-        Step("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
+        NextStep("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
              "start its command by hand: the stage lives", resume_now=True),
         _has(Sign.RUNNER_GONE), "the stage is well, but nothing watches it: no timeout and no stall is noticed",
     ),
     StepRow(
-        Step("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
+        NextStep("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
              "start its command by hand: only the resume refuses a second copy", resume_now=True),
         _is(RunState.INTERRUPTED), "no process, no verdict: it ended without being asked",
     ),
     StepRow(
-        Step("seen-once", Act.STATUS, "look again: one look does not prove a death", "start it again"),
+        NextStep("seen-once", Act.STATUS, "look again: one look does not prove a death", "start it again"),
         _has(Sign.SEEN_ONCE), "a run that ends right now looks the same for a moment",
     ),
     StepRow(
-        Step("stop-point", Act.STATUS, "ask whether it is to stop here, or take `stop_at` out of onbox.toml",
+        NextStep("stop-point", Act.STATUS, "ask whether it is to stop here, or take `stop_at` out of onbox.toml",
              "stop it by yourself", (WithWord.STOP,)),
         _has(Sign.STOP_POINT), "a person set the point; that it is reached is not the word to stop",
     ),
     StepRow(
-        Step("unattended", Act.RESUME, "the chain goes on from its first open stage", "start a stage's command by hand",
+        NextStep("unattended", Act.RESUME, "the chain goes on from its first open stage", "start a stage's command by hand",
              resume_now=True),
         lambda run: run.state is RunState.PENDING and run.has(Sign.UNATTENDED),
         "nothing of it lives, and nothing waits in a queue",
     ),
     StepRow(
-        Step("notices-stuck", Act.NOTICES, "fix the target: what waits is kept and sent later",
+        NextStep("notices-stuck", Act.NOTICES, "fix the target: what waits is kept and sent later",
              "start anything again: the run is well"),
         _has(Sign.NOTICES_STUCK), "what the box cannot deliver reaches no one",
     ),
     StepRow(
-        Step("ill", Act.LOOK, "follow the remedy", "start it again: it may be alive"),
+        NextStep("ill", Act.LOOK, "follow the remedy", "start it again: it may be alive"),
         _has(Sign.ILL), "the watcher's own rule knows best what to look at",
     ),
     StepRow(
-        Step("well", Act.STATUS, "nothing: it goes on by itself", "start it a second time"),
+        NextStep("well", Act.STATUS, "nothing: it goes on by itself", "start it a second time"),
         _is(RunState.RUNNING, RunState.PENDING, RunState.DEGRADED), "nothing is to be done",
     ),
     StepRow(
-        Step("unknown", Act.STATUS, "look yourself: what was not seen is not evidence", "act on what was not seen"),
+        NextStep("unknown", Act.STATUS, "look yourself: what was not seen is not evidence", "act on what was not seen"),
         lambda _: True, "an honest no",
     ),
 )  # fmt: skip
 
 
-def next_step(run: Standing) -> Step:
+def next_step(run: Standing) -> NextStep:
     """The step of the first row that holds; the last one always does."""
     return next(row.step for row in TABLE if row.holds(run))
 
@@ -350,7 +350,7 @@ _AFTER: dict[str, Standing] = {
 }
 
 
-def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> Step | None:
+def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> NextStep | None:
     """The step that a notification names. event: a word of `onbox.contract.notices`; None: nothing is to be done."""
     standing = _AFTER.get(event)
     return None if standing is None else next_step(standing._replace(signs=standing.signs | signs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.paths import SWEEP
-from onbox.contract.runfile import Damaged, is_sweep, parse_head, parse_sweep, render_sweep_file
+from onbox.contract.runfile import DamagedRunfile, is_sweep, parse_head, parse_sweep, render_sweep_file
 from onbox.model.manifest import Stage
 from onbox.model.sweep import Frozen, frozen_from_dict, frozen_to_dict
 from onbox.system.files import LINE_LIMIT_BYTES, open_plain, replace_file
@@ -40,8 +40,8 @@ def read_definition(paths: RunPaths) -> Definition | None:
     with file:
         head = parse_head(file.readline(LINE_LIMIT_BYTES))
         if not is_sweep(head):
-            raise Damaged(f"{paths.manifest} is of a chain, not of a sweep")
+            raise DamagedRunfile(f"{paths.manifest} is of a chain, not of a sweep")
         try:
             return Definition(head, frozen_from_dict(parse_sweep(file.readline(LINE_LIMIT_BYTES))))
         except (KeyError, TypeError, AttributeError) as error:
-            raise Damaged(f"run.json: the definition of its cells cannot be understood ({error})") from error
+            raise DamagedRunfile(f"run.json: the definition of its cells cannot be understood ({error})") from error

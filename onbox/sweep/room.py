@@ -13,7 +13,7 @@ from onbox.model.manifest import Gates
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from onbox.collectors.gpu import Gpu, LostGpu
+    from onbox.collectors.gpu import GpuCard, LostGpu
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Stage
 
@@ -84,7 +84,7 @@ def cards_missing(count: int, environ: Mapping[str, str]) -> Refused | None:
 
 
 def choose(
-    count: int, cards: Maybe[Sequence[Gpu | LostGpu]], taken: Collection[int], max_used_mib: int
+    count: int, cards: Maybe[Sequence[GpuCard | LostGpu]], taken: Collection[int], max_used_mib: int
 ) -> Cards | Refused:
     """The first cards that are free, in their order. Pure."""
     if isinstance(cards, Absent | Unseen):
@@ -100,7 +100,7 @@ def choose(
     return Refused(f"gpu: wanted {wanted}; {len(free)} of {len(cards)} free: {said}".rstrip(": "))
 
 
-def _why_not(card: Gpu | LostGpu, max_used_mib: int) -> str:
+def _why_not(card: GpuCard | LostGpu, max_used_mib: int) -> str:
     """Why a card is not free; "": it is."""
     from onbox.collectors.gpu import LostGpu  # noqa: PLC0415 - as above
 

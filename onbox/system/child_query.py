@@ -32,7 +32,7 @@ class Silence(NamedTuple):
     seconds: float | None = None
 
 
-class Asker:
+class ChildQuery:
     """One child with the words `argv`, started with the first question. Not thread-safe."""
 
     def __init__(self, argv: Sequence[str], *, name: str, give_up_seconds: float = GIVE_UP_SECONDS) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 1 << 18
 
 
-class Place(NamedTuple):
+class Stretch(NamedTuple):
     """Part of a log. start, end: where it lies in the file. data: its bytes."""
 
     start: int
@@ -39,15 +39,15 @@ class Places:
             start += len(part)
         return b"".join(parts)
 
-    def lines(self, start: int, end: int) -> Place:
+    def lines(self, start: int, end: int) -> Stretch:
         """The whole lines between two offsets; `\\r` separates lines too. Without any break: all of it."""
         start, end = max(0, start), min(end, self.size)
         data = self.read(start, end)
         first = 0 if start == 0 else _first_break(data) + 1
         last = len(data) if end >= self.size else max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if first >= last:
-            return Place(start, data)
-        return Place(start + first, data[first:last])
+            return Stretch(start, data)
+        return Stretch(start + first, data[first:last])
 
     def line_at(self, offset: int, limit: int) -> bytes:
         """The line in which an offset lies, up to `limit` bytes on either side of it."""
@@ -88,15 +88,15 @@ def spread(count: int, start: int, end: int, length: int) -> list[tuple[int, int
     return [(start + at * step, min(end, start + at * step + length)) for at in range(1, count + 1)]
 
 
-def apart(places: list[Place]) -> list[Place]:
+def apart(places: list[Stretch]) -> list[Stretch]:
     """Places in the order of the file; of two that overlap, the second without what the first has."""
-    kept: list[Place] = []
+    kept: list[Stretch] = []
     for place in sorted(places):
         done = kept[-1].end if kept else 0
         if place.start >= done:
             kept.append(place)
         elif place.end > done:
-            kept.append(Place(done, place.data[done - place.start :]))
+            kept.append(Stretch(done, place.data[done - place.start :]))
     return kept
 
 

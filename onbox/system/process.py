@@ -31,7 +31,7 @@ class Identity(NamedTuple):
     start_ticks: int
 
 
-class Entry(NamedTuple):
+class ProcessEntry(NamedTuple):
     """A line of the process table: who it is, its parent, group and session, and whether it has already ended.
 
     cpu_ticks: user and system time of the process itself. rss_pages: resident pages, those shared with others included.
@@ -58,7 +58,7 @@ def boot_id(root: str = "/") -> str | None:
         return None
 
 
-def look_up(pid: int, root: str = "/") -> Entry | None:
+def look_up(pid: int, root: str = "/") -> ProcessEntry | None:
     """The process that has `pid` now; None if there is none, or none that may be looked at."""
     try:
         with open(os.path.join(root, "proc", str(pid), "stat"), "rb") as file:
@@ -67,7 +67,7 @@ def look_up(pid: int, root: str = "/") -> Entry | None:
         return None
 
 
-def parse_stat(text: bytes) -> Entry | None:
+def parse_stat(text: bytes) -> ProcessEntry | None:
     """A /proc/<pid>/stat line (proc(5)). The name in it may hold spaces and parentheses: cut at the last one."""
     pid, _, rest = text.partition(b" (")
     name, _, after = rest.rpartition(b") ")
@@ -75,7 +75,7 @@ def parse_stat(text: bytes) -> Entry | None:
     if not pid.isdigit() or len(fields) < 22:
         return None
     state = fields[0].decode("ascii", "replace")
-    return Entry(
+    return ProcessEntry(
         Identity(int(pid), int(fields[19])),
         parent=int(fields[1]),
         group=int(fields[2]),
@@ -95,7 +95,7 @@ def is_alive(identity: Identity, root: str = "/") -> bool:
     return entry is not None and entry.identity == identity and not entry.is_zombie
 
 
-def process_table(root: str = "/") -> Iterator[Entry]:
+def process_table(root: str = "/") -> Iterator[ProcessEntry]:
     """Every process that can be seen now."""
     with os.scandir(os.path.join(root, "proc")) as folder:
         pids = [int(item.name) for item in folder if item.name.isdigit()]
@@ -141,7 +141,7 @@ def has_variable(pid: int, assignment: bytes, root: str = "/") -> bool:
         return False
 
 
-def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> list[Entry]:
+def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> list[ProcessEntry]:
     """The live processes of an attempt, wherever they went. Never this process or its parents.
 
     Three nets: the session that `leader` leads (if the leader still is that process: a later one of the same pid is
@@ -163,7 +163,7 @@ def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> li
     return [table[pid] for pid in sorted(members) if not table[pid].is_zombie]
 
 
-def find_family(leader: Identity, root: str = "/") -> list[Entry]:
+def find_family(leader: Identity, root: str = "/") -> list[ProcessEntry]:
     """The live processes of the session that `leader` leads, and their descendants: one read per process of the table.
 
     Cheaper than `find_tree`, for looking at: a process that left the session and lost its parent is not among them.
@@ -180,7 +180,7 @@ def find_family(leader: Identity, root: str = "/") -> list[Entry]:
     return [table[pid] for pid in sorted(members) if not table[pid].is_zombie]
 
 
-def _ancestors(pid: int, table: Mapping[int, Entry]) -> set[int]:
+def _ancestors(pid: int, table: Mapping[int, ProcessEntry]) -> set[int]:
     found = {0, 1}
     while pid not in found:
         found.add(pid)
@@ -188,7 +188,7 @@ def _ancestors(pid: int, table: Mapping[int, Entry]) -> set[int]:
     return found
 
 
-def send_signal(entries: Iterable[Entry], number: int) -> None:
+def send_signal(entries: Iterable[ProcessEntry], number: int) -> None:
     """Signal each process that is still the same one. One that ended meanwhile is not an error."""
     for entry in entries:
         if is_alive(entry.identity):
@@ -257,7 +257,7 @@ def end_tree(
     *,
     wake_fd: int | None = None,
     urged: Callable[[], bool] = never,
-) -> list[Entry]:
+) -> list[ProcessEntry]:
     """End every process of a stage: SIGTERM, up to `grace_seconds`, then SIGKILL until none is left (bounded).
 
     `urged` cuts the grace short. Returns those that could not be ended (D state: the kernel holds them); normally an

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onbox.trackers.reading import TrackerRun
 
 
-class Intent(NamedTuple):
+class FrozenIntent(NamedTuple):
     """The run that is meant, as it was recorded when it was first seen (many names are given by the tracker). None: not
     recorded. A run may resume under the same id only.
     """
@@ -27,13 +27,13 @@ class Intent(NamedTuple):
     project: str | None = None
 
 
-class Look(NamedTuple):
+class TrackerPoints(NamedTuple):
     """seen: at the tracker now. before: at the look before this one, None at the first. resumed: the attempt resumes
     an earlier one. log_moves: the run's own log got new lines lately; None: not known. running_seconds: since the
     attempt began. stale_after_seconds: how old the newest point of a run that moves may be.
     """
 
-    intent: Intent
+    intent: FrozenIntent
     seen: Maybe[TrackerRun]
     before: TrackerRun | None
     now_seconds: float
@@ -93,57 +93,59 @@ class Opinion(NamedTuple):
     text: str
 
 
-class Row(NamedTuple):
+class TrackerRow(NamedTuple):
     """First match wins."""
 
     rule: str
-    holds: Callable[[Look], bool]
+    holds: Callable[[TrackerPoints], bool]
     moves: bool | None
     alert: bool
     text: str
 
 
-TABLE: tuple[Row, ...] = (
-    Row("could-not-look", lambda x: isinstance(x.seen, Unseen), None, False, "could not look at the tracker: {why}"),
-    Row(
+TABLE: tuple[TrackerRow, ...] = (
+    TrackerRow(
+        "could-not-look", lambda x: isinstance(x.seen, Unseen), None, False, "could not look at the tracker: {why}"
+    ),
+    TrackerRow(
         "not-there-yet",
         lambda x: isinstance(x.seen, Absent) and x.running_seconds <= x.stale_after_seconds,
         None,
         False,
         "not at the tracker yet: {why}",
     ),
-    Row("missing", lambda x: isinstance(x.seen, Absent), False, True, "the run is not at the tracker: {why}"),
-    Row("identity-drift", lambda x: x.drift is not None, None, True, "{drift}"),
-    Row("ended", lambda x: x.run is not None and x.run.state in ENDED, None, False, "the tracker says {state}"),
-    Row(
+    TrackerRow("missing", lambda x: isinstance(x.seen, Absent), False, True, "the run is not at the tracker: {why}"),
+    TrackerRow("identity-drift", lambda x: x.drift is not None, None, True, "{drift}"),
+    TrackerRow("ended", lambda x: x.run is not None and x.run.state in ENDED, None, False, "the tracker says {state}"),
+    TrackerRow(
         "catching-up",
         lambda x: x.resumed and bool(x.log_moves) and not x.is_of_this_attempt,
         True,
         False,
         "catching up after the resume: the log moves, the tracker still stands at step {step}",
     ),
-    Row(
+    TrackerRow(
         "steps-went-back",
         lambda x: not x.resumed and (x.step_change or 0) < 0,
         None,
         True,
         "steps went back by {back} without a resume: another writer?",
     ),
-    Row("moving", lambda x: (x.step_change or 0) > 0, True, False, "moving: step {step}, {age} ago"),
-    Row("fresh", lambda x: x.is_fresh, True, False, "fresh: step {step}, {age} ago"),
-    Row(
+    TrackerRow("moving", lambda x: (x.step_change or 0) > 0, True, False, "moving: step {step}, {age} ago"),
+    TrackerRow("fresh", lambda x: x.is_fresh, True, False, "fresh: step {step}, {age} ago"),
+    TrackerRow(
         "tracker-lags",
         lambda x: bool(x.log_moves),
         None,
         False,
         "the log moves, the tracker's newest point is {age} old: it may not be syncing",
     ),
-    Row("stale", lambda x: x.age_seconds is not None, False, True, "no new point for {age}"),
-    Row("no-times", lambda _: True, None, False, "the tracker tells no times"),
+    TrackerRow("stale", lambda x: x.age_seconds is not None, False, True, "no new point for {age}"),
+    TrackerRow("no-times", lambda _: True, None, False, "the tracker tells no times"),
 )
 
 
-def compare(look: Look) -> Opinion:
+def compare(look: TrackerPoints) -> Opinion:
     """The opinion of the first row that holds. The last one always does."""
     row = next(row for row in TABLE if row.holds(look))
     run = look.run

@@ -37,7 +37,7 @@ class Case(NamedTuple):
         return same[-1] if same else None
 
 
-class Row(NamedTuple):
+class DriftRow(NamedTuple):
     """One way to differ. text: what is so; None: it is not."""
 
     kind: str
@@ -86,15 +86,15 @@ def _stale_link(case: Case) -> str | None:
     return f"the log's link is of run {case.log_id}, the files on the disk are of {case.found.run_id}"
 
 
-TABLE: tuple[Row, ...] = (
-    Row("other-tracker", _other_tracker),
-    Row("other-id", _differs("run_id", "run id")),
-    Row("other-entity", _differs("entity", "entity")),
-    Row("other-project", _differs("project", "project")),
-    Row("other-name", _differs("name", "name")),
-    Row("wrong-resume", _resume),
-    Row("name-reused", _name_reused),
-    Row("stale-link", _stale_link),
+TABLE: tuple[DriftRow, ...] = (
+    DriftRow("other-tracker", _other_tracker),
+    DriftRow("other-id", _differs("run_id", "run id")),
+    DriftRow("other-entity", _differs("entity", "entity")),
+    DriftRow("other-project", _differs("project", "project")),
+    DriftRow("other-name", _differs("name", "name")),
+    DriftRow("wrong-resume", _resume),
+    DriftRow("name-reused", _name_reused),
+    DriftRow("stale-link", _stale_link),
 )
 
 

@@ -9,7 +9,7 @@ from onbox.triage import signs
 from onbox.triage.record import LOGGED, WEAK
 
 if TYPE_CHECKING:
-    from onbox.triage.record import Attempt, Fault
+    from onbox.triage.record import Fault, LogAttempt
 
 _ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
@@ -23,7 +23,7 @@ _OF_A_HELPER = lazy(
 _OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
 
 
-def outlives_success(fault: Fault, attempt: Attempt) -> bool:
+def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether a fault that came before the word of success still decides.
 
     Who was asked to end keeps its best and says that it has finished; who could not write says so of what it still has;

@@ -15,14 +15,14 @@ from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import may_repeat
 from onbox.triage.decide import Decision, decide
-from onbox.triage.evidence import End, Evidence, classify_end
+from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
 from onbox.triage.meaning import TWO_THINGS
-from onbox.triage.record import LOGGED, PROVEN, Attempt, Fault, Record, Seen
+from onbox.triage.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.scan import scan
 from onbox.triage.signature import signature
-from onbox.triage.verdict import Finding, Verdict
+from onbox.triage.verdict import Diagnosis, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,20 +61,20 @@ _SMALL = (
 )
 
 
-class Call(NamedTuple):
+class SettledClass(NamedTuple):
     """A class that was settled on, before it is dressed as a verdict."""
 
     failure_class: str
     rule: str
     state: str
     confidence: str
-    at: Seen | None = None
+    at: SeenLine | None = None
     fault: Fault | None = None
 
 
 def classify(
     log: bytes | Iterable[bytes | Gap], evidence: Evidence = NOTHING, extra_rows: Sequence[UserRow] = ()
-) -> Verdict:
+) -> Diagnosis:
     """The verdict on a log (its bytes, or blocks of them) and what else is known.
 
     extra_rows: the user's own; each regex must compile. Never raises for what is in the log.
@@ -88,7 +88,7 @@ def classify(
     return _dress(_settle(record, decision, evidence), decision, None)
 
 
-def _settle(record: Record, decision: Decision, evidence: Evidence) -> Call:
+def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
     for step in (_proven, _from_text, _from_end, _from_silence):
         call = step(record, decision, evidence)
         if call is not None:
@@ -99,38 +99,40 @@ def _settle(record: Record, decision: Decision, evidence: Evidence) -> Call:
 # -- 1. what is proven without the log
 
 
-def _proven(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     end = _end(evidence)
     if end.cause in ("timeout", "stalled", "not_started"):
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
-        return Call(row.failure_class, row.rule, state, "high", record.last_line)
+        return SettledClass(row.failure_class, row.rule, state, "high", record.last_line)
     row = classify_end(end)
     if row.rule == "loss-not-finite":
-        return Call("divergence", row.rule, "dead", "high", _line_of("divergence", decision) or record.last_line)
+        return SettledClass(
+            "divergence", row.rule, "dead", "high", _line_of("divergence", decision) or record.last_line
+        )
     if evidence.oom_kill_delta and (_was_killed(evidence) or (_may_follow_a_kill(decision) and _is_dead(evidence))):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
-        return Call(
-            "host_oom", "counted-oom-kill", "dead", "high", Seen(at.number, at.text) if at else record.last_line, at
+        return SettledClass(
+            "host_oom", "counted-oom-kill", "dead", "high", SeenLine(at.number, at.text) if at else record.last_line, at
         )
     state_word = (evidence.scheduler_state or "").upper().split()
     stated = _SCHEDULER_STATES.get(state_word[0].rstrip("+")) if state_word else None
     if stated:
-        return Call(stated, "scheduler-state", "dead", "high", _line_of(stated, decision) or record.last_line)
+        return SettledClass(stated, "scheduler-state", "dead", "high", _line_of(stated, decision) or record.last_line)
     return None
 
 
-def _line_of(failure_class: str, decision: Decision) -> Seen | None:
+def _line_of(failure_class: str, decision: Decision) -> SeenLine | None:
     for fault in (*((decision.cause,) if decision.cause else ()), *decision.others):
         if fault.row.failure_class == failure_class:
-            return Seen(fault.number, fault.text)
+            return SeenLine(fault.number, fault.text)
     return None
 
 
 # -- 2. what the log says
 
 
-def _from_text(_: Record, decision: Decision, evidence: Evidence) -> Call | None:
+def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     cause = decision.cause
     if cause is None or (_ended_well(evidence) and not decision.lost and not _is_sure(cause)):
         return None
@@ -145,20 +147,20 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> Call | None
         and explains <= DEATH
         and cause.row.failure_class == "host_oom"
     ):
-        return Call("unknown", "killed-cause-unknown", "dead", "medium", Seen(cause.number, cause.text))
+        return SettledClass("unknown", "killed-cause-unknown", "dead", "medium", SeenLine(cause.number, cause.text))
     failure_class = _finer_class(cause, decision.attempt, evidence)
     state = "running" if decision.lost and not _is_dead(evidence) else "dead"
-    at = Seen(cause.number, cause.text)
+    at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
-    return Call(failure_class, cause.row.id, state, _confidence(cause, decision), at, cause)
+    return SettledClass(failure_class, cause.row.id, state, _confidence(cause, decision), at, cause)
 
 
 def _is_sure(cause: Fault) -> bool:
     return cause.severity == PROVEN and cause.row.explains >= BUG
 
 
-def _finer_class(cause: Fault, attempt: Attempt, evidence: Evidence) -> str:
+def _finer_class(cause: Fault, attempt: LogAttempt, evidence: Evidence) -> str:
     """A filesystem says "no space" for bytes and for inodes alike, XLA "exhausted" for a GPU and for a TPU."""
     found = cause.row.failure_class
     if cause.row.id == "xla-gpu-oom" and attempt.tpu and not _GPU.search(cause.text):
@@ -194,30 +196,30 @@ def _is_doubtful(cause: Fault, decision: Decision) -> bool:
 # -- 3. how the process ended
 
 
-def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+def _from_end(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     word = (evidence.scheduler_state or "").upper()
     if word.startswith("CANCELLED"):
-        return Call("user_interrupt", "scheduler-state", "dead", "medium", record.last_line)
+        return SettledClass("user_interrupt", "scheduler-state", "dead", "medium", record.last_line)
     end = _end(evidence)
     if end.exit_code is None and end.signal is None and not word.startswith("FAILED"):
         if evidence.process_alive is False and decision.attempt.success is None:
-            return Call("unknown", "unproven", "dead", "low", record.last_line)
+            return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
         return None
     if end.exit_code == 0 and not evidence.gates:
         return None
     row = classify_end(end)
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with
-        return Call("unknown", "unproven", "dead", "low", record.last_line)
-    return Call(
+        return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
+    return SettledClass(
         row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line
     )
 
 
-def _end(evidence: Evidence) -> End:
+def _end(evidence: Evidence) -> EvidenceEnd:
     code, number = evidence.exit_code, evidence.signal
     if number is None and code is not None and (128 < code <= 192 or code < 0):
         number = code - 128 if code > 0 else -code
-    return End(code, number, evidence.cause or "exit", evidence.gates or ())
+    return EvidenceEnd(code, number, evidence.cause or "exit", evidence.gates or ())
 
 
 def _was_killed(evidence: Evidence) -> bool:
@@ -253,13 +255,13 @@ def _may_follow_a_kill(decision: Decision) -> bool:
 # -- 4. silence
 
 
-def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> Call | None:
+def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     """A log that just stops is a stall only if something besides the text says so."""
     age = evidence.log_age_seconds
     if age is None or age < _stale_after(record) or decision.attempt.success is not None or _ended_well(evidence):
         return None
     at = record.last_line
-    return Call("hang_stall", "silent-log", "stalled", "medium" if evidence.process_alive else "low", at)
+    return SettledClass("hang_stall", "silent-log", "stalled", "medium" if evidence.process_alive else "low", at)
 
 
 def _stale_after(record: Record) -> float:
@@ -270,27 +272,27 @@ def _stale_after(record: Record) -> float:
 # -- 5. nothing is wrong
 
 
-def _healthy(record: Record, decision: Decision, evidence: Evidence) -> Call:
+def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
     attempt = decision.attempt
     late = attempt.faults[-1].number if attempt.faults else 0
     sign = record.last_line if record.last_line and record.last_line.number > late else None
     sign = sign or attempt.success or attempt.last_progress or record.last_line
     if _ended_well(evidence):
-        return Call("success_healthy", "ended-well", "done", "high", sign)
+        return SettledClass("success_healthy", "ended-well", "done", "high", sign)
     if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
-        return Call("success_healthy", "said-done", "done", "medium", sign)
+        return SettledClass("success_healthy", "said-done", "done", "medium", sign)
     if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):
-        return Call("success_healthy", "goes-on", "running", "medium", sign)
+        return SettledClass("success_healthy", "goes-on", "running", "medium", sign)
     alive = evidence.process_alive or evidence.log_age_seconds is not None
-    return Call("success_healthy", "no-fault-seen", "running" if alive else "unknown", "low", sign)
+    return SettledClass("success_healthy", "no-fault-seen", "running" if alive else "unknown", "low", sign)
 
 
 # -- the user's own rows
 
 
 def _user_call(
-    record: Record, rows: Sequence[UserRow], evidence: Evidence, attempt: Attempt
-) -> tuple[UserRow, Call] | None:
+    record: Record, rows: Sequence[UserRow], evidence: Evidence, attempt: LogAttempt
+) -> tuple[UserRow, SettledClass] | None:
     """The first row in the user's order that matched in this attempt; None if the run ended well after all."""
     if not record.user_hits or _ended_well(evidence):
         return None
@@ -300,20 +302,20 @@ def _user_call(
         return None
     index, at = live[0]
     row = rows[index]
-    return row, Call(row.failure_class, f"user-{index + 1}", "dead", "high", at)
+    return row, SettledClass(row.failure_class, f"user-{index + 1}", "dead", "high", at)
 
 
 # -- the verdict
 
 
-def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
+def _dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagnosis:
     name = call.failure_class
     line = clean(call.at.text) if call.at else None
     said = message(call.at.text).text if call.at else None
     frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
     further = (Finding(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision))
     secondary = (*_candidates(call), *further)
-    return Verdict(
+    return Diagnosis(
         name,
         call.state == "dead" and name != "success_healthy",
         call.state,
@@ -331,7 +333,7 @@ def _dress(call: Call, decision: Decision, user: UserRow | None) -> Verdict:
     )
 
 
-def _candidates(call: Call) -> tuple[Finding, ...]:
+def _candidates(call: SettledClass) -> tuple[Finding, ...]:
     """The classes between which a sentence does not decide."""
     if call.fault is None or call.rule != TWO_THINGS:
         return ()
@@ -339,21 +341,21 @@ def _candidates(call: Call) -> tuple[Finding, ...]:
     return tuple(Finding(name, clean(fault.text), fault.number) for name in fault.row.need.split("|"))
 
 
-def _traceback(call: Call) -> tuple[str, ...]:
+def _traceback(call: SettledClass) -> tuple[str, ...]:
     fault = call.fault
     if fault is None or fault.trace is None or not fault.trace.frames:
         return ()
     return tuple(safe_line(line, LINE_LIMIT) for line in fault.trace.as_shown(fault.ended or message(fault.text).text))
 
 
-def _further(call: Call, decision: Decision) -> list[Fault]:
+def _further(call: SettledClass, decision: Decision) -> list[Fault]:
     if call.failure_class == "success_healthy":
         return []
     found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
     return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]
 
 
-def _is_small_fix(call: Call) -> bool:
+def _is_small_fix(call: SettledClass) -> bool:
     if call.failure_class != "code_error" or call.at is None:
         return False
     said = message(call.at.text).text.strip().split(":", 1)

@@ -10,8 +10,8 @@ from onbox.regex import lazy
 from onbox.triage.claims import outlives_success
 from onbox.triage.last_words import last_words, reason_before
 from onbox.triage.layers import explained_by
-from onbox.triage.record import LOGGED, PROVEN, WEAK, Attempt, Fault, Record
-from onbox.triage.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, Row, compiled
+from onbox.triage.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
+from onbox.triage.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
 from onbox.triage.rules import ROWS
 from onbox.triage.series import series_fault
 from onbox.triage.signs import lost_loss
@@ -37,7 +37,7 @@ _WHAT_IS_MISSING = lazy(
 )
 _OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")
 _SPEAKS_OF_CARD = lazy(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
-UNFINISHED = Row("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
+UNFINISHED = RuleRow("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
 class Decision(NamedTuple):
@@ -48,7 +48,7 @@ class Decision(NamedTuple):
 
     cause: Fault | None
     others: tuple[Fault, ...]
-    attempt: Attempt
+    attempt: LogAttempt
     weak: bool = False
     lost: bool = False
 
@@ -89,7 +89,7 @@ def _over(remark: Fault, error: Fault) -> Fault:
     return remark._replace(severity=LOGGED, trace=error.trace, ended=message(error.text).text)
 
 
-def judged_attempt(record: Record) -> Attempt:
+def judged_attempt(record: Record) -> LogAttempt:
     """The last attempt; the one before, if the last has shown nothing of its own."""
     last = record.attempts[-1]
     if len(record.attempts) > 1 and not last.has_own_fate:
@@ -106,7 +106,7 @@ def _score(fault: Fault) -> float:
     return fault.row.explains - doubt - (SECOND_HAND if _RAISED_AGAIN.search(fault.text) else 0)
 
 
-def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool:
+def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool) -> bool:
     after = attempt.signs_after(fault)
     if attempt.success is not None and fault.number < attempt.success.number:
         return not outlives_success(fault, attempt)
@@ -127,7 +127,7 @@ def _survived(fault: Fault, attempt: Attempt, *, dead: bool, well: bool) -> bool
     return after >= (SURVIVED_PROVEN if dead else 1)
 
 
-def _ends_in_death(attempt: Attempt, fault: Fault) -> bool:
+def _ends_in_death(attempt: LogAttempt, fault: Fault) -> bool:
     """Whether a launcher or a shell speaks of a death after the last progress."""
     return any(
         other.severity > WEAK
@@ -147,7 +147,7 @@ def _is_shutdown_noise(fault: Fault, *, well: bool) -> bool:
     return fault.row.explains < BUG
 
 
-def _lost(attempt: Attempt) -> Fault | None:
+def _lost(attempt: LogAttempt) -> Fault | None:
     """The loss is no number any more, or the loss scale fell to nothing."""
     row = _BY_ID["not-finite"]
     if attempt.lost is not None:
@@ -159,7 +159,7 @@ def _lost(attempt: Attempt) -> Fault | None:
     return None
 
 
-def _unfinished(attempt: Attempt) -> Fault | None:
+def _unfinished(attempt: LogAttempt) -> Fault | None:
     """The traceback that the log ends in, or whose exception another writer wrote over."""
     trace = attempt.open_trace
     if trace is None:
@@ -167,7 +167,7 @@ def _unfinished(attempt: Attempt) -> Fault | None:
     return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
 
 
-def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
+def _to_show(cause: Fault, live: list[Fault], attempt: LogAttempt) -> Fault:
     """Of one class in one burst, the line to show: the first that speaks of it, if only as a remark; of a chain of
     exceptions, the last, which the program ended with.
     """
@@ -201,7 +201,7 @@ def _to_show(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault:
     return later[0] if later and later[0].number > cause.number and later[0].number - cause.number < 200 else cause
 
 
-def _warned_of_card(cause: Fault, attempt: Attempt) -> Fault | None:
+def _warned_of_card(cause: Fault, attempt: LogAttempt) -> Fault | None:
     """A program that stops because it has no card, and says so in its own words, was told why by a warning before."""
     if cause.row.id not in _OWN_WORDS or not _SPEAKS_OF_CARD.search(" ".join([cause.text, *_code_of(cause)])):
         return None
@@ -222,7 +222,7 @@ def _code_of(fault: Fault) -> list[str]:
     return fault.trace.code[-1:] if fault.trace else []
 
 
-def _told_before(cause: Fault, live: list[Fault], attempt: Attempt) -> Fault | None:
+def _told_before(cause: Fault, live: list[Fault], attempt: LogAttempt) -> Fault | None:
     """The line that a person would point at, where it is neither the first nor the last of its class: the notice before
     a bare "Terminated", the key that was pressed, the kill among the kernel's lines, a monitor's word on a lost loss.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class End(NamedTuple):
+class EvidenceEnd(NamedTuple):
     """The evidence: see `chain.checks.Ended`. `gates`: names of the success gates that refused. `oom_kills`: processes
     that the OOM killer took from the attempt; None: could not look.
     """
@@ -47,11 +47,11 @@ class Evidence(NamedTuple):
     process_alive: bool | None = None
 
 
-class Row(NamedTuple):
+class EvidenceRow(NamedTuple):
     """A rule with its source. First match wins."""
 
     rule: str
-    holds: Callable[[End], bool]
+    holds: Callable[[EvidenceEnd], bool]
     failure_class: str
     source: str
 
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 _ASKED_TO_END = frozenset({signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU})
 
 
-def _refused_by_loss(end: End) -> bool:
+def _refused_by_loss(end: EvidenceEnd) -> bool:
     return end.exit_code == 0 and "finite_loss" in end.gates
 
 
@@ -71,31 +71,43 @@ NO_PROOF_RULES = frozenset(
     )
 )
 
-EVIDENCE: tuple[Row, ...] = (
-    Row("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
-    Row("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
-    Row("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
-    Row(
+EVIDENCE: tuple[EvidenceRow, ...] = (
+    EvidenceRow("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
+    EvidenceRow("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
+    EvidenceRow("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
+    EvidenceRow(
         "oom-killed",
         lambda e: bool(e.oom_kills) and e.exit_code != 0,
         "host_oom",
         "cgroup-v2.rst: oom_kill in memory.events; v1: memory.oom_control",
     ),
-    Row("loss-not-finite", _refused_by_loss, "divergence", "the stage's own `finite_loss`"),
-    Row("exit-0-but-refused", lambda e: e.exit_code == 0, "false_success", "the success gate"),
-    Row("interrupted", lambda e: e.signal == signal.SIGINT, "user_interrupt", "signal(7): SIGINT comes from a person"),
-    Row("asked-to-end", lambda e: e.signal in _ASKED_TO_END, "preempted", "schedulers announce a reclaim by SIGTERM"),
-    Row("temporary", lambda e: e.exit_code == 75, "network_blip", "sysexits.h EX_TEMPFAIL: try again later"),
-    Row("timeout-tool", lambda e: e.exit_code == 124, "time_limit", "timeout(1): 124 when the time is over"),
-    Row("no-permission", lambda e: e.exit_code in (77, 126), "permission_error", "sysexits.h EX_NOPERM; sh(1): 126"),
-    Row("no-command", lambda e: e.exit_code in (66, 127), "config_error", "sh(1): 127; the keeper: cwd is missing"),
-    Row("usage", lambda e: e.exit_code in (2, 64, 78), "config_error", "argparse and sysexits.h EX_USAGE, EX_CONFIG"),
-    Row("bug-signal", lambda e: e.signal in (4, 7, 8, 11), "code_error", "signal(7): ILL, BUS, FPE, SEGV"),
-    Row("killed-cause-unknown", lambda e: e.signal == signal.SIGKILL, "unknown", "signal(7): SIGKILL does not say who"),
-    Row("unproven", lambda _: True, "unknown", "nothing seen proves a cause"),
+    EvidenceRow("loss-not-finite", _refused_by_loss, "divergence", "the stage's own `finite_loss`"),
+    EvidenceRow("exit-0-but-refused", lambda e: e.exit_code == 0, "false_success", "the success gate"),
+    EvidenceRow(
+        "interrupted", lambda e: e.signal == signal.SIGINT, "user_interrupt", "signal(7): SIGINT comes from a person"
+    ),
+    EvidenceRow(
+        "asked-to-end", lambda e: e.signal in _ASKED_TO_END, "preempted", "schedulers announce a reclaim by SIGTERM"
+    ),
+    EvidenceRow("temporary", lambda e: e.exit_code == 75, "network_blip", "sysexits.h EX_TEMPFAIL: try again later"),
+    EvidenceRow("timeout-tool", lambda e: e.exit_code == 124, "time_limit", "timeout(1): 124 when the time is over"),
+    EvidenceRow(
+        "no-permission", lambda e: e.exit_code in (77, 126), "permission_error", "sysexits.h EX_NOPERM; sh(1): 126"
+    ),
+    EvidenceRow(
+        "no-command", lambda e: e.exit_code in (66, 127), "config_error", "sh(1): 127; the keeper: cwd is missing"
+    ),
+    EvidenceRow(
+        "usage", lambda e: e.exit_code in (2, 64, 78), "config_error", "argparse and sysexits.h EX_USAGE, EX_CONFIG"
+    ),
+    EvidenceRow("bug-signal", lambda e: e.signal in (4, 7, 8, 11), "code_error", "signal(7): ILL, BUS, FPE, SEGV"),
+    EvidenceRow(
+        "killed-cause-unknown", lambda e: e.signal == signal.SIGKILL, "unknown", "signal(7): SIGKILL does not say who"
+    ),
+    EvidenceRow("unproven", lambda _: True, "unknown", "nothing seen proves a cause"),
 )
 
 
-def classify_end(end: End) -> Row:
+def classify_end(end: EvidenceEnd) -> EvidenceRow:
     """The first row that holds; the last one always does."""
     return next(row for row in EVIDENCE if row.holds(end))

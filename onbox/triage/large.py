@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.logs.model.lines import Gap, blocks
-from onbox.system.places import Place, Places, apart, spread
+from onbox.system.places import Places, Stretch, apart, spread
 from onbox.triage.scan import Scanner
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ class Excerpt:
                 yield place.data[at : at + BLOCK_BYTES]
             done = place.end
 
-    def _places(self) -> Iterable[Place]:
+    def _places(self) -> Iterable[Stretch]:
         log = self.log
         if log.size <= WHOLE_BYTES:
-            return [Place(0, log.read(0, log.size))]
+            return [Stretch(0, log.read(0, log.size))]
         head = log.lines(0, HEAD_BYTES)
         samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES)]
         shown = _shown(log.lines(log.size - END_BYTES, log.size).data)
@@ -94,7 +94,7 @@ def _shown(data: bytes) -> Shown:
     return Shown(scanner.attempt.progress, len(scanner.known), scanner.attempt.lost is not None)
 
 
-def _around(log: Places, word: bytes, start: int, end: int) -> list[Place]:
+def _around(log: Places, word: bytes, start: int, end: int) -> list[Stretch]:
     """What stands around the first and the last `word`."""
     last = next(log.backwards((word,), start, end), None)
     if last is None:

@@ -19,8 +19,8 @@ from onbox.triage.rows import DEATH
 
 if TYPE_CHECKING:
     from onbox.logs.model.lines import Message
-    from onbox.triage.record import Attempt, Seen
-    from onbox.triage.rows import Row
+    from onbox.triage.record import LogAttempt, SeenLine
+    from onbox.triage.rows import RuleRow
 
 LOOKED_AT = 5  # last lines
 STOPS = lazy(
@@ -73,7 +73,7 @@ _OF_CODE = {
 }
 
 
-def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
+def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     began = attempt.started.number if attempt.started else 0
     tail = tuple(line for line in tail if line.number > began)
@@ -106,7 +106,7 @@ def last_words(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
     return vague
 
 
-def reason_before(death: Fault, attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
+def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The reason in the lines right before a bare death, which says only that the process is gone."""
     if death.row.explains > DEATH or death.trace is not None:
         return None
@@ -120,7 +120,7 @@ def reason_before(death: Fault, attempt: Attempt, tail: tuple[Seen, ...]) -> Fau
     return None
 
 
-def _ended_by_somebody(attempt: Attempt, tail: tuple[Seen, ...]) -> Fault | None:
+def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """Beside a word of success: that a person or the machine's owner stopped the program before its end."""
     if attempt.reached_end:
         return None
@@ -137,7 +137,7 @@ def _is_clear(text: str) -> bool:
     return found is not None and found.score >= CLEAR
 
 
-def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool) -> Row | None:
+def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool) -> RuleRow | None:
     if _is_harmless(said, text):
         return None
     own = _OWN_NAME.match(said.text)
@@ -175,12 +175,12 @@ def _complains(said: Message, text: str) -> bool:
     return bool(_SAYS_ERROR.search(said.text)) and not _is_harmless(said, text)
 
 
-def _by_code(line: Seen, attempt: Attempt) -> Fault | None:
+def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:
     found = _CODE.search(line.text)
     if found is None or int(found[1]) == 0:
         return None
     return _fault(BY_ID[_OF_CODE.get(int(found[1]), "launcher")], line, attempt)
 
 
-def _fault(row: Row, line: Seen, attempt: Attempt) -> Fault:
+def _fault(row: RuleRow, line: SeenLine, attempt: LogAttempt) -> Fault:
     return Fault(row, line.number, line.text, LOGGED, attempt.progress)

@@ -18,7 +18,7 @@ from onbox.triage.rows import CAUSE, DEATH
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onbox.triage.record import Attempt, Fault
+    from onbox.triage.record import Fault, LogAttempt
 
 
 class Layer(NamedTuple):
@@ -71,7 +71,7 @@ _LAYERS = (
 )
 
 
-def explained_by(cause: Fault, attempt: Attempt, *, near: int) -> Fault | None:
+def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | None:
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
     if cause.row.explains >= CAUSE or cause.row.explains < DEATH:
         return None
@@ -87,7 +87,7 @@ def explained_by(cause: Fault, attempt: Attempt, *, near: int) -> Fault | None:
     )
 
 
-def _remarks(cause: Fault, attempt: Attempt, near: int) -> Iterable[Fault]:
+def _remarks(cause: Fault, attempt: LogAttempt, near: int) -> Iterable[Fault]:
     for fault in attempt.faults:
         if fault.number >= cause.number:
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.regex import lazy
 from onbox.triage import meaning, signs
 from onbox.triage.record import LOGGED, PROVEN, WEAK
-from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, Row, compiled
+from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, RuleRow, compiled
 from onbox.triage.rules import ROWS
 from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
 
@@ -143,7 +143,7 @@ def progress_of(text: str, said: Message) -> bool:
     )
 
 
-def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
+def match_row(said: str, text: str, *, sure: bool = False) -> RuleRow | None:
     """The first row that matches a line. said, text: the line without and with its prefixes. sure: it is known to be
     about a fault, so each row may be asked.
     """
@@ -156,7 +156,7 @@ def match_row(said: str, text: str, *, sure: bool = False) -> Row | None:
     return found
 
 
-def _first_match(said: str, text: str, rows: Iterable[Row]) -> Row | None:
+def _first_match(said: str, text: str, rows: Iterable[RuleRow]) -> RuleRow | None:
     for row in rows:
         pattern = compiled(row.pattern)
         if pattern.search(said) or (row.fatal and said != text and pattern.search(text)):
@@ -164,7 +164,7 @@ def _first_match(said: str, text: str, rows: Iterable[Row]) -> Row | None:
     return None
 
 
-def severity(row: Row, said: Message, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
+def severity(row: RuleRow, said: Message, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
     """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
     traceback it stands in or ends.
     """
@@ -200,13 +200,13 @@ def _severity_of_named(said: Message, text: str) -> int:
     return LOGGED if said.level else PROVEN
 
 
-def _is_hedged(row: Row, text: str) -> bool:
+def _is_hedged(row: RuleRow, text: str) -> bool:
     """Whether the words come after a "might", a "most likely", or in a shell's echo of a command."""
     hedge, found = signs.HEDGED.search(text), compiled(row.pattern).search(text)
     return bool(hedge and (not found or hedge.start() <= found.start()))
 
 
-def _is_quoted(row: Row, text: str) -> bool:
+def _is_quoted(row: RuleRow, text: str) -> bool:
     """Whether the words stand in a text that is shown rather than told: inside quotation marks, or far into prose."""
     found = compiled(row.pattern).search(text)
     if not found:
@@ -215,7 +215,7 @@ def _is_quoted(row: Row, text: str) -> bool:
     return before.count('"') % 2 == 1 and not before.lstrip().startswith("{")
 
 
-def by_meaning(row: Row, said: str, named: tuple[str, str] | None) -> Row:
+def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     name = named[0].rsplit(".", 1)[-1] if named else ""
     is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
@@ -229,13 +229,13 @@ def by_meaning(row: Row, said: str, named: tuple[str, str] | None) -> Row:
     return meaning.row_of(found)
 
 
-def by_words(said: str) -> Row | None:
+def by_words(said: str) -> RuleRow | None:
     """The class that an error of the log speaks of, where no rule knows it."""
     found = meaning.meaning_of(said, enough=meaning.CLEAR)
     return None if found is None or found.rivals else meaning.ROWS[found.failure_class]
 
 
-def in_context(row: Row, named: tuple[str, str] | None, trace: Trace | None) -> Row:
+def in_context(row: RuleRow, named: tuple[str, str] | None, trace: Trace | None) -> RuleRow:
     """The same exception means another thing while a setting, a checkpoint or a sample is being read."""
     if trace is None or named is None:
         return row

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from onbox.regex import lazy
-from onbox.triage.rows import ASKED, CAUSE, DIVERGED, PEER, Row, compiled
+from onbox.triage.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
 
 TEXT_LIMIT = 400
 ENOUGH = 2  # words: one thing and one trouble
@@ -267,7 +267,7 @@ _EXPLAINS = {
     "user_interrupt": ASKED + 3,
 }
 ROWS = {
-    theme.failure_class: Row(
+    theme.failure_class: RuleRow(
         f"says-{theme.failure_class.replace('_', '-')}",
         theme.failure_class,
         _EXPLAINS.get(theme.failure_class, CAUSE - 6),
@@ -285,12 +285,12 @@ def _words(words: str) -> re.Pattern[str]:
     return compiled(rf"(?<![\w.])(?:{words})(?![\w])")
 
 
-def row_of(found: Meaning) -> Row:
+def row_of(found: Meaning) -> RuleRow:
     """The rule that a meaning stands for. Where it has rivals, the class is unknown; `need` then holds all of them."""
     if not found.rivals:
         return ROWS[found.failure_class]
     classes = "|".join((found.failure_class, *found.rivals))
-    return Row(TWO_THINGS, "unknown", CAUSE - 20, classes, "(?!)", "a sentence that names two things alike", "")
+    return RuleRow(TWO_THINGS, "unknown", CAUSE - 20, classes, "(?!)", "a sentence that names two things alike", "")
 
 
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:

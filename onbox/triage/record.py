@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.model.life import Steps
 
 if TYPE_CHECKING:
-    from onbox.triage.rows import Row
+    from onbox.triage.rows import RuleRow
     from onbox.triage.tracebacks import Trace
 
 # How sure it is that a line tells of a fault that mattered to the run.
@@ -25,7 +25,7 @@ class Fault(NamedTuple):
     ended: the exception that the traceback ended with, where this line is another one that explains it.
     """
 
-    row: Row
+    row: RuleRow
     number: int
     text: str
     severity: int
@@ -36,14 +36,14 @@ class Fault(NamedTuple):
     ended: str = ""
 
 
-class Seen(NamedTuple):
+class SeenLine(NamedTuple):
     """A line worth remembering."""
 
     number: int
     text: str
 
 
-class Attempt:
+class LogAttempt:
     """One attempt of the run within a log; a restart begins a new one.
 
     explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
@@ -53,24 +53,24 @@ class Attempt:
     host with TPUs says. open_trace: a traceback that the log ends in.
     """
 
-    def __init__(self, started: Seen | None, *, explicit: bool) -> None:
+    def __init__(self, started: SeenLine | None, *, explicit: bool) -> None:
         self.started = started
         self.explicit = explicit
         self.faults: list[Fault] = []
         self.progress = 0
-        self.last_progress: Seen | None = None
-        self.success: Seen | None = None
+        self.last_progress: SeenLine | None = None
+        self.success: SeenLine | None = None
         self.progress_at_success = 0
         self.lines = 0
-        self.lost: Seen | None = None
+        self.lost: SeenLine | None = None
         self.lost_lines = 0
         self.overflows: list[float] = []
-        self.overflow_line: Seen | None = None
-        self.no_inodes: Seen | None = None
+        self.overflow_line: SeenLine | None = None
+        self.no_inodes: SeenLine | None = None
         self.tpu = False
         self.open_trace: Trace | None = None
         self.steps = Steps()
-        self.saved: Seen | None = None
+        self.saved: SeenLine | None = None
 
     @property
     def reached_end(self) -> bool:
@@ -100,9 +100,9 @@ class Record(NamedTuple):
     seconds_per_line: between two lines of progress, None if nothing tells. tail: its last lines with anything in them.
     """
 
-    attempts: tuple[Attempt, ...]
-    last_line: Seen | None
+    attempts: tuple[LogAttempt, ...]
+    last_line: SeenLine | None
     lines: int
-    user_hits: tuple[tuple[int, Seen], ...]
+    user_hits: tuple[tuple[int, SeenLine], ...]
     seconds_per_line: float | None = None
-    tail: tuple[Seen, ...] = ()
+    tail: tuple[SeenLine, ...] = ()

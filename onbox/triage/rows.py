@@ -19,7 +19,7 @@ DEATH = 30  # a process is gone, and how: a bare "Killed", an exit by a signal
 SUMMARY = 10  # a launcher counts its dead: never a cause while there is another
 
 
-class Row(NamedTuple):
+class RuleRow(NamedTuple):
     """A rule.
 
     id: unique, shown in the verdict. explains: one of the numbers above. need: small-letter literals without digits,

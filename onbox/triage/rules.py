@@ -19,9 +19,9 @@ from onbox.triage import (
 )
 
 if TYPE_CHECKING:
-    from onbox.triage.rows import Row
+    from onbox.triage.rows import RuleRow
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[RuleRow, ...] = (
     *rules_scheduler.LIMITS,
     *rules_memory.SHARED,
     *rules_memory.TPU,

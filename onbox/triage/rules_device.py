@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, DEATH, Row
+from onbox.triage.rows import CAUSE, DEATH, RuleRow
 
-HARDWARE: tuple[Row, ...] = (
-    Row(
+HARDWARE: tuple[RuleRow, ...] = (
+    RuleRow(
         "xid",
         "gpu_hardware",
         CAUSE,
@@ -17,7 +17,7 @@ HARDWARE: tuple[Row, ...] = (
         "NVRM: Xid (PCI:0000:41:00): 79, pid=31, GPU has fallen off the bus.",
         True,
     ),
-    Row(
+    RuleRow(
         "card-broken",
         "gpu_hardware",
         CAUSE,
@@ -40,8 +40,8 @@ HARDWARE: tuple[Row, ...] = (
     ),
 )
 
-KERNEL_FAULT: tuple[Row, ...] = (
-    Row(
+KERNEL_FAULT: tuple[RuleRow, ...] = (
+    RuleRow(
         "device-assert",
         "cuda_assert",
         CAUSE,
@@ -59,8 +59,8 @@ KERNEL_FAULT: tuple[Row, ...] = (
     ),
 )
 
-TPU_NODE: tuple[Row, ...] = (
-    Row(
+TPU_NODE: tuple[RuleRow, ...] = (
+    RuleRow(
         "tpu-busy",
         "tpu_bad_node",
         CAUSE,
@@ -72,7 +72,7 @@ TPU_NODE: tuple[Row, ...] = (
         "libtpu.so is already in use by another process probably owned by another user.",
         True,
     ),
-    Row(
+    RuleRow(
         "tpu-none",
         "tpu_bad_node",
         CAUSE,
@@ -91,8 +91,8 @@ TPU_NODE: tuple[Row, ...] = (
     ),
 )
 
-DRIVER_TOOLS: tuple[Row, ...] = (
-    Row(
+DRIVER_TOOLS: tuple[RuleRow, ...] = (
+    RuleRow(
         "no-driver-tool",
         "cuda_env",
         CAUSE,
@@ -104,8 +104,8 @@ DRIVER_TOOLS: tuple[Row, ...] = (
     ),
 )
 
-ENVIRONMENT: tuple[Row, ...] = (
-    Row(
+ENVIRONMENT: tuple[RuleRow, ...] = (
+    RuleRow(
         "no-card",
         "cuda_env",
         CAUSE,
@@ -132,7 +132,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         "PyTorch, CUDA, docker",
         "RuntimeError: No CUDA GPUs are available",
     ),
-    Row(
+    RuleRow(
         "wrong-build",
         "cuda_env",
         CAUSE,
@@ -159,7 +159,7 @@ ENVIRONMENT: tuple[Row, ...] = (
         "CUDA, PyTorch extensions, bitsandbytes, Triton",
         "RuntimeError: CUDA error: no kernel image is available for execution on the device",
     ),
-    Row(
+    RuleRow(
         "cuda-vague",
         "cuda_assert",
         DEATH,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, DEATH, PEER, SUMMARY, VAGUE, Row
+from onbox.triage.rows import CAUSE, DEATH, PEER, SUMMARY, VAGUE, RuleRow
 
-RAY: tuple[Row, ...] = (
-    Row(
+RAY: tuple[RuleRow, ...] = (
+    RuleRow(
         "ray-node",
         "ray_node_died",
         CAUSE - 1,
@@ -17,7 +17,7 @@ RAY: tuple[Row, ...] = (
         "Ray",
         "ray.exceptions.NodeDiedError: Task failed because the node it was running on is dead or unavailable.",
     ),
-    Row(
+    RuleRow(
         "ray-worker",
         "ray_node_died",
         DEATH + 5,
@@ -31,7 +31,7 @@ RAY: tuple[Row, ...] = (
         "Ray",
         "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
     ),
-    Row(
+    RuleRow(
         "ray-unsatisfied",
         "ray_node_died",
         SUMMARY,
@@ -45,8 +45,8 @@ RAY: tuple[Row, ...] = (
 
 # The launcher's word on which rank went first: the broken connections of the others follow from it. An abort (-6) is
 # left out, because a collective's own watchdog ends its process so.
-FIRST_RANK: tuple[Row, ...] = (
-    Row(
+FIRST_RANK: tuple[RuleRow, ...] = (
+    RuleRow(
         "first-rank-killed",
         "host_oom",
         PEER + 2,
@@ -57,7 +57,7 @@ FIRST_RANK: tuple[Row, ...] = (
         "E1121 11:44:39.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 865)",
         True,
     ),
-    Row(
+    RuleRow(
         "first-rank-crashed",
         "code_error",
         PEER + 2,
@@ -72,8 +72,8 @@ FIRST_RANK: tuple[Row, ...] = (
     ),
 )
 
-COLLECTIVE: tuple[Row, ...] = (
-    Row(
+COLLECTIVE: tuple[RuleRow, ...] = (
+    RuleRow(
         "collective-timeout",
         "nccl_or_distributed",
         PEER + 4,
@@ -89,7 +89,7 @@ COLLECTIVE: tuple[Row, ...] = (
         "NCCL watchdog, gloo, Horovod",
         "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8)",
     ),
-    Row(
+    RuleRow(
         "collective",
         "nccl_or_distributed",
         PEER,
@@ -126,8 +126,8 @@ COLLECTIVE: tuple[Row, ...] = (
     ),
 )
 
-LAUNCHERS: tuple[Row, ...] = (
-    Row(
+LAUNCHERS: tuple[RuleRow, ...] = (
+    RuleRow(
         "loader-crashed",
         "code_error",
         DEATH,
@@ -137,7 +137,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "PyTorch DataLoader",
         "RuntimeError: DataLoader worker (pid 202) is killed by signal: Segmentation fault.",
     ),
-    Row(
+    RuleRow(
         "reader-gone",
         "code_error",
         DEATH - 8,
@@ -146,7 +146,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "Python: whoever read the program's output has ended",
         "the reader of the output is gone",
     ),
-    Row(
+    RuleRow(
         "helper-gone",
         "code_error",
         DEATH - 2,
@@ -155,7 +155,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "multiprocessing: the other end of a pipe within the program",
         "the helper process is gone",
     ),
-    Row(
+    RuleRow(
         "loader-exited",
         "host_oom",
         DEATH - 1,
@@ -164,7 +164,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "PyTorch DataLoader",
         "RuntimeError: DataLoader worker (pid(s) 4411) exited unexpectedly",
     ),
-    Row(
+    RuleRow(
         "crash-signal",
         "code_error",
         DEATH,
@@ -183,7 +183,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "Fatal Python error: Segmentation fault",
         True,
     ),
-    Row(
+    RuleRow(
         "aborted",
         "code_error",
         DEATH - 5,
@@ -194,7 +194,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "terminate called after throwing an instance of 'std::runtime_error'",
         True,
     ),
-    Row(
+    RuleRow(
         "launcher",
         "code_error",
         SUMMARY,
@@ -221,7 +221,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "torchrun, srun, mpirun, Ray, shells",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
     ),
-    Row(
+    RuleRow(
         "broken-pipe",
         "nccl_or_distributed",
         DEATH - 8,
@@ -232,8 +232,8 @@ LAUNCHERS: tuple[Row, ...] = (
     ),
 )
 
-UNKNOWN_LEVEL: tuple[Row, ...] = (
-    Row(
+UNKNOWN_LEVEL: tuple[RuleRow, ...] = (
+    RuleRow(
         "fatal-level",
         "code_error",
         VAGUE - 35,
@@ -243,7 +243,7 @@ UNKNOWN_LEVEL: tuple[Row, ...] = (
         "FATAL: worker table inconsistent",
         True,
     ),
-    Row(
+    RuleRow(
         "error-line",  # counts at the very end of a log only, see `decide`
         "code_error",
         VAGUE - 36,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, DEATH, REASON, Row
+from onbox.triage.rows import CAUSE, DEATH, REASON, RuleRow
 
-SHARED: tuple[Row, ...] = (
-    Row(
+SHARED: tuple[RuleRow, ...] = (
+    RuleRow(
         "shm-allocate",
         "shm_too_small",
         CAUSE,
@@ -17,7 +17,7 @@ SHARED: tuple[Row, ...] = (
         "PyTorch, multiprocessing",
         "RuntimeError: unable to write to file </torch_77_12>: No space left on device; out of shared memory (shm)",
     ),
-    Row(
+    RuleRow(
         "shm-no-space",
         "shm_too_small",
         CAUSE,
@@ -27,7 +27,7 @@ SHARED: tuple[Row, ...] = (
         "Linux ENOSPC in tmpfs",
         "OSError: [Errno 28] No space left on device: '/dev/shm/psm_12ab'",
     ),
-    Row(
+    RuleRow(
         "shm-bus-error",
         "shm_too_small",
         CAUSE,
@@ -39,8 +39,8 @@ SHARED: tuple[Row, ...] = (
     ),
 )
 
-BUS_EXIT: tuple[Row, ...] = (
-    Row(
+BUS_EXIT: tuple[RuleRow, ...] = (
+    RuleRow(
         "exit-bus-error",
         "shm_too_small",
         DEATH,
@@ -53,8 +53,8 @@ BUS_EXIT: tuple[Row, ...] = (
     ),
 )
 
-TPU: tuple[Row, ...] = (
-    Row(
+TPU: tuple[RuleRow, ...] = (
+    RuleRow(
         "tpu-hbm",
         "tpu_hbm_oom",
         CAUSE,
@@ -65,7 +65,7 @@ TPU: tuple[Row, ...] = (
         "XLA:TPU compiler and runtime",
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",
     ),
-    Row(
+    RuleRow(
         "tpu-compiler-report",
         "tpu_hbm_oom",
         CAUSE - 1,  # a line that states the sizes goes before it
@@ -75,7 +75,7 @@ TPU: tuple[Row, ...] = (
         "E1001 10:00:00.000000 1 compiler_base.cc:2587] Largest allocations follow",
         True,
     ),
-    Row(
+    RuleRow(
         "tpu-exhausted",
         "tpu_hbm_oom",
         CAUSE,
@@ -84,7 +84,7 @@ TPU: tuple[Row, ...] = (
         "XLA:TPU",
         "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: TPU backend error (ResourceExhausted).",
     ),
-    Row(
+    RuleRow(
         "tpu-vmem",
         "tpu_hbm_oom",
         CAUSE,
@@ -96,8 +96,8 @@ TPU: tuple[Row, ...] = (
 )
 
 # The same words as for a card, but the allocator is the host's.
-XLA_ON_HOST: tuple[Row, ...] = (
-    Row(
+XLA_ON_HOST: tuple[RuleRow, ...] = (
+    RuleRow(
         "xla-host-oom",
         "host_oom",
         CAUSE,
@@ -108,8 +108,8 @@ XLA_ON_HOST: tuple[Row, ...] = (
     ),
 )
 
-CARD: tuple[Row, ...] = (
-    Row(
+CARD: tuple[RuleRow, ...] = (
+    RuleRow(
         "cuda-oom",
         "cuda_oom",
         CAUSE,
@@ -124,7 +124,7 @@ CARD: tuple[Row, ...] = (
         "PyTorch, CUDA, HIP, MPS",
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.",
     ),
-    Row(
+    RuleRow(
         "cuda-tried-to-allocate",
         "cuda_oom",
         CAUSE,
@@ -134,7 +134,7 @@ CARD: tuple[Row, ...] = (
         "PyTorch caching allocator",
         "Tried to allocate 2.00 GiB (GPU 0; 23.65 GiB total capacity; 20.1 GiB already allocated)",
     ),
-    Row(
+    RuleRow(
         "xla-gpu-oom",
         "cuda_oom",
         CAUSE,
@@ -149,7 +149,7 @@ CARD: tuple[Row, ...] = (
         "JAX and TensorFlow on a GPU",
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5435817856 bytes.",
     ),
-    Row(
+    RuleRow(
         "kv-cache-memory",
         "cuda_oom",
         CAUSE,
@@ -164,8 +164,8 @@ CARD: tuple[Row, ...] = (
     ),
 )
 
-HOST: tuple[Row, ...] = (
-    Row(
+HOST: tuple[RuleRow, ...] = (
+    RuleRow(
         "oom-kill",
         "host_oom",
         REASON,
@@ -179,7 +179,7 @@ HOST: tuple[Row, ...] = (
         "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=11.batch. Some tasks have been OOM Killed.",
         True,
     ),
-    Row(
+    RuleRow(
         "memory-limit",
         "host_oom",
         REASON,
@@ -193,7 +193,7 @@ HOST: tuple[Row, ...] = (
         "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
         True,
     ),
-    Row(
+    RuleRow(
         "ray-memory",
         "host_oom",
         REASON,
@@ -202,7 +202,7 @@ HOST: tuple[Row, ...] = (
         "Ray memory monitor",
         "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
     ),
-    Row(
+    RuleRow(
         "loader-killed",
         "host_oom",
         CAUSE,
@@ -211,7 +211,7 @@ HOST: tuple[Row, ...] = (
         "PyTorch DataLoader",
         "RuntimeError: DataLoader worker (pid 812) is killed by signal: Killed.",
     ),
-    Row(
+    RuleRow(
         "allocation-failed",
         "host_oom",
         CAUSE,
@@ -228,7 +228,7 @@ HOST: tuple[Row, ...] = (
         "Python, NumPy, glibc, C++",
         "MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,)",
     ),
-    Row(
+    RuleRow(
         "terminated-pool-worker",
         "host_oom",
         DEATH,
@@ -238,7 +238,7 @@ HOST: tuple[Row, ...] = (
         "joblib/loky",
         "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process was unexpectedly terminated.",
     ),
-    Row(
+    RuleRow(
         "bare-killed",
         "host_oom",
         DEATH,
@@ -253,7 +253,7 @@ HOST: tuple[Row, ...] = (
         "run.sh: line 7: 3191 Killed                  python train.py",
         True,
     ),
-    Row(
+    RuleRow(
         "exit-137",
         "host_oom",
         DEATH,

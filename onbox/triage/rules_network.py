@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, DEATH, Row
+from onbox.triage.rows import CAUSE, DEATH, RuleRow
 
-PORT: tuple[Row, ...] = (
-    Row(
+PORT: tuple[RuleRow, ...] = (
+    RuleRow(
         "port",
         "port_in_use",
         CAUSE,
@@ -21,8 +21,8 @@ PORT: tuple[Row, ...] = (
     ),
 )
 
-AUTH: tuple[Row, ...] = (
-    Row(
+AUTH: tuple[RuleRow, ...] = (
+    RuleRow(
         "refused-credentials",
         "auth_error",
         CAUSE,
@@ -56,8 +56,8 @@ AUTH: tuple[Row, ...] = (
     ),
 )
 
-NETWORK: tuple[Row, ...] = (
-    Row(
+NETWORK: tuple[RuleRow, ...] = (
+    RuleRow(
         "unreachable",
         "network_blip",
         CAUSE,
@@ -95,7 +95,7 @@ NETWORK: tuple[Row, ...] = (
         "requests, urllib3, Hugging Face, S3, GCS, wandb",
         "requests.exceptions.ConnectionError: Max retries exceeded with url: /a (Caused by NameResolutionError)",
     ),
-    Row(
+    RuleRow(
         "connection-lost",
         "network_blip",
         DEATH,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, Row
+from onbox.triage.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, RuleRow
 
-NUMBERS: tuple[Row, ...] = (
-    Row(
+NUMBERS: tuple[RuleRow, ...] = (
+    RuleRow(
         "not-finite",
         "divergence",
         DIVERGED,
@@ -30,7 +30,7 @@ NUMBERS: tuple[Row, ...] = (
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),
-    Row(
+    RuleRow(
         "simulation-unstable",
         "divergence",
         DIVERGED,
@@ -48,8 +48,8 @@ NUMBERS: tuple[Row, ...] = (
     ),
 )
 
-SIMULATIONS: tuple[Row, ...] = (
-    Row(
+SIMULATIONS: tuple[RuleRow, ...] = (
+    RuleRow(
         "solver-settings",
         "config_error",
         CONFIG,
@@ -60,7 +60,7 @@ SIMULATIONS: tuple[Row, ...] = (
         "--> FOAM FATAL IO ERROR:",
         True,
     ),
-    Row(
+    RuleRow(
         "solver-failed",
         "code_error",
         BUG,
@@ -70,7 +70,7 @@ SIMULATIONS: tuple[Row, ...] = (
         "ERROR on proc 7: Unknown neighbour flag in this build (src/neigh.cpp:210)",
         True,
     ),
-    Row(
+    RuleRow(
         "fortran-read",
         "data_error",
         CAUSE,
@@ -81,7 +81,7 @@ SIMULATIONS: tuple[Row, ...] = (
         "Fortran runtime error: End of file",
         True,
     ),
-    Row(
+    RuleRow(
         "fortran",
         "code_error",
         BUG,
@@ -93,8 +93,8 @@ SIMULATIONS: tuple[Row, ...] = (
     ),
 )
 
-SETTINGS: tuple[Row, ...] = (
-    Row(
+SETTINGS: tuple[RuleRow, ...] = (
+    RuleRow(
         "usage",
         "config_error",
         CONFIG,
@@ -115,7 +115,7 @@ SETTINGS: tuple[Row, ...] = (
         "argparse, click, absl, fire, getopt",
         "train.py: error: unrecognized arguments: --foo",
     ),
-    Row(
+    RuleRow(
         "settings-library",
         "config_error",
         CONFIG,
@@ -142,7 +142,7 @@ SETTINGS: tuple[Row, ...] = (
         "OmegaConf, Hydra, pydantic, YAML, DeepSpeed, Lightning",
         "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
     ),
-    Row(
+    RuleRow(
         "bad-setting",
         "config_error",
         CONFIG,
@@ -168,7 +168,7 @@ SETTINGS: tuple[Row, ...] = (
         "ValueError and the like about a setting",
         "ValueError: --eval_steps must be set when evaluation is by steps",
     ),
-    Row(
+    RuleRow(
         "scheduler-refused",
         "config_error",
         CONFIG,
@@ -183,7 +183,7 @@ SETTINGS: tuple[Row, ...] = (
         "Slurm, Kubernetes, docker",
         "sbatch: error: Batch job submission failed: Invalid account or partition combination specified",
     ),
-    Row(
+    RuleRow(
         "no-such-file",
         "config_error",
         BUG,
@@ -210,8 +210,8 @@ SETTINGS: tuple[Row, ...] = (
     ),
 )
 
-DEFECTS: tuple[Row, ...] = (
-    Row(
+DEFECTS: tuple[RuleRow, ...] = (
+    RuleRow(
         "other-languages",
         "code_error",
         BUG,
@@ -224,7 +224,7 @@ DEFECTS: tuple[Row, ...] = (
         "R, Java, Julia, Rust, Go",
         "Error in fit(x) : object 'y' not found",
     ),
-    Row(
+    RuleRow(
         "defect",
         "code_error",
         BUG,
@@ -235,7 +235,7 @@ DEFECTS: tuple[Row, ...] = (
         "Python",
         "KeyError: 'labels'",
     ),
-    Row(
+    RuleRow(
         "shape-or-device",
         "code_error",
         BUG,
@@ -258,7 +258,7 @@ DEFECTS: tuple[Row, ...] = (
         "PyTorch, JAX, NumPy, Triton",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 1024x10)",
     ),
-    Row(
+    RuleRow(
         "exception",
         "code_error",
         VAGUE,
@@ -268,7 +268,7 @@ DEFECTS: tuple[Row, ...] = (
         "Python and others: an exception that only says that something failed",
         "RuntimeError: worker pool is in a bad state",
     ),
-    Row(
+    RuleRow(
         "said-error",  # counts near the end of a log only, see `decide`
         "code_error",
         VAGUE,

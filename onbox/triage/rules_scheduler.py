@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import ASKED, REASON, Row
+from onbox.triage.rows import ASKED, REASON, RuleRow
 
-LIMITS: tuple[Row, ...] = (
-    Row(
+LIMITS: tuple[RuleRow, ...] = (
+    RuleRow(
         "timeout-tool",
         "time_limit",
         REASON,
@@ -14,7 +14,7 @@ LIMITS: tuple[Row, ...] = (
         "timeout(1) of coreutils with --verbose",
         "timeout: sending signal TERM to command 'bash'",
     ),
-    Row(
+    RuleRow(
         "time-limit",
         "time_limit",
         REASON,
@@ -38,7 +38,7 @@ LIMITS: tuple[Row, ...] = (
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
         True,
     ),
-    Row(
+    RuleRow(
         "preempted",
         "preempted",
         REASON,
@@ -63,8 +63,8 @@ LIMITS: tuple[Row, ...] = (
     ),
 )
 
-PEOPLE: tuple[Row, ...] = (
-    Row(
+PEOPLE: tuple[RuleRow, ...] = (
+    RuleRow(
         "cancelled",
         "user_interrupt",
         ASKED + 5,
@@ -79,7 +79,7 @@ PEOPLE: tuple[Row, ...] = (
         "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",
         True,
     ),
-    Row(
+    RuleRow(
         "interrupted",
         "user_interrupt",
         ASKED,
@@ -95,7 +95,7 @@ PEOPLE: tuple[Row, ...] = (
         "Python, shells, Lightning",
         "KeyboardInterrupt",
     ),
-    Row(
+    RuleRow(
         "hangup",
         "user_interrupt",
         ASKED - 2,
@@ -104,7 +104,7 @@ PEOPLE: tuple[Row, ...] = (
         "a closed terminal",
         "SignalException: Process 7712 got signal: 1",
     ),
-    Row(
+    RuleRow(
         "terminated",
         "preempted",
         ASKED - 5,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, Row
+from onbox.triage.rows import CAUSE, RuleRow
 
-SPACE: tuple[Row, ...] = (
-    Row(
+SPACE: tuple[RuleRow, ...] = (
+    RuleRow(
         "watch-limit",
         "config_error",
         CAUSE,
@@ -14,7 +14,7 @@ SPACE: tuple[Row, ...] = (
         "inotify(7)",
         "OSError: [Errno 28] inotify watch limit reached",
     ),
-    Row(
+    RuleRow(
         "quota",
         "quota_exceeded",
         CAUSE,
@@ -27,7 +27,7 @@ SPACE: tuple[Row, ...] = (
         "Linux EDQUOT, Lustre, NFS",
         "OSError: [Errno 122] Disk quota exceeded: '/home/u/cache/x'",
     ),
-    Row(
+    RuleRow(
         "inodes",
         "inode_exhausted",
         CAUSE,
@@ -38,7 +38,7 @@ SPACE: tuple[Row, ...] = (
         "Linux, ext4, admin scripts",
         "mkdir: no free inodes on /scratch",
     ),
-    Row(
+    RuleRow(
         "no-space",
         "disk_full",
         CAUSE,
@@ -56,7 +56,7 @@ SPACE: tuple[Row, ...] = (
         "Linux ENOSPC",
         "OSError: [Errno 28] No space left on device",
     ),
-    Row(
+    RuleRow(
         "torch-writer",
         "disk_full",
         CAUSE - 1,  # a line that states the reason goes before it
@@ -68,7 +68,7 @@ SPACE: tuple[Row, ...] = (
         "PyTorch serialization on a full disk; its own reason (strerror) goes first",
         "RuntimeError: [enforce fail at inline_container.cc:595] . unexpected pos 64 vs 0",
     ),
-    Row(
+    RuleRow(
         "short-write",
         "disk_full",
         CAUSE - 1,  # a line that states the reason goes before it
@@ -85,8 +85,8 @@ SPACE: tuple[Row, ...] = (
     ),
 )
 
-ACCESS: tuple[Row, ...] = (
-    Row(
+ACCESS: tuple[RuleRow, ...] = (
+    RuleRow(
         "permission",
         "permission_error",
         CAUSE,
@@ -103,8 +103,8 @@ ACCESS: tuple[Row, ...] = (
     ),
 )
 
-CHECKPOINT: tuple[Row, ...] = (
-    Row(
+CHECKPOINT: tuple[RuleRow, ...] = (
+    RuleRow(
         "torch-reader",
         "checkpoint_corrupt",
         CAUSE,
@@ -118,7 +118,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "torch.load",
         "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
     ),
-    Row(
+    RuleRow(
         "safetensors",
         "checkpoint_corrupt",
         CAUSE,
@@ -128,7 +128,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "safetensors",
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
     ),
-    Row(
+    RuleRow(
         "state-dict",
         "checkpoint_corrupt",
         CAUSE,
@@ -145,7 +145,7 @@ CHECKPOINT: tuple[Row, ...] = (
         "load_state_dict, tf.train.Saver, Orbax",
         "RuntimeError: Error(s) in loading state_dict for GPT:",
     ),
-    Row(
+    RuleRow(
         "checkpoint-damaged",
         "checkpoint_corrupt",
         CAUSE,
@@ -169,8 +169,8 @@ CHECKPOINT: tuple[Row, ...] = (
     ),
 )
 
-DATA: tuple[Row, ...] = (
-    Row(
+DATA: tuple[RuleRow, ...] = (
+    RuleRow(
         "image-damaged",
         "data_error",
         CAUSE,
@@ -186,7 +186,7 @@ DATA: tuple[Row, ...] = (
         "Pillow, OpenCV, TensorFlow, ffmpeg",
         "PIL.UnidentifiedImageError: cannot identify image file '/d/7.jpg'",
     ),
-    Row(
+    RuleRow(
         "archive-damaged",
         "data_error",
         CAUSE,
@@ -204,7 +204,7 @@ DATA: tuple[Row, ...] = (
         "gzip, zlib, tar, zip, zstd",
         "EOFError: Compressed file ended before the end-of-stream marker was reached",
     ),
-    Row(
+    RuleRow(
         "record-damaged",
         "data_error",
         CAUSE,
@@ -228,7 +228,7 @@ DATA: tuple[Row, ...] = (
         "TFRecord, Arrow, pandas, json, HDF5",
         "tensorflow.python.framework.errors_impl.DataLossError: corrupted record at 1200",
     ),
-    Row(
+    RuleRow(
         "data-not-finite",
         "data_error",
         CAUSE,
@@ -239,7 +239,7 @@ DATA: tuple[Row, ...] = (
         "scikit-learn, XGBoost",
         "ValueError: Input X contains NaN.",
     ),
-    Row(
+    RuleRow(
         "input-output-error",
         "data_error",
         CAUSE,

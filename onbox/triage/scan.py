@@ -27,7 +27,7 @@ from onbox.triage.match import (
     progress_of,
     severity,
 )
-from onbox.triage.record import PROVEN, WEAK, Attempt, Fault, Record, Seen
+from onbox.triage.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.rows import DEATH
 from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
 
@@ -59,8 +59,8 @@ class Scanner:
     """Takes blocks of lines; `record()` says what was in them."""
 
     def __init__(self, user_rows: Sequence[UserRow] = ()) -> None:
-        self.attempt = Attempt(None, explicit=False)
-        self.before: Attempt | None = None
+        self.attempt = LogAttempt(None, explicit=False)
+        self.before: LogAttempt | None = None
         self.known: dict[bytes, int] = {}
         self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
         self.looks: dict[bytes, int] = {}
@@ -81,11 +81,11 @@ class Scanner:
         self.next_line = 1
         self.inode_header = -100
         self.mounts_with_room: set[tuple[str, str]] = set()
-        self.mounts_without: dict[tuple[str, str], Seen] = {}
+        self.mounts_without: dict[tuple[str, str], SeenLine] = {}
         self.beginning = Beginning()
         self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
-        self.user_hits: dict[int, Seen] = {}
+        self.user_hits: dict[int, SeenLine] = {}
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Take whole lines, of which the first has the number `first`."""
@@ -150,19 +150,19 @@ class Scanner:
                 else beginning.comes_again(form)
             )
             if back:
-                self._begin(Seen(number, readable(line)), explicit=True)
+                self._begin(SeenLine(number, readable(line)), explicit=True)
         elif is_step:
             beginning.take_counts(readable(line))
         elif not (self.attempt.progress or self.attempt.faults or self.traces or b"raceback" in form):
             beginning.take_head(form)
 
-    def _begin(self, at: Seen, *, explicit: bool) -> None:
+    def _begin(self, at: SeenLine, *, explicit: bool) -> None:
         """A new attempt."""
         old = self.attempt
         old.lines = at.number - (old.started.number if old.started else 0)
         if old.has_own_fate or self.before is None:
             self.before = old
-        self.attempt = Attempt(at, explicit=explicit)
+        self.attempt = LogAttempt(at, explicit=explicit)
         self.deadly = False
         self.previous_progress = b""
         self.beginning.again.clear()
@@ -190,7 +190,7 @@ class Scanner:
             text = readable(line)[:USER_LINE_LIMIT]
             for index, pattern in self.user_patterns:
                 if pattern.search(text):
-                    self.user_hits[index] = Seen(number, text)
+                    self.user_hits[index] = SeenLine(number, text)
 
     def _learn(self, form: bytes, line: bytes) -> int:
         if len(self.known) > MANY_FORMS:
@@ -303,15 +303,15 @@ class Scanner:
         """Whether the line is a banner of a new attempt: what it tells of deaths is of the one before."""
         attempt = self.attempt
         if begins_run(said.text):
-            self._begin(Seen(number, text), explicit=is_explicit(said.text))
+            self._begin(SeenLine(number, text), explicit=is_explicit(said.text))
             return is_banner(said.text)
         self._note_inodes(number, text, said)
         if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
             attempt.tpu = True
         if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
-            attempt.saved = Seen(number, text)
+            attempt.saved = SeenLine(number, text)
         if said.level not in BAD_LEVELS and signs.is_success(said.text):
-            attempt.success = Seen(number, text)
+            attempt.success = SeenLine(number, text)
             attempt.progress_at_success = attempt.progress
         return False
 
@@ -319,7 +319,7 @@ class Scanner:
         if signs.INODE_HEADER.search(text):
             self.inode_header = number
         if signs.INODES_FULL.search(text):
-            self.attempt.no_inodes = Seen(number, text)
+            self.attempt.no_inodes = SeenLine(number, text)
         row = signs.DF_ROW.match(said.text)
         if not row:
             return
@@ -327,9 +327,9 @@ class Scanner:
         if float(row[2].rstrip(".") or 0) > 0:
             self.mounts_with_room.add(mount)
         elif row[3] == "100":
-            self.mounts_without[mount] = Seen(number, text)
+            self.mounts_without[mount] = SeenLine(number, text)
             if number - self.inode_header <= 8:
-                self.attempt.no_inodes = Seen(number, text)
+                self.attempt.no_inodes = SeenLine(number, text)
         if mount in self.mounts_with_room and mount in self.mounts_without:  # two tables: the other one counts bytes
             self.attempt.no_inodes = self.mounts_without[mount]
 
@@ -346,13 +346,13 @@ class Scanner:
         text = readable(line)
         if signs.lost_loss(text) and not signs.says_handled(text):
             if attempt.lost is None or (not signs.nan_loss(attempt.lost.text) and signs.nan_loss(text)):
-                attempt.lost = Seen(number, text)  # an infinite loss may come back, one that is no number will not
+                attempt.lost = SeenLine(number, text)  # an infinite loss may come back, one that is no number will not
             attempt.lost_lines += 1
         scale = signs.OVERFLOW.search(text)
         if scale and _number(scale[1]) is not None:
             attempt.overflows.append(float(scale[1].rstrip(".")))
             del attempt.overflows[:-50]
-            attempt.overflow_line = Seen(number, text)
+            attempt.overflow_line = SeenLine(number, text)
 
     # -- faults
 
@@ -438,11 +438,11 @@ class Scanner:
         attempt = self.attempt
         attempt.lines = self.lines - (attempt.started.number if attempt.started else 0)
         if self.last_progress is not None and attempt.progress:
-            attempt.last_progress = Seen(self.last_progress[0], readable(self.last_progress[1]))
+            attempt.last_progress = SeenLine(self.last_progress[0], readable(self.last_progress[1]))
         attempt.open_trace = next((trace for trace in self.traces.values() if trace.frames and not trace.ignored), None)
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
-        last = Seen(self.last[0], readable(self.last[1])) if self.last else None
-        tail = tuple(Seen(number, readable(line)) for number, line in self.tail)
+        last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
+        tail = tuple(SeenLine(number, readable(line)) for number, line in self.tail)
         return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
 
     def _pace(self) -> float | None:

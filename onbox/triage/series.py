@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import readable
 from onbox.regex import lazy
 from onbox.triage.record import LOGGED, Fault
-from onbox.triage.rows import BUG, DIVERGED, Row
+from onbox.triage.rows import BUG, DIVERGED, RuleRow
 
 if TYPE_CHECKING:
-    from onbox.triage.record import Attempt
+    from onbox.triage.record import LogAttempt
 
 ALL_ZERO_LINES = 3
 LOST_LINES = 2
@@ -23,12 +23,12 @@ SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have
 EARLY_SHARE = 0.34  # of the lines of progress
 LINES_FOR_A_MEDIAN = 6
 
-ALL_ZERO = Row(
+ALL_ZERO = RuleRow(
     "all-metrics-zero", "code_error", BUG, "", "(?!)", "a run that computes nothing: loss and score are 0", ""
 )
-LOST = Row("metrics-lost", "divergence", DIVERGED, "", "(?!)", "no metric is a number any more", "")
-EXPLODING = Row("gradient-exploded", "divergence", DIVERGED, "", "(?!)", "a gradient norm far above its median", "")
-EARLY_SPIKE = Row("early-spike", "divergence", DIVERGED, "", "(?!)", "a spike early on, then stopped early", "")
+LOST = RuleRow("metrics-lost", "divergence", DIVERGED, "", "(?!)", "no metric is a number any more", "")
+EXPLODING = RuleRow("gradient-exploded", "divergence", DIVERGED, "", "(?!)", "a gradient norm far above its median", "")
+EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spike early on, then stopped early", "")
 
 _METRIC = lazy(
     r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|acc(?:uracy)?|f1|auc|map|bleu"
@@ -43,13 +43,13 @@ _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|re
 _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.IGNORECASE)
 
 
-def series_fault(attempt: Attempt) -> Fault | None:
+def series_fault(attempt: LogAttempt) -> Fault | None:
     """What the series of an attempt's metrics tells; None for most."""
     lines = [(number, readable(line)) for _, number, line in attempt.steps.kept]
     return _all_lost(lines, attempt) or _all_zero(lines, attempt) or _gradient(lines, attempt)
 
 
-def _all_lost(lines: list[tuple[int, str]], attempt: Attempt) -> Fault | None:
+def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
     """No metric is a number any more in the last lines, and all were before."""
     found = [(number, text, _METRIC.findall(text)) for number, text in lines]
     shown = [
@@ -68,7 +68,7 @@ def _is_lost(value: str) -> bool:
     return not isfinite(float(value))
 
 
-def _all_zero(lines: list[tuple[int, str]], attempt: Attempt) -> Fault | None:
+def _all_zero(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
     """Loss and score are nothing in every line. A loss alone may be too small for its digits, a score alone may start
     at 0.
     """
@@ -79,7 +79,7 @@ def _all_zero(lines: list[tuple[int, str]], attempt: Attempt) -> Fault | None:
     return Fault(ALL_ZERO, number, text, LOGGED, attempt.progress)
 
 
-def _gradient(lines: list[tuple[int, str]], attempt: Attempt) -> Fault | None:
+def _gradient(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
     norms = [(number, text, float(hit[1])) for number, text in lines if (hit := _GRADIENT.search(text))]
     if len(norms) < LINES_FOR_A_MEDIAN + EXPLODED_LINES:
         return None

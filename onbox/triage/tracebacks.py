@@ -60,7 +60,7 @@ DATA_READ = lazy(
 )
 
 
-class Frame(NamedTuple):
+class TracebackFrame(NamedTuple):
     """A frame of a traceback: a file, a line in it, the function's name (empty if it is not told)."""
 
     file: str
@@ -83,7 +83,7 @@ class Trace:
         self.caught = caught
         self.ignored = ignored
         self.chained = chained
-        self.frames: list[Frame] = []
+        self.frames: list[TracebackFrame] = []
         self.code: list[str] = []
         self.noise = 0
         self.latest = number
@@ -98,7 +98,7 @@ class Trace:
         found = _FRAME.match(text) or _RICH_FRAME.match(text)
         if not found:
             return False
-        self.frames.append(Frame(found[1], int(found[2][:9]), found[3] or ""))
+        self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
         del self.frames[:-FRAMES_KEPT]
         self.noise = 0
         self.latest = number
@@ -126,7 +126,7 @@ class Trace:
         return ("Traceback (most recent call last):", *told, *self.shown, exception.strip()[: 2 * SHOWN_WIDTH])
 
     @property
-    def user_frame(self) -> Frame | None:
+    def user_frame(self) -> TracebackFrame | None:
         """The innermost frame outside of libraries, or within them if there is no other; None without frames."""
         own = [frame for frame in self.frames if not frame.is_library]
         return own[-1] if own else self.frames[-1] if self.frames else None

@@ -15,7 +15,7 @@ class Finding(NamedTuple):
     line_number: int
 
 
-class Verdict(NamedTuple):
+class Diagnosis(NamedTuple):
     """Why a run died, or that it is fine.
 
     failure_class: a key of `classes.CLASSES`. terminal: the run is dead because of this fault. state: "dead", "done",

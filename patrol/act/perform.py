@@ -20,7 +20,7 @@ from patrol.tell import relay
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.contract.notify_targets import Target
+    from onbox.contract.notify_targets import NotifyTarget
     from patrol.config.settings import Settings
     from patrol.decide.policy import Policy
     from patrol.judge import BoxJudged
@@ -45,7 +45,7 @@ def resume_dead(settings: Settings, judged: BoxJudged, past: Past, memory: Memor
         if run.verdict.may_resume and run.look is not None
     }
     second = None
-    if any(isinstance(plan, actions.Planned) for plan in plans.values()):
+    if any(isinstance(plan, actions.PlannedResume) for plan in plans.values()):
         second = _look_again(settings, judged, past, policy)
     runs = []
     for run in judged.runs:
@@ -81,13 +81,13 @@ def _resume_one(
     settings: Settings,
     judged: BoxJudged,
     run: Judged,
-    plan: actions.Planned | actions.Refused,
+    plan: actions.PlannedResume | actions.NotDone,
     second: BoxJudged | None,
     memory: Memory,
 ) -> Judged:
-    if isinstance(plan, actions.Planned):
+    if isinstance(plan, actions.PlannedResume):
         plan = _agreed(run, second) or plan
-    if isinstance(plan, actions.Refused):
+    if isinstance(plan, actions.NotDone):
         return run._replace(line=with_words(run.line, f"not resumed: {plan.why}"))
     key = (judged.box.name, run.verdict.run)
     now = wall()
@@ -108,37 +108,37 @@ def _resume_one(
     return run._replace(line=with_words(run.line, said), after=after)
 
 
-def _agreed(run: Judged, second: BoxJudged | None) -> actions.Refused | None:
+def _agreed(run: Judged, second: BoxJudged | None) -> actions.NotDone | None:
     again = next((one for one in second.runs if one.verdict.run == run.verdict.run), None) if second else None
     if again is None or again.look is None or run.look is None:
-        return actions.Refused("a second look did not see the run")
+        return actions.NotDone("a second look did not see the run")
     return actions.still_agrees(run.verdict, again.verdict, run.look, again.look)
 
 
-def _do_resubmit(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Done:
+def _do_resubmit(settings: Settings, judged: BoxJudged, run: Judged) -> actions.ActDone:
     from patrol.engines.resubmit import resubmit  # noqa: PLC0415 - most patrols have no cluster
 
     watch = next((one for one in judged.box.watches if one.name == run.verdict.run), None)
     runs = judged.memories.runs if judged.memories is not None else {}
     known = runs.get(run.verdict.run)
     if watch is None or known is None:
-        return actions.Done("failed", "the job is not in the configuration, or was not seen")
+        return actions.ActDone("failed", "the job is not in the configuration, or was not seen")
     done = resubmit(settings, judged.box, watch, known)
     runs[run.verdict.run] = done.kept
-    return actions.Done(done.outcome, done.says)
+    return actions.ActDone(done.outcome, done.says)
 
 
-def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.Done:
+def _do_resume(settings: Settings, judged: BoxJudged, run: Judged) -> actions.ActDone:
     if judged.box.is_cluster:
         return _do_resubmit(settings, judged, run)
     python = observed(run.look.python) if run.look else None
     if judged.box.project is None:
-        return actions.Done("failed", "the box's configuration names no project")
+        return actions.ActDone("failed", "the box's configuration names no project")
     try:
         state_dir = settings.state_dir_of(judged.box)
         stdin = actions.resume_stdin(judged.box.project, run.verdict.run, python, state_dir)
     except ValueError as error:
-        return actions.Done("failed", str(error))
+        return actions.ActDone("failed", str(error))
     target = target_of(settings, judged.box)
     return actions.read_resume(ask(target, stdin, end_mark=actions.END_MARK, deadline_seconds=actions.RESUME_SECONDS))
 
@@ -174,7 +174,7 @@ def relay_waiting(
 class _Relay(NamedTuple):
     """What does not change from box to box, but for `known`. end: local time after which nothing is sent."""
 
-    targets: Mapping[str, Target]
+    targets: Mapping[str, NotifyTarget]
     environ: Mapping[str, str]
     memory: Memory
     known: dict[str, str]

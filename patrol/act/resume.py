@@ -57,19 +57,19 @@ printf '\n%s\n<<<onbox resume end>>>\n' "$code"
 )
 
 
-class Refused(NamedTuple):
+class NotDone(NamedTuple):
     """Nothing is done, and why."""
 
     why: str
 
 
-class Planned(NamedTuple):
+class PlannedResume(NamedTuple):
     """It may be done. signature: of the failure, "" where there is none (a reboot, say)."""
 
     signature: str
 
 
-class Done(NamedTuple):
+class ActDone(NamedTuple):
     """What came of it. outcome: resumed, running (somebody else was first), failed, unknown (no answer)."""
 
     outcome: str
@@ -78,37 +78,37 @@ class Done(NamedTuple):
 
 def plan_resume(
     verdict: Verdict, look: RunLook, past: Sequence[Act], now: float, restarts_per_day: int
-) -> Planned | Refused:
+) -> PlannedResume | NotDone:
     """Whether this run may be resumed now. past: all resumes that this patrol ever tried, of any run."""
     if not verdict.may_resume:
-        return Refused(f"the rule {verdict.finding.rule} does not allow it")
+        return NotDone(f"the rule {verdict.finding.rule} does not allow it")
     if verdict.soft:
-        return Refused("it was seen too few times to be believed")
+        return NotDone("it was seen too few times to be believed")
     if verdict.acknowledged or (verdict.silenced_until or 0.0) > now:
-        return Refused("a person has acknowledged or silenced it")
+        return NotDone("a person has acknowledged or silenced it")
     if not (look.managed or look.can_resubmit):
-        return Refused("onbox did not start this run")
+        return NotDone("onbox did not start this run")
     own = [act for act in past if (act.box, act.run) == (verdict.box, verdict.run)]
     failure = observed(look.failure)
     signature = failure.signature if failure else ""
     if look.can_resubmit:
         signature = f"job {look.place}"  # whose end is answered once only, also by a patrol that was killed meanwhile
     if failure and failure.retry_allowed is False:
-        return Refused(f"{failure.failure_class} must not be tried again with the same configuration")
+        return NotDone(f"{failure.failure_class} must not be tried again with the same configuration")
     if signature and any(act.subject == signature for act in own):
-        return Refused("it was resumed after this very failure before")
+        return NotDone("it was resumed after this very failure before")
     recent = [act for act in own if now - act.at < DAY_SECONDS]
     if len(recent) >= restarts_per_day:
-        return Refused(f"it was resumed {len(recent)} times within a day, and restarts_per_day is {restarts_per_day}")
-    return Planned(signature)
+        return NotDone(f"it was resumed {len(recent)} times within a day, and restarts_per_day is {restarts_per_day}")
+    return PlannedResume(signature)
 
 
-def still_agrees(first: Verdict, second: Verdict, first_look: RunLook, second_look: RunLook) -> Refused | None:
+def still_agrees(first: Verdict, second: Verdict, first_look: RunLook, second_look: RunLook) -> NotDone | None:
     """Whether a second look says the same of the same run."""
     if second.finding.rule != first.finding.rule or not second.may_resume:
-        return Refused(f"a second look says {second.finding.rule}")
+        return NotDone(f"a second look says {second.finding.rule}")
     if second_look.run_id != first_look.run_id:
-        return Refused("a second look found another run")
+        return NotDone("a second look found another run")
     return None
 
 
@@ -117,17 +117,17 @@ def resume_stdin(project: str, run: str, python: str | None = None, state_dir: s
     return script_with_values(SCRIPT, (project, run, python or "", state_dir))
 
 
-def read_resume(answer: Answer | NoAnswer) -> Done:
+def read_resume(answer: Answer | NoAnswer) -> ActDone:
     """What the box said."""
     if isinstance(answer, NoAnswer):
-        return Done("unknown", f"no answer ({answer.reason}: {answer.detail}); the next look tells")
+        return ActDone("unknown", f"no answer ({answer.reason}: {answer.detail}); the next look tells")
     text, _, last = answer.output.decode("utf-8", "replace").strip().rpartition("\n")
     words = safe_line(text.strip()[-LINE_LIMIT:])[-SAID_LIMIT:]
     if not (last.isascii() and last.isdigit()):
-        return Done("unknown", f"no exit code came: {words}")
+        return ActDone("unknown", f"no exit code came: {words}")
     code = int(last)
     if code == Exit.DONE:
-        return Done("resumed", words)
+        return ActDone("resumed", words)
     if code == Exit.ANOTHER_RUNNER:
-        return Done("running", "another runner was there first")
-    return Done("failed", f"exit code {code}: {words}")
+        return ActDone("running", "another runner was there first")
+    return ActDone("failed", f"exit code {code}: {words}")

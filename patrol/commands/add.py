@@ -33,7 +33,7 @@ from patrol.report.lines import details
 from patrol.report.output import Output
 from patrol.ssh.client import NoAnswer, ask
 from patrol.ssh.unreachable_reasons import BY_KEY
-from patrol.tick import Busy, Wishes, tick, warn
+from patrol.tick import Busy, TickWishes, tick, warn
 from patrol.timer.claims import place_of
 from patrol.verdict import Severity
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from patrol.discover import Found, Training
+    from patrol.discover import Discovered, Training
     from patrol.verdict import Finding
 
 EXAMPLES = """\
@@ -185,7 +185,7 @@ def _with_what_runs_there(settings: Settings, box: BoxSettings) -> BoxSettings:
     return _with_trainings(box, inside)._replace(project=box.project) if inside else box
 
 
-def _discover(settings: Settings, box: BoxSettings) -> Found | NoAnswer:
+def _discover(settings: Settings, box: BoxSettings) -> Discovered | NoAnswer:
     stdin = discover_stdin(box.project or "")
     return parse_found(ask(target_of(settings, box), stdin, end_mark=END_MARK, deadline_seconds=FIRST_SECONDS))
 
@@ -242,7 +242,7 @@ def _with_trainings(box: BoxSettings, trainings: Sequence[Training]) -> BoxSetti
     return box._replace(project=first.folder, watches=(watch,))
 
 
-def nothing_found(box: BoxSettings, found: Found) -> str:
+def nothing_found(box: BoxSettings, found: Discovered) -> str:
     local = " --local" if box.backend == "local" else ""
     lines = [
         f"{box.host}: no run of onbox was found there. Name the project: patrol add {box.host}{local} --project DIR"
@@ -301,7 +301,7 @@ def _check(new: bytes, before: dict[str, Any], name: str, path: str, table: str)
 
 def _first_look(settings: Settings, name: str) -> int:
     output = Output(sys.stdout)
-    wishes = Wishes(choose_boxes(settings, [name]), act=False)
+    wishes = TickWishes(choose_boxes(settings, [name]), act=False)
 
     def show(judged: Any) -> None:
         told: set[Finding] = set()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from onbox.cli.command import Options
     from onbox.model.boxes import BoxSettings
     from patrol.config.settings import Settings
-    from patrol.snapshot import Identity
+    from patrol.snapshot import BoxIdentity
     from patrol.ssh.client import NoAnswer
 
 EXAMPLES = """\
@@ -186,7 +186,7 @@ def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
         yield Item(section, severity, f"could not be looked at: {why}", remedy, unseen=True)
 
 
-def _clock(identity: Identity) -> Item:
+def _clock(identity: BoxIdentity) -> Item:
     skew, error = identity.clock_skew_seconds, identity.clock_error_seconds
     if abs(skew) <= error:
         return Item("clock", Severity.OK, f"{identity.hostname}: its clock agrees with ours, within {error:.1f} s")

@@ -33,7 +33,7 @@ from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO, bare_environment, ids
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from patrol.timer.cron_entry import Job
+    from patrol.timer.cron_entry import CronJob
 
 INSTALL_EXAMPLES = """\
 examples:
@@ -87,7 +87,7 @@ def run_install(args: Options) -> int:
     return Exit.DONE
 
 
-def _job(settings: Settings, schedule: str | None) -> Job:
+def _job(settings: Settings, schedule: str | None) -> CronJob:
     job = job_of(settings, os.environ)
     if schedule is None:
         return job
@@ -101,14 +101,14 @@ def _job(settings: Settings, schedule: str | None) -> Job:
     return job._replace(schedule=schedule)
 
 
-def _line(job: Job) -> str:
+def _line(job: CronJob) -> str:
     try:
         return render_line(job)
     except BadLine as error:
         raise Trouble(Exit.USAGE, f"this cannot be a line of a crontab: {error}") from error
 
 
-def _try_as_cron_would(job: Job) -> None:
+def _try_as_cron_would(job: CronJob) -> None:
     """One look at every box in cron's environment: no agent, no profile, another PATH. Says what it meets; the line may
     be installed all the same.
     """
@@ -136,7 +136,7 @@ def _try_as_cron_would(job: Job) -> None:
         print("  IdentityFile in ~/.ssh/config, best one that may do nothing else")
 
 
-def _who_is_not_told(settings: Settings, job: Job) -> list[str]:
+def _who_is_not_told(settings: Settings, job: CronJob) -> list[str]:
     """What is missing before people are told of what this patrol sees."""
     where = settings.config_path or "onbox.toml"
     targets = [target for target in settings.config.notify.targets if wants(target)]

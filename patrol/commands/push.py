@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.cli.command import Options
-    from onbox.model.boxes import BoxSettings, Count
+    from onbox.model.boxes import BoxSettings, DeclaredCount
     from patrol.config.settings import Settings
     from patrol.transfer.compare import Compared
 
@@ -79,8 +79,8 @@ def run(args: Options) -> int:
     return max(codes, default=Severity.OK, key=int)
 
 
-def _counts(settings: Settings, box: BoxSettings, word: str | None) -> list[Count]:
-    from onbox.model.boxes import Count  # noqa: PLC0415 - a class of values
+def _counts(settings: Settings, box: BoxSettings, word: str | None) -> list[DeclaredCount]:
+    from onbox.model.boxes import DeclaredCount  # noqa: PLC0415 - a class of values
 
     if word is None:
         if not box.counts:
@@ -91,7 +91,7 @@ def _counts(settings: Settings, box: BoxSettings, word: str | None) -> list[Coun
     known = [count for count in box.counts if os.path.normpath(count.local) == local]
     if not known and local.startswith(".."):
         raise Trouble(Exit.USAGE, f"{word!r} lies outside the project: say where it goes with `counts` of the box")
-    return known or [Count(local, local)]
+    return known or [DeclaredCount(local, local)]
 
 
 def _command(box: BoxSettings, word: str | None) -> str:
@@ -107,7 +107,9 @@ def _check(copy: Copy, args: Options) -> Compared:
     return found
 
 
-def _send(settings: Settings, box: BoxSettings, copy: Copy, count: Count, command_: str, args: Options) -> Compared:
+def _send(
+    settings: Settings, box: BoxSettings, copy: Copy, count: DeclaredCount, command_: str, args: Options
+) -> Compared:
     """Send until nothing is missing, through links that break as long as bytes go out."""
     register = Register(settings.state)
     name = f"{count.local} → {box.name}:{count.remote}"

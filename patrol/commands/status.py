@@ -34,7 +34,7 @@ from patrol.verdict import Severity
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.memory.rows import LastWord
-    from patrol.timer.heartbeat import Heartbeat, Standing
+    from patrol.timer.heartbeat import Heartbeat, PatrolStanding
 
 EXAMPLES = """\
 examples:
@@ -103,7 +103,7 @@ def _schedule(lines: list[str] | None, configured: str) -> str:
     return schedule
 
 
-def _exit_code(words: list[LastWord], standing: Standing, now: float) -> int:
+def _exit_code(words: list[LastWord], standing: PatrolStanding, now: float) -> int:
     """Of the worst last word; not known where the patrol itself is stale, or said nothing yet."""
     verdicts = [verdict_from_text(word.verdict) for word in words]
     told = [Severity.UNKNOWN if one is None else one.severity_told(now) for one in verdicts]
@@ -135,7 +135,9 @@ def _data(word: LastWord) -> dict[str, Any]:
     return {"box": word.box, "run": word.run or None, "at": word.at, "line": word.line, **verdict}
 
 
-def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[str] | None, now: float) -> list[str]:
+def _patrol_lines(
+    heartbeat: Heartbeat | None, standing: PatrolStanding, lines: list[str] | None, now: float
+) -> list[str]:
     said = []
     if heartbeat is None:
         said.append("no tick ever ran here")
@@ -161,7 +163,7 @@ def _patrol_lines(heartbeat: Heartbeat | None, standing: Standing, lines: list[s
     return said
 
 
-def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
+def _last_tick(heartbeat: Heartbeat, standing: PatrolStanding, now: float) -> str:
     age = format_duration(max(0.0, now - heartbeat.began_at))
     ahead = heartbeat.began_at > now + FUTURE_SECONDS
     when = "in the future: a clock was wrong" if ahead else f"{age} ago"
@@ -176,7 +178,7 @@ def _last_tick(heartbeat: Heartbeat, standing: Standing, now: float) -> str:
     return text + stale + (f" · {safe_line(heartbeat.trouble)}" if heartbeat.trouble else "")
 
 
-def _word_line(word: LastWord, standing: Standing, now: float) -> str:
+def _word_line(word: LastWord, standing: PatrolStanding, now: float) -> str:
     """The last line, with its age where that is more than the schedule lets expect: an old word proves no present."""
     old = now - word.at > 2 * standing.cadence_seconds
     return word.line + (f"   [said {format_duration(now - word.at)} ago]" if old else "")

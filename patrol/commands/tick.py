@@ -20,7 +20,7 @@ from patrol.known_projects import in_each_project
 from patrol.report.lines import details
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
-from patrol.tick import Busy, Wishes, tick, warn
+from patrol.tick import Busy, TickWishes, tick, warn
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def run(args: Options) -> int:
     if args.unattended:
         bound_log(settings.state)
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
-    wishes = Wishes(boxes, args.unattended, act=not args.look_only)
+    wishes = TickWishes(boxes, args.unattended, act=not args.look_only)
     if args.after is not None:
         from patrol.act.look_again import take_turn  # noqa: PLC0415 - only then
 
@@ -75,7 +75,7 @@ def run(args: Options) -> int:
         if turn is None:
             return Severity.OK
         pause(args.after)
-        wishes = Wishes(boxes, resume=False)
+        wishes = TickWishes(boxes, resume=False)
 
     show_as = ShowAs(args.wide, args.quiet, args.all)
 

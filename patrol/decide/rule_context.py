@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.readings import Maybe
     from patrol.memory.history import Before, BoxBefore
-    from patrol.snapshot import BoxLook, Disk, Failure, KernelFault, RunLook, Scheduler
+    from patrol.snapshot import BoxLook, DiskLook, Failure, KernelFault, RunLook, Scheduler
 
 
 NO_WAY = Way("", "")
@@ -88,16 +88,16 @@ class BoxScene:
         return max(0, total - self.box_before.oom_kills)
 
     @cached_property
-    def disks(self) -> tuple[Disk, ...]:
+    def disks(self) -> tuple[DiskLook, ...]:
         return observed(self.box.disks) or ()
 
     @cached_property
-    def fullest(self) -> tuple[Disk, float] | None:
+    def fullest(self) -> tuple[DiskLook, float] | None:
         """The file system with the largest share of bytes in use."""
         return _fullest(self.disks, lambda disk: share(disk.bytes_free, disk.bytes_total))
 
     @cached_property
-    def fullest_inodes(self) -> tuple[Disk, float] | None:
+    def fullest_inodes(self) -> tuple[DiskLook, float] | None:
         return _fullest(self.disks, lambda disk: share(observed(disk.inodes_free), observed(disk.inodes_total)))
 
     @cached_property
@@ -347,7 +347,9 @@ def seen(reading: Maybe[object]) -> bool:
     return observed(reading) is not None
 
 
-def _fullest(disks: Sequence[Disk], free_percent: Callable[[Disk], float | None]) -> tuple[Disk, float] | None:
+def _fullest(
+    disks: Sequence[DiskLook], free_percent: Callable[[DiskLook], float | None]
+) -> tuple[DiskLook, float] | None:
     found = [(disk, 100.0 - free) for disk in disks if (free := free_percent(disk)) is not None]
     return max(found, key=lambda one: one[1], default=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.states import RunState
-from onbox.runs.next_step import Act, Sign, Standing, Step, signs_of_failure
+from onbox.runs.next_step import Act, NextStep, Sign, Standing, signs_of_failure
 from patrol.decide.remote_command import here
 from patrol.verdict import Severity
 
@@ -94,7 +94,7 @@ class Typist(NamedTuple):
             return " && ".join(here(*words) for words in act.commands(self.run, box=self.box))
         return self.way.there(*act.commands(self.run, self.onbox))
 
-    def asked(self, step: Step) -> tuple[tuple[str, str], ...]:
+    def asked(self, step: NextStep) -> tuple[tuple[str, str], ...]:
         """What is done only with a person's word: what, and the command that does it."""
         found = ((one.what, one.words(self.run)) for one in step.with_word)
         acknowledge = here("patrol", "ack", f"{self.box}/{self.run}")

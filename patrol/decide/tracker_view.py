@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.trackers.compare import Intent, Look, compare
+from onbox.trackers.compare import FrozenIntent, TrackerPoints, compare
 from patrol.snapshot import NOT_ASKED
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def opinion(scene: RunScene) -> Opinion | None:
     if run is not None and not all(math.isfinite(one) for one in (run.step or 0.0, run.last_at_seconds or 0.0)):
         return None
     return compare(
-        Look(
-            Intent(tracker.identity.run_id, None, None),
+        TrackerPoints(
+            FrozenIntent(tracker.identity.run_id, None, None),
             seen,
             tracker.disk_before if not of_server else None,
             clock,

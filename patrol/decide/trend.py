@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from patrol.memory.history import BoxBefore
-    from patrol.snapshot import Disk
+    from patrol.snapshot import DiskLook
 
 FLAP_WINDOW = 21  # ticks: as Nagios counts (xdata "flapping", MAX_STATE_HISTORY_ENTRIES)
 TREND_CADENCES = 12  # a trend looks back so many ticks, at least an hour
@@ -28,7 +28,7 @@ class Full(NamedTuple):
     seconds: float
 
 
-def soonest_full(disks: Sequence[Disk], before: BoxBefore, now: float, cadence_seconds: float) -> Full | None:
+def soonest_full(disks: Sequence[DiskLook], before: BoxBefore, now: float, cadence_seconds: float) -> Full | None:
     """The file system that will be full first, if it goes on as it did in the last ticks; None: none in sight."""
     found: list[Full] = []
     for disk in disks:

@@ -23,7 +23,7 @@ from patrol.probe.log_fault import LINE_LIMIT, fault_of
 from patrol.snapshot import Failure, LogLook
 
 if TYPE_CHECKING:
-    from onbox.backends.cluster import JobLog, Told
+    from onbox.backends.cluster import ClusterJob, JobLog
     from onbox.contract.progress import Progress
     from onbox.contract.readings import Maybe
 
@@ -39,7 +39,7 @@ class FromLog(NamedTuple):
     change: LogChange | None
 
 
-def read_evidence(job_id: str, engine: str, told: Told, known: LogChange | None, now: float) -> FromLog:
+def read_evidence(job_id: str, engine: str, told: ClusterJob, known: LogChange | None, now: float) -> FromLog:
     """known: what an earlier look left. now: local time."""
     log = told.log
     if isinstance(log, Absent | Unseen):
@@ -60,7 +60,7 @@ def _look(job_id: str, log: JobLog, age_seconds: float) -> LogLook:
     return LogLook(f"log of {job_id}", Cursor(0, 0, log.size, ""), "grown", log.size, age_seconds, 0, 0, shown)
 
 
-def _age(log: JobLog, told: Told, unchanged_seconds: float | None, now: float) -> float | Absent:
+def _age(log: JobLog, told: ClusterJob, unchanged_seconds: float | None, now: float) -> float | Absent:
     """Seconds since it was written: by the time of its newest line, by what was seen of its growth, or by the job's
     end. Of two the smaller: a cluster's clock may be wrong. unchanged_seconds: None: this is the first look at it.
     """
@@ -72,7 +72,7 @@ def _age(log: JobLog, told: Told, unchanged_seconds: float | None, now: float) -
     return min(ages) if ages else Absent("its lines have no times: how old it is the next look tells")
 
 
-def _failure(engine: str, told: Told, text: str) -> Maybe[Failure]:
+def _failure(engine: str, told: ClusterJob, text: str) -> Maybe[Failure]:
     """Why a job ended: its engine's word where that proves a class, else what triage reads in its log."""
     word = told.word
     if not isinstance(word, Job) or word.state not in (JobState.FAILED, JobState.INTERRUPTED):

@@ -20,7 +20,7 @@ from patrol.engines.watched import SAYS_LIMIT, scheduler_of
 from patrol.memory.run_memory import Handed
 
 if TYPE_CHECKING:
-    from onbox.backends.cluster import Endpoint, Told
+    from onbox.backends.cluster import ClusterJob, Endpoint
     from onbox.contract.readings import Maybe
     from patrol.memory.run_memory import RunMemory
     from patrol.snapshot import RunLook, Scheduler
@@ -54,7 +54,7 @@ def with_end(kept: RunMemory, known: KnownJob, word: Maybe[Job]) -> RunMemory:
 
 
 def with_told(
-    run: RunLook, known: KnownJob, told: Told | None, endpoint: Endpoint, kept: RunMemory, now: float
+    run: RunLook, known: KnownJob, told: ClusterJob | None, endpoint: Endpoint, kept: RunMemory, now: float
 ) -> tuple[RunLook, RunMemory]:
     """The look with the engine's word, and where the job's disk is another one with the log that the engine holds; what
     to remember of the run.
@@ -87,7 +87,7 @@ def _since_submission(run: RunLook, known: KnownJob, kept: RunMemory) -> RunLook
 
 
 def _from_afar(
-    run: RunLook, known: KnownJob, told: Told, endpoint: Endpoint, kept: RunMemory, now: float
+    run: RunLook, known: KnownJob, told: ClusterJob, endpoint: Endpoint, kept: RunMemory, now: float
 ) -> tuple[RunLook, RunMemory]:
     job_id = str(known.job_id)
     before = kept.handed.log if kept.handed.log_of == job_id else None
@@ -113,7 +113,9 @@ def _disk(run: RunLook) -> StageState:
     )
 
 
-def _weigh(run: RunLook, known: KnownJob, word: Maybe[Job], told: Told | None, *, apart: bool) -> Maybe[Scheduler]:
+def _weigh(
+    run: RunLook, known: KnownJob, word: Maybe[Job], told: ClusterJob | None, *, apart: bool
+) -> Maybe[Scheduler]:
     verdict = weigh(known, word, _disk(run), apart=apart)
     says = safe_line(verdict.text, SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:

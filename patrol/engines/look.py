@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.backends.cluster import BY_KEY, NoLook, Told, look
+from onbox.backends.cluster import BY_KEY, ClusterJob, NoLook, look
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.engines import CLUSTERS
 from onbox.outside import safe_line
@@ -97,7 +97,7 @@ class _Asker:
         run, kept = handed.with_told(run, known, told, endpoint, kept, self.now)
         return run, kept if told is None else handed.with_end(kept, known, told.word)
 
-    def _told(self, endpoint: Endpoint, known: KnownJob) -> Told | Unseen | None:
+    def _told(self, endpoint: Endpoint, known: KnownJob) -> ClusterJob | Unseen | None:
         if known.ended is not None or known.job_id is None:
             return None
         found: ClusterLook | NoLook = self._mute.get(endpoint) or look(

@@ -9,16 +9,16 @@ from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
-from onbox.runs.engine_word import FORGOTTEN, Seen, judge_run, judge_stage, words_of
+from onbox.runs.engine_word import FORGOTTEN, SeenStage, judge_run, judge_stage, words_of
 from patrol.engines.evidence import OVER, read_evidence
 from patrol.memory.run_memory import RunMemory, WatchedJob
 from patrol.snapshot import RunLook, Scheduler
 
 if TYPE_CHECKING:
-    from onbox.backends.cluster import Endpoint, Told
+    from onbox.backends.cluster import ClusterJob, Endpoint
     from onbox.contract.readings import Maybe
     from onbox.model.boxes import Watch
-    from onbox.runs.engine_word import Verdict
+    from onbox.runs.engine_word import StageVerdict
 
 SAYS_LIMIT = 200
 NO_SHELL = Absent("its processes are the engine's")
@@ -31,7 +31,7 @@ def current_job(watch: Watch, known: RunMemory | None) -> WatchedJob:
 
 
 def look_of(
-    watch: Watch, endpoint: Endpoint, told: Told, session: str, known: RunMemory | None, now: float
+    watch: Watch, endpoint: Endpoint, told: ClusterJob, session: str, known: RunMemory | None, now: float
 ) -> tuple[RunLook, RunMemory]:
     """The job as it is, and what to remember of it."""
     job = current_job(watch, known)
@@ -68,7 +68,7 @@ def look_of(
     return look, RunMemory(job=job._replace(log=shown.change))
 
 
-def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
+def _word(told: ClusterJob, session: str, known: WatchedJob) -> Maybe[Job]:
     """The engine's word. A job that it knew and knows no more was lost by it, or removed: that is not an end."""
     word = told.word
     if not isinstance(word, Absent):
@@ -80,11 +80,11 @@ def _word(told: Told, session: str, known: WatchedJob) -> Maybe[Job]:
     return Absent("its engine no longer knows it: it was removed there")
 
 
-def weigh(engine: str, job_id: str, word: Maybe[Job], told: Told) -> Maybe[Scheduler]:
+def weigh(engine: str, job_id: str, word: Maybe[Job], told: ClusterJob) -> Maybe[Scheduler]:
     """The engine's word as the rules take it: without markers, as the job's disk is not seen."""
     if isinstance(word, Unseen):
         return word
-    verdict = judge_stage(Seen(engine, job_id, StageState.PENDING, word, apart=True))
+    verdict = judge_stage(SeenStage(engine, job_id, StageState.PENDING, word, apart=True))
     words = word.why if isinstance(word, Absent) else words_of(word)
     says = safe_line(f"{engine} job {job_id}: {words}", SAYS_LIMIT)
     if verdict.state is StageState.UNKNOWN and verdict.rule != FORGOTTEN:
@@ -96,7 +96,7 @@ def scheduler_of(
     engine: str,
     job_id: str,
     word: Maybe[Job],
-    verdict: Verdict,
+    verdict: StageVerdict,
     *,
     says: str,
     stopped: RunState = RunState.RUNNING,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onbox.contract.readings import Absent, Unseen
-from patrol.ssh.client import Answer, NoAnswer, Target, ask, script_with_values
+from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask, script_with_values
 
 END_MARK = b"<<<onbox tail end>>>"
 WINDOW_BYTES = 256 << 10  # what one answer is made of
@@ -44,7 +44,7 @@ class Tail(NamedTuple):
     ends: int
 
 
-def read_tail(target: Target, path: str, lines: int, since: int | None, grep: str) -> Tail | Absent | Unseen:
+def read_tail(target: SshTarget, path: str, lines: int, since: int | None, grep: str) -> Tail | Absent | Unseen:
     """The last `lines` lines; since: what lies behind this byte, a window at a time. grep: only lines that match it."""
     size = GREP_BYTES if grep else WINDOW_BYTES
     values = (path, "" if since is None else str(since), str(size), grep)

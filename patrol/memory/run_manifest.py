@@ -21,7 +21,7 @@ NOT_READ = "0"  # the id of a file that was not read, or by another version: it 
 _ENGINE_KEYS = ("address", "controller", "token")
 
 
-class StageFacts(NamedTuple):
+class DeclaredStage(NamedTuple):
     """What run.json declares of a stage; None: it does not."""
 
     stall_after_seconds: float | None = None
@@ -56,7 +56,7 @@ class Manifest(NamedTuple):
     news: Mapping[str, tuple[str, ...]] = {}
     every_seconds: float = EVERY_SECONDS
     stage_count: int = 0
-    stages: Mapping[str, StageFacts] = {}
+    stages: Mapping[str, DeclaredStage] = {}
     promises: Mapping[str, tuple[Promise, ...]] = {}
     is_whole: bool = False
     why: str = "no run.json"
@@ -72,7 +72,7 @@ def parse(text: bytes, identity: str) -> Manifest:
     stages = _stages(rest)
     is_whole = stage_count == len(stages)
     if len(stages) > STAGES_LIMIT:
-        stages = {name: one for name, one in stages.items() if one != StageFacts()}
+        stages = {name: one for name, one in stages.items() if one != DeclaredStage()}
     backend = as_object(head.get("backend"))
     news = _news(head)
     return Manifest(
@@ -93,12 +93,12 @@ def parse(text: bytes, identity: str) -> Manifest:
     )
 
 
-def _stages(lines: bytes) -> dict[str, StageFacts]:
+def _stages(lines: bytes) -> dict[str, DeclaredStage]:
     stages = {}
     for line in lines.split(b"\n"):
         stage = parse_object(line.strip().removesuffix(b","))
         if stage is not None and isinstance(stage.get("name"), str):
-            stages[stage["name"][:80]] = StageFacts(
+            stages[stage["name"][:80]] = DeclaredStage(
                 as_number(stage.get("stall_after_seconds")),
                 as_number(stage.get("min_duration_seconds")),
                 bool(stage.get("artifacts")),
@@ -157,7 +157,7 @@ def from_plain(data: dict[str, Any]) -> Manifest:
     """The inverse. Raises TypeError, AttributeError, KeyError for what is of another shape."""
     if set(data) != set(Manifest._fields):
         raise KeyError("the manifest of another version")
-    stages = {name: StageFacts(*one) for name, one in data["stages"].items()}
+    stages = {name: DeclaredStage(*one) for name, one in data["stages"].items()}
     news = {name: tuple(words) for name, words in data["news"].items()}
     promises = {name: tuple(Promise(*one) for one in listed) for name, listed in data["promises"].items()}
     data = {**data, "promises": promises}

@@ -117,20 +117,20 @@ CODE_DIGITS = 3  # of an exit code
 _MARK = re.compile(rb"(?:^|\n)<<<([^ \n]+) ([^\n]{1,%d})>>>(?=\n|$)" % LONGEST_WORDS)
 
 
-class Block(NamedTuple):
+class MarkBlock(NamedTuple):
     """What stands between two marks. words: of the mark before it."""
 
     words: tuple[str, ...]
     data: bytes
 
 
-class Part(NamedTuple):
+class SectionPart(NamedTuple):
     """A section's answer. data: up to its first inner mark. blocks: behind inner marks. code: its exit code; None: it
     was late. Then what is there may end anywhere.
     """
 
     data: bytes
-    blocks: tuple[Block, ...]
+    blocks: tuple[MarkBlock, ...]
     code: int | None
 
     def block(self, word: str) -> bytes | None:
@@ -148,12 +148,12 @@ class Frames(NamedTuple):
     begun: the names of all sections that were begun. too_long: those that are not among the parts for their size.
     """
 
-    parts: dict[str, Part]
+    parts: dict[str, SectionPart]
     begun: tuple[str, ...]
     whole: bool
     too_long: frozenset[str] = frozenset()
 
-    def part(self, name: str) -> Part | Unseen:
+    def part(self, name: str) -> SectionPart | Unseen:
         """A section that came whole, or why it did not."""
         part = self.parts.get(name)
         if part is None:
@@ -167,10 +167,10 @@ def end_mark(nonce: str) -> bytes:
 
 def split(answer: bytes, nonce: str) -> Frames:
     """Take an answer apart. What came before the first mark (a banner, a motd) is nobody's. Never raises."""
-    parts: dict[str, Part] = {}
+    parts: dict[str, SectionPart] = {}
     begun: list[str] = []
     too_long: set[str] = set()
-    name, inside, size = "", list[Block](), 0
+    name, inside, size = "", list[MarkBlock](), 0
     for block in _blocks(answer, nonce):
         word = block.words[0]
         if word == "end":
@@ -184,7 +184,7 @@ def split(answer: bytes, nonce: str) -> Frames:
             if size > LARGE_SECTIONS.get(name, SECTION_LIMIT_BYTES):
                 too_long.add(name)
             else:
-                parts[name] = Part(inside[0].data, tuple(inside[1:]), _code(block.words))
+                parts[name] = SectionPart(inside[0].data, tuple(inside[1:]), _code(block.words))
             name = ""
         else:
             inside.append(block)
@@ -192,12 +192,12 @@ def split(answer: bytes, nonce: str) -> Frames:
     return Frames(parts, tuple(begun), False, frozenset(too_long))
 
 
-def _blocks(answer: bytes, nonce: str) -> list[Block]:
+def _blocks(answer: bytes, nonce: str) -> list[MarkBlock]:
     wanted = nonce.encode("ascii")
     marks = list(islice((mark for mark in _MARK.finditer(answer) if mark[1] == wanted), MARKS_LIMIT))
     ends = [mark.start() for mark in marks[1:]] + [len(answer)]
     return [
-        Block(tuple(mark[2].decode("utf-8", "replace").split()) or ("",), answer[mark.end() + 1 : end])
+        MarkBlock(tuple(mark[2].decode("utf-8", "replace").split()) or ("",), answer[mark.end() + 1 : end])
         for mark, end in zip(marks, ends, strict=False)  # no mark at all: an end too many
     ]
 

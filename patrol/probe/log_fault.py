@@ -8,13 +8,13 @@ from onbox.outside import safe_line
 from patrol.snapshot import Failure
 
 if TYPE_CHECKING:
-    from onbox.triage.verdict import Verdict
+    from onbox.triage.verdict import Diagnosis
 
 NO_FAULT_RULES = frozenset({"unproven", "silent-log"})  # what they say is told by process and log age, not by the log
 LINE_LIMIT = 300
 
 
-def fault_of(verdict: Verdict) -> Failure | None:
+def fault_of(verdict: Diagnosis) -> Failure | None:
     """None: the log shows no end by a fault. The proof is as the log has it, on one line."""
     if not verdict.terminal or verdict.rule in NO_FAULT_RULES:
         return None

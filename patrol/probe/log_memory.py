@@ -16,13 +16,13 @@ from patrol.snapshot import LogLook
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
-    from patrol.probe.box.logs import News
+    from patrol.probe.box.logs import LogNews
 
 WINDOW_BYTES = 1 << 15
 HELD_BYTES = 1 << 13
 
 
-def follow(place: LogPlace | None, path: str, news: News, *, new_attempt: bool = False) -> LogPlace:
+def follow(place: LogPlace | None, path: str, news: LogNews, *, new_attempt: bool = False) -> LogPlace:
     """The place behind the new bytes.
 
     new_attempt: the run's processes are others than at the last look: lines from before it are not news of this one.
@@ -48,7 +48,7 @@ def follow(place: LogPlace | None, path: str, news: News, *, new_attempt: bool =
     )
 
 
-def is_another(place: LogPlace | None, path: str, news: News) -> bool:
+def is_another(place: LogPlace | None, path: str, news: LogNews) -> bool:
     """Whether what was known of the log before does not hold for what is there now."""
     return place is None or place.path != path or news.is_fresh
 
@@ -83,7 +83,7 @@ def whole_text(place: LogPlace | None) -> bytes:
     return b"" if place is None else place.window + place.held
 
 
-def look(place: LogPlace, news: News, clock: float) -> LogLook:
+def look(place: LogPlace, news: LogNews, clock: float) -> LogLook:
     new = sum(map(len, news.rest)) + sum(map(len, news.pieces)) + news.skipped_bytes
     return LogLook(
         place.path,

@@ -18,7 +18,7 @@ from onbox.runs.onbox_call import onbox_call
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
 from patrol.memory import run_journal as journal
-from patrol.memory.run_manifest import NOT_READ, Manifest, StageFacts, parse
+from patrol.memory.run_manifest import NOT_READ, DeclaredStage, Manifest, parse
 from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onbox.runs.journal import JournalFacts
     from patrol.memory.run_journal import JournalPlace
     from patrol.probe.box.runs import RawRun
-    from patrol.snapshot import Identity
+    from patrol.snapshot import BoxIdentity
 
 TEXT_LIMIT = 300
 CELLS_LIMIT, CELL_LIMIT = 50, 120
@@ -43,7 +43,7 @@ OWN_RULE = "own"
 class Box(NamedTuple):
     """Who sent it, as far as ages and liveness need it."""
 
-    identity: Identity
+    identity: BoxIdentity
     state_dir: str
     onbox_on_path: bool = True
 
@@ -75,7 +75,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     stage = fields.get("stage") or facts.stage or raw.stage or None
     cells = _cells(fields.get("sweep"))
     stage_facts = manifest.stages.get(stage) if isinstance(stage, str) else None
-    declared = stage_facts or StageFacts()
+    declared = stage_facts or DeclaredStage()
     stall_after = declared.stall_after_seconds or as_number(fields.get("stall_limit_seconds"))
     is_known = stage_facts is not None or manifest.is_whole
     undeclared = Absent("not declared") if is_known else Unseen("run.json was not read whole")
@@ -178,7 +178,7 @@ def _log(raw: RawRun, place: LogPlace | None, box: Box) -> tuple[Maybe[LogLook],
 # -- what of it lives
 
 
-def _runner_alive(raw: RawRun, identity: Identity) -> Maybe[bool]:
+def _runner_alive(raw: RawRun, identity: BoxIdentity) -> Maybe[bool]:
     """The lock is the kernel's word; a process with pid, start time and boot of the lock's text is as good."""
     lock = raw.stats.get("lock")
     if lock is not None and lock.held:
@@ -197,7 +197,7 @@ def _runner_alive(raw: RawRun, identity: Identity) -> Maybe[bool]:
     return False
 
 
-def _stage_alive(raw: RawRun, status: dict[str, Any], identity: Identity) -> Maybe[bool]:
+def _stage_alive(raw: RawRun, status: dict[str, Any], identity: BoxIdentity) -> Maybe[bool]:
     """Whether the newest slot is held, by its keeper or by the command that inherited it."""
     slot = raw.slot
     if slot is None:

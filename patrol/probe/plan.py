@@ -8,7 +8,7 @@ from onbox.model.engines import ON_BOX
 from patrol.memory.run_manifest import NOT_READ
 from patrol.probe import trackers
 from patrol.probe.box.logs import ATTACH_BYTES
-from patrol.probe.script import Call
+from patrol.probe.script import SectionCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Ask(NamedTuple):
     whose commands are asked there; "" for none.
     """
 
-    calls: tuple[Call, ...]
+    calls: tuple[SectionCall, ...]
     state_dir: str
     engine: str = ""
 
@@ -38,33 +38,35 @@ def plan(box: BoxSettings, state_dir: str, known: Memories, silent_seconds: floa
     runs = known.runs
     state = below(box.project, state_dir)
     engine = _engine_of(box, runs)
-    calls = [Call("identity")]
+    calls = [SectionCall("identity")]
     if box.project is not None:
         if engine:
-            calls.append(Call("jobs", (box.project, state_dir, engine)))  # before the markers that it is weighed with
-        calls.append(Call("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(runs))))
+            calls.append(
+                SectionCall("jobs", (box.project, state_dir, engine))
+            )  # before the markers that it is weighed with
+        calls.append(SectionCall("runs", (box.project, state_dir, str(RUN_LOG_BYTES), *_known_runs(runs))))
     if box.project is not None and silent_seconds is not None:
-        calls.append(Call("patrolled", (box.project, state_dir, f"{silent_seconds:.0f}")))
+        calls.append(SectionCall("patrolled", (box.project, state_dir, f"{silent_seconds:.0f}")))
     for at, watch in enumerate(box.watches):
         calls += _watch_calls(box, watch, at, runs.get(watch.name))
     if box.backend in ON_BOX and box.watches:
-        calls.append(Call("queue", (box.backend,)))
-    calls.append(Call("memory", (state, *_known_pids(runs))))
+        calls.append(SectionCall("queue", (box.backend,)))
+    calls.append(SectionCall("memory", (state, *_known_pids(runs))))
     touched = dict.fromkeys(path for path in (box.project, *_folders(box)) if path)
     if touched:
-        calls.append(Call("run_disk", (*touched, *SAFE_PLACES)))
-    calls.append(Call("disk", SAFE_PLACES, spare=bool(touched)))
-    calls.append(Call("kernel", (str(int(known.box.kernel_seconds or 0)),)))
-    calls.append(Call("gpus"))
+        calls.append(SectionCall("run_disk", (*touched, *SAFE_PLACES)))
+    calls.append(SectionCall("disk", SAFE_PLACES, spare=bool(touched)))
+    calls.append(SectionCall("kernel", (str(int(known.box.kernel_seconds or 0)),)))
+    calls.append(SectionCall("gpus"))
     calls += trackers.calls(runs)
     if box.project is not None:
         told = [
             name for name, run in runs.items() if run.manifest is not None and run.results_of == run.manifest.run_id
         ]
-        calls.append(Call("left", (box.project, state_dir, *told)))
+        calls.append(SectionCall("left", (box.project, state_dir, *told)))
     if box.results:
-        calls.append(Call("results", tuple(below(box.project, pattern) for pattern in box.results)))
-    calls += [Call(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
+        calls.append(SectionCall("results", tuple(below(box.project, pattern) for pattern in box.results)))
+    calls += [SectionCall(f"count.{at}", (below(box.project, count.remote),)) for at, count in enumerate(box.counts)]
     return Ask(tuple(calls), state, engine)
 
 
@@ -81,22 +83,22 @@ def _folders(box: BoxSettings) -> list[str]:
     return [log.rpartition("/")[0] or "/" for log in logs]
 
 
-def _watch_calls(box: BoxSettings, watch: Watch, at: int, known: RunMemory | None) -> list[Call]:
+def _watch_calls(box: BoxSettings, watch: Watch, at: int, known: RunMemory | None) -> list[SectionCall]:
     calls = []
     if watch.log is not None:
         path = below(box.project, watch.log)
         share = max(1024, NEW_BYTES // max(1, sum(1 for other in box.watches if other.log)))
         log = known.log if known is not None and known.log is not None and known.log.path == path else None
         cap = ATTACH_BYTES if known is None and share == NEW_BYTES else share
-        calls.append(Call(f"log.{at}", (path, *_log_values(log), str(cap))))
+        calls.append(SectionCall(f"log.{at}", (path, *_log_values(log), str(cap))))
     if watch.process is not None:
-        calls.append(Call(f"processes.{at}", (watch.process,)))
+        calls.append(SectionCall(f"processes.{at}", (watch.process,)))
     if watch.session is not None:
-        calls.append(Call(f"session.{at}", (watch.session,)))
+        calls.append(SectionCall(f"session.{at}", (watch.session,)))
     if watch.artifacts:
-        calls.append(Call(f"artifacts.{at}", tuple(below(box.project, pattern) for pattern in watch.artifacts)))
+        calls.append(SectionCall(f"artifacts.{at}", tuple(below(box.project, pattern) for pattern in watch.artifacts)))
     if watch.done_file is not None:
-        calls.append(Call(f"artifacts.{at}.done", (below(box.project, watch.done_file),)))
+        calls.append(SectionCall(f"artifacts.{at}.done", (below(box.project, watch.done_file),)))
     return calls
 
 

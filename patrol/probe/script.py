@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HUNG_SECONDS = 2  # for a section that touches files, once another one was late; a beat may come at once
 
 
-class Call(NamedTuple):
+class SectionCall(NamedTuple):
     """A section to ask for. label: the section's name, with `.NUMBER` where it is asked more than once. spare: only
     where a section before it was late.
     """
@@ -32,7 +32,7 @@ class Call(NamedTuple):
         return self.label.partition(".")[0]
 
 
-def build(calls: Sequence[Call], nonce: str, total_seconds: int) -> tuple[str, tuple[str, ...]]:
+def build(calls: Sequence[SectionCall], nonce: str, total_seconds: int) -> tuple[str, tuple[str, ...]]:
     """The script and its positional values."""
     texts = tuple(dict.fromkeys(text for call in calls for text in BY_NAME[call.section].texts))
     lines, values = [], [nonce, str(total_seconds)]

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from onbox.model.boxes import BoxSettings
     from patrol.config.settings import Settings
     from patrol.memory.run_records import RecordText
-    from patrol.probe.frames import Frames, Part
+    from patrol.probe.frames import Frames, SectionPart
     from patrol.probe.plan import Ask
-    from patrol.snapshot import Disk, Identity, RunLook, Snapshot
+    from patrol.snapshot import BoxIdentity, DiskLook, RunLook, Snapshot
     from patrol.ssh.client import NoAnswer
 
 BOX_SHARE = 0.6  # of the deadline: the rest is for login and link
@@ -91,7 +91,7 @@ def read(
         if _was_asked(asked, frames, call.label) and isinstance(part := frames.part(call.label), Unseen)
     }
 
-    def seen(label: str, parse: Callable[[Part], Any]) -> Any:
+    def seen(label: str, parse: Callable[[SectionPart], Any]) -> Any:
         part = frames.part(label)
         value = part if isinstance(part, Unseen) else parse(part)
         if isinstance(value, Unseen):
@@ -101,7 +101,7 @@ def read(
     who = seen("identity", lambda part: box_identity.parse(part, middle, error_seconds))
     if isinstance(who, Unseen):
         return BoxLook(box.name, middle, who, who, sections_unseen=tuple(unseen.items())), known
-    identity: Identity = who.identity
+    identity: BoxIdentity = who.identity
     fresh = dict(known.runs)
     about = _about_the_box(known.box, identity)
     queue: Any = NOT_ASKED
@@ -163,7 +163,7 @@ def _was_asked(asked: Ask, frames: Frames, label: str) -> bool:
     return any(call.label == label and (not call.spare or label in frames.begun) for call in asked.calls)
 
 
-def _about_the_box(known: BoxMemory, identity: Identity) -> BoxMemory:
+def _about_the_box(known: BoxMemory, identity: BoxIdentity) -> BoxMemory:
     """After a reboot the kernel's log begins anew."""
     boot_id = observed(identity.boot_id)
     return known if known.boot_id == boot_id else BoxMemory(boot_id)
@@ -174,7 +174,7 @@ def _runs(
     asked: Ask,
     frames: Frames,
     fresh: dict[str, RunMemory],
-    who: box_identity.Seen,
+    who: box_identity.SeenIdentity,
     unseen: dict[str, str],
     records: dict[str, RecordText],
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
@@ -269,9 +269,9 @@ def _with_queue(run: RunLook, queue: Maybe[dict[str, Job]], engine: str) -> RunL
     return run if queue is NOT_ASKED else run._replace(scheduler=queue)
 
 
-def _disks(found: list[Maybe[tuple[Disk, ...]]]) -> Maybe[tuple[Disk, ...]]:
+def _disks(found: list[Maybe[tuple[DiskLook, ...]]]) -> Maybe[tuple[DiskLook, ...]]:
     """Those of the run first. A file system that hangs costs its own numbers only."""
-    disks: dict[str, Disk] = {}
+    disks: dict[str, DiskLook] = {}
     for part in reversed(found):
         if not isinstance(part, Absent | Unseen):
             disks |= {disk.mount: disk for disk in part if disk.mount not in disks}

@@ -17,7 +17,7 @@ from onbox.trackers.identity import Case, find_drift, identity_of
 from onbox.trackers.wandb_file import block_before, fold_wandb
 from patrol.memory.run_memory import RunMemory, TrackerMemory
 from patrol.probe.box import tracker as box_tracker
-from patrol.probe.script import Call
+from patrol.probe.script import SectionCall
 from patrol.snapshot import NOT_ASKED, TrackerLook
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from onbox.trackers.reading import TrackerRun
     from patrol.probe.box.tracker import RawWandb
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
     from patrol.snapshot import BoxLook, RunLook
 
 LOOKS_LIMIT = 4  # of one box at one tick
@@ -48,9 +48,9 @@ def wanted(runs: Mapping[str, RunMemory]) -> tuple[Wanted, ...]:
     return tuple(found[:LOOKS_LIMIT])
 
 
-def calls(runs: Mapping[str, RunMemory]) -> list[Call]:
+def calls(runs: Mapping[str, RunMemory]) -> list[SectionCall]:
     """The sections that read them."""
-    return [Call(f"tracker.{at}", _values(one, runs[one.run])) for at, one in enumerate(wanted(runs))]
+    return [SectionCall(f"tracker.{at}", _values(one, runs[one.run])) for at, one in enumerate(wanted(runs))]
 
 
 def _values(one: Wanted, run: RunMemory) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _key(identity: TrackerIdentity) -> str:
 
 
 def looks_at(
-    name: str, run: RunMemory, asked: tuple[Wanted, ...], part_of: Callable[[str], Part | Unseen]
+    name: str, run: RunMemory, asked: tuple[Wanted, ...], part_of: Callable[[str], SectionPart | Unseen]
 ) -> tuple[tuple[TrackerLook, ...], RunMemory]:
     """The run's runs at trackers. run: what this look has made of the run's memory so far; it comes back with more."""
     labels = {(one.run, one.stage, one.identity.key): f"tracker.{at}" for at, one in enumerate(asked)}

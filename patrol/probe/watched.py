@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from onbox.contract.readings import Maybe
     from onbox.model.boxes import BoxSettings, Watch
-    from patrol.probe.box.logs import News
-    from patrol.probe.box.watch import Found
+    from patrol.probe.box.logs import LogNews
+    from patrol.probe.box.watch import FoundProcess
     from patrol.probe.frames import Frames
     from patrol.snapshot import Artifacts, LogLook
 
@@ -100,7 +100,7 @@ def _given(value: float | None) -> Maybe[float]:
     return Absent("not declared") if value is None else value
 
 
-def _news(frames: Frames, at: int, place: LogPlace | None, path: str) -> Maybe[News]:
+def _news(frames: Frames, at: int, place: LogPlace | None, path: str) -> Maybe[LogNews]:
     part = frames.part(f"log.{at}")
     if isinstance(part, Unseen):
         return part
@@ -109,13 +109,13 @@ def _news(frames: Frames, at: int, place: LogPlace | None, path: str) -> Maybe[N
 
 
 def _alive(
-    watch: Watch, at: int, frames: Frames, own: Callable[[tuple[Found, ...]], tuple[Found, ...]]
-) -> tuple[Maybe[bool], tuple[Found, ...]]:
+    watch: Watch, at: int, frames: Frames, own: Callable[[tuple[FoundProcess, ...]], tuple[FoundProcess, ...]]
+) -> tuple[Maybe[bool], tuple[FoundProcess, ...]]:
     """Whether any sign of life was seen; the run's own processes. Unseen if one of the ways to see one could not
     be gone and the others show nothing.
     """
     seen: list[Maybe[bool]] = []
-    processes: tuple[Found, ...] = ()
+    processes: tuple[FoundProcess, ...] = ()
     if watch.process is not None:
         part = frames.part(f"processes.{at}")
         found = part if isinstance(part, Unseen) else parse_processes(part)
@@ -135,7 +135,7 @@ def _alive(
     return next((way for way in seen if isinstance(way, Unseen)), False), processes
 
 
-def works_in(process: Found, project: str) -> bool:
+def works_in(process: FoundProcess, project: str) -> bool:
     """Whether it works in the project's directory or names it. Where home directories lie is not known here."""
     at_home = project.startswith("~")
     inside = (f"/{project.partition('/')[2]}" if at_home else project).rstrip("/") + "/"
@@ -145,7 +145,7 @@ def works_in(process: Found, project: str) -> bool:
     return inside in process.words or (inside in folder if at_home else folder.startswith(inside))
 
 
-def _own(found: tuple[Found, ...], project: str, *, only_inside: bool) -> tuple[Found, ...]:
+def _own(found: tuple[FoundProcess, ...], project: str, *, only_inside: bool) -> tuple[FoundProcess, ...]:
     """Those of this run, where another project's run has the same command line.
 
     Those in the project's directory, if there are any. One that works elsewhere counts until one was seen in the
@@ -157,7 +157,7 @@ def _own(found: tuple[Found, ...], project: str, *, only_inside: bool) -> tuple[
     return tuple(process for process in found if not process.folder)
 
 
-def _is_quiet(news: Maybe[News], clock: float) -> bool:
+def _is_quiet(news: Maybe[LogNews], clock: float) -> bool:
     """Whether nobody has just written the log; true where there is none."""
     return isinstance(news, Absent | Unseen) or clock - news.mtime > QUIET_SECONDS
 
@@ -167,7 +167,7 @@ def _is_new_attempt(known: tuple[str, ...], processes: tuple[str, ...]) -> bool:
     return bool(processes) and bool(known) and not set(processes) & set(known)
 
 
-def _with_processes(kept: RunMemory, found: tuple[Found, ...], *, at_home: bool) -> RunMemory:
+def _with_processes(kept: RunMemory, found: tuple[FoundProcess, ...], *, at_home: bool) -> RunMemory:
     """Keep who the run's processes are: to see a new attempt, and to look at their control group next time."""
     if not found:
         return kept
@@ -175,7 +175,7 @@ def _with_processes(kept: RunMemory, found: tuple[Found, ...], *, at_home: bool)
     return kept._replace(watched=watched, pids=tuple(process.pid for process in found[:2]))
 
 
-def _words(found: tuple[Found, ...]) -> tuple[str, ...]:
+def _words(found: tuple[FoundProcess, ...]) -> tuple[str, ...]:
     return tuple(f"{process.pid}:{process.start_ticks}" for process in found)
 
 

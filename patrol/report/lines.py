@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from patrol.decide.decide import Explained
     from patrol.decide.rule import Tried
     from patrol.memory.history import Before
-    from patrol.snapshot import Disk, ResultFile, RunLook, Snapshot
+    from patrol.snapshot import DiskLook, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199  # of the wide form
 CELLS_LIMIT = 110  # characters of how a sweep's cells stand
@@ -182,7 +182,7 @@ def _disk(box: BoxLook | None) -> str:
     return f"disk {used} inodes {inodes}"
 
 
-def _fullest(disks: Sequence[Disk], free_percent: Callable[[Disk], float | None]) -> str:
+def _fullest(disks: Sequence[DiskLook], free_percent: Callable[[DiskLook], float | None]) -> str:
     found = [100.0 - free for disk in disks if (free := free_percent(disk)) is not None]
     return _percent(max(found, default=None), Absent(""))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-class Entry(NamedTuple):
+class ReportEntry(NamedTuple):
     """What is told of one run, or of a box without runs: the verdict, and the look that it rests on; None: none."""
 
     verdict: Verdict
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
     snapshot: Snapshot | None
 
 
-def document(entries: Sequence[Entry], now: float, severity: Severity) -> dict[str, Any]:
+def document(entries: Sequence[ReportEntry], now: float, severity: Severity) -> dict[str, Any]:
     """Everything of one tick, ready for JSON; fields are only ever added within a schema. severity: of the whole."""
     return {
         "schema": SCHEMA,
@@ -40,7 +40,7 @@ def document(entries: Sequence[Entry], now: float, severity: Severity) -> dict[s
     }
 
 
-def _run(entry: Entry, now: float) -> dict[str, Any]:
+def _run(entry: ReportEntry, now: float) -> dict[str, Any]:
     verdict, look = entry.verdict, entry.look
     until = verdict.silenced_until
     return {
@@ -108,7 +108,7 @@ def utc(at: float) -> str:
         return "unknown"
 
 
-def nagios(entries: Sequence[Entry], now: float, severity: Severity) -> list[str]:
+def nagios(entries: Sequence[ReportEntry], now: float, severity: Severity) -> list[str]:
     """Status line with performance data, then long text, as the Monitoring Plugins guidelines have it.
 
     `|` separates the data from the text, so none may stand in the text. severity: of the whole; what a person has
@@ -135,7 +135,7 @@ def _no_bar(text: str) -> str:
     return text.replace("|", "¦")
 
 
-def _performance(entry: Entry) -> list[str]:
+def _performance(entry: ReportEntry) -> list[str]:
     """`'label'=value[unit];[warn];[crit];[min];[max]`; nothing for what was not seen."""
     verdict, look, box = entry.verdict, entry.look, _box(entry.snapshot)
     name = name_of(verdict).replace("'", "''").replace("=", "_").replace("|", "¦")

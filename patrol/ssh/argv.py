@@ -15,7 +15,7 @@ NO_MASTER = "none"  # as a control_path: not even a master of the user's own
 MASTER_SECONDS = 2400  # how long a master of ours stays when nobody uses it: past the next tick of the usual half hour
 
 
-class Target(NamedTuple):
+class SshTarget(NamedTuple):
     """Where to. ssh_command: the client's words. host: as ssh takes it; None: this machine, without ssh.
 
     control_path: socket of a master connection to use (and to open if need be); None: none of ours, but the user's own
@@ -28,7 +28,7 @@ class Target(NamedTuple):
     control_path: str | None = None
 
 
-def ssh_argv(target: Target, *, connect_seconds: int = CONNECT_SECONDS) -> list[str]:
+def ssh_argv(target: SshTarget, *, connect_seconds: int = CONNECT_SECONDS) -> list[str]:
     """The argv of a connection whose remote command is always `exec sh -s`: the same in every login shell (sh, fish,
     csh). Everything else, script and values, goes over stdin. Pure.
     """

@@ -17,7 +17,7 @@ from onbox.system.clock import monotonic
 from patrol.ssh.argv import (
     CONNECT_SECONDS,
     NO_MASTER,
-    Target,
+    SshTarget,
     client_environment,
     master_options,
     script_with_values,
@@ -35,7 +35,7 @@ __all__ = [
     "Answer",
     "Connection",
     "NoAnswer",
-    "Target",
+    "SshTarget",
     "ask",
     "discard_master",
     "find_mark",
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
 
 
 def ask(
-    target: Target,
+    target: SshTarget,
     stdin: bytes,
     *,
     end_mark: bytes,
@@ -87,14 +87,14 @@ def ask(
 class _Question(NamedTuple):
     """What `ask` was asked. deadline, limits: of all tries together."""
 
-    target: Target
+    target: SshTarget
     stdin: bytes
     end_mark: bytes
     deadline: float
     limit_bytes: int
     connect_seconds: int
 
-    def put(self, target: Target, suspect_at: float | None) -> Answer | NoAnswer | None:
+    def put(self, target: SshTarget, suspect_at: float | None) -> Answer | NoAnswer | None:
         """One try. None: it went over a master, and that is wedged (nothing came until `suspect_at`) or died."""
         began = monotonic()
         try:
@@ -170,14 +170,14 @@ def _exit_code(connection: Connection, deadline: float) -> int | None:
 # -- ssh without a conversation
 
 
-def probe_configuration(target: Target, timeout_seconds: float) -> str:
+def probe_configuration(target: SshTarget, timeout_seconds: float) -> str:
     """What the user's configuration makes of the host: the output of `ssh -G`. Connects to nothing. Raises OSError, and
     subprocess.TimeoutExpired (a `Match exec` may hang).
     """
     return _run([*target.ssh_command, "-G", "--", target.host or ""], timeout_seconds).decode("utf-8", "replace")
 
 
-def discard_master(target: Target) -> None:
+def discard_master(target: SshTarget) -> None:
     """End the target's master, bounded: one that does not answer loses its socket, so that nobody meets it again.
 
     What it still holds ends with its own ServerAlive.

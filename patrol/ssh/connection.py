@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
-from patrol.ssh.argv import CONNECT_SECONDS, NO_MASTER, Target, client_environment, ssh_argv
+from patrol.ssh.argv import CONNECT_SECONDS, NO_MASTER, SshTarget, client_environment, ssh_argv
 from patrol.ssh.client_errors import SSH_FAILED, read_end
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Connection:
     fd: int
 
     def __init__(
-        self, target: Target, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
+        self, target: SshTarget, stdin: bytes, *, connect_seconds: int = CONNECT_SECONDS, line: bool = False
     ) -> None:
         self.target = target
         self.began = monotonic()

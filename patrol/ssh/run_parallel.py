@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from onbox.system.clock import monotonic
-from patrol.ssh.client import Target, probe_configuration
+from patrol.ssh.client import SshTarget, probe_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -145,7 +145,7 @@ def _start(
 # -- what boxes share
 
 
-def find_gates(targets: Sequence[Target], limits: Limits) -> dict[Target, str]:
+def find_gates(targets: Sequence[SshTarget], limits: Limits) -> dict[SshTarget, str]:
     """What each connection goes through, as the user's configuration resolves it. {} where they are too few to matter:
     `ssh -G` costs some milliseconds each.
     """
@@ -158,7 +158,7 @@ def find_gates(targets: Sequence[Target], limits: Limits) -> dict[Target, str]:
     return gates
 
 
-def _find_gate(target: Target) -> str:
+def _find_gate(target: SshTarget) -> str:
     try:
         return gate_of(probe_configuration(target, CONFIGURATION_SECONDS))
     except (OSError, subprocess.TimeoutExpired):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from onbox.backends import cluster
 
 
-class Reason(NamedTuple):
+class UnreachableReason(NamedTuple):
     """One way not to reach a box. lasting: trying again without a change by a person cannot help."""
 
     key: str
@@ -22,28 +22,28 @@ class Reason(NamedTuple):
 
 CONSOLE = "look at the provider's console: only you can see whether the box is up, paid for and has power"
 
-REASONS: tuple[Reason, ...] = (
-    Reason("dns", "the host name cannot be resolved", "check the name in ~/.ssh/config and this machine's own network"),
-    Reason("refused", "nothing listens on the ssh port", f"{CONSOLE}; after a restart the port may have changed"),
-    Reason("timeout", "no answer to the connection", f"{CONSOLE}; check this machine's own network"),
-    Reason("no_route", "the network has no way there", "check this machine's own network and its VPN"),
-    Reason("banner", "the port accepts, sshd never speaks", f"the box may be out of memory or frozen; {CONSOLE}"),
-    Reason("closed", "sshd closed the connection before the login", "too many logins at once, or a penalty; it is tried again later"),
-    Reason("late_login", "the login did not end in time", f"the box may be frozen or overloaded; {CONSOLE}"),
-    Reason("auth", "the key was not accepted", "check the key (ssh-add -l) and authorized_keys of the box", lasting=True),
-    Reason("host_key", "the host key is not the known one", "make sure that the box is yours (a rebuilt one has a new key), then remove the old key with ssh-keygen -R as ssh names it", lasting=True),
-    Reason("host_new", "its host key is not known here yet", "log in once by hand, compare the fingerprint with the provider's, and say yes: ssh HOST", lasting=True),
-    Reason("jump", "the jump host could not be passed", "try: ssh to the jump host by itself"),
-    Reason("client", "the ssh client cannot work", "read its words; check `[ssh] command` and ~/.ssh/config", lasting=True),
-    Reason("shell", "the login works, but no POSIX sh ran the probe", "check the account's login shell, its start-up files, and whether its key has a forced command (authorized_keys)", lasting=True),
-    Reason("late", "the box began to answer and did not end in time", "a disk or a start-up file of the account hangs; log in and look"),
-    Reason("cut", "the answer was cut off in the middle", "the link broke; it is tried again at the next tick"),
-    Reason("flood", "it sends more than anybody asked for", "something there floods the connection: log in and look at the account's start-up files"),
-    Reason("defect", "this patrol failed at what the box answered", "tell its makers, with the report that is named; the other boxes are looked at as always"),
-    Reason("untrusted", "the configuration says a way there that nobody has accepted here", "see it, and accept it if it is yours: onbox trust", lasting=True),
-    Reason("unknown", "ssh failed for a reason that is not known here", "read its words"),
+REASONS: tuple[UnreachableReason, ...] = (
+    UnreachableReason("dns", "the host name cannot be resolved", "check the name in ~/.ssh/config and this machine's own network"),
+    UnreachableReason("refused", "nothing listens on the ssh port", f"{CONSOLE}; after a restart the port may have changed"),
+    UnreachableReason("timeout", "no answer to the connection", f"{CONSOLE}; check this machine's own network"),
+    UnreachableReason("no_route", "the network has no way there", "check this machine's own network and its VPN"),
+    UnreachableReason("banner", "the port accepts, sshd never speaks", f"the box may be out of memory or frozen; {CONSOLE}"),
+    UnreachableReason("closed", "sshd closed the connection before the login", "too many logins at once, or a penalty; it is tried again later"),
+    UnreachableReason("late_login", "the login did not end in time", f"the box may be frozen or overloaded; {CONSOLE}"),
+    UnreachableReason("auth", "the key was not accepted", "check the key (ssh-add -l) and authorized_keys of the box", lasting=True),
+    UnreachableReason("host_key", "the host key is not the known one", "make sure that the box is yours (a rebuilt one has a new key), then remove the old key with ssh-keygen -R as ssh names it", lasting=True),
+    UnreachableReason("host_new", "its host key is not known here yet", "log in once by hand, compare the fingerprint with the provider's, and say yes: ssh HOST", lasting=True),
+    UnreachableReason("jump", "the jump host could not be passed", "try: ssh to the jump host by itself"),
+    UnreachableReason("client", "the ssh client cannot work", "read its words; check `[ssh] command` and ~/.ssh/config", lasting=True),
+    UnreachableReason("shell", "the login works, but no POSIX sh ran the probe", "check the account's login shell, its start-up files, and whether its key has a forced command (authorized_keys)", lasting=True),
+    UnreachableReason("late", "the box began to answer and did not end in time", "a disk or a start-up file of the account hangs; log in and look"),
+    UnreachableReason("cut", "the answer was cut off in the middle", "the link broke; it is tried again at the next tick"),
+    UnreachableReason("flood", "it sends more than anybody asked for", "something there floods the connection: log in and look at the account's start-up files"),
+    UnreachableReason("defect", "this patrol failed at what the box answered", "tell its makers, with the report that is named; the other boxes are looked at as always"),
+    UnreachableReason("untrusted", "the configuration says a way there that nobody has accepted here", "see it, and accept it if it is yours: onbox trust", lasting=True),
+    UnreachableReason("unknown", "ssh failed for a reason that is not known here", "read its words"),
 )  # fmt: skip
 
 # Clusters are reached over HTTP: their reasons are those of who asks them.
-ENGINE_REASONS = tuple(Reason(one.key, one.says, one.remedy, lasting=one.lasting) for one in cluster.REASONS)
+ENGINE_REASONS = tuple(UnreachableReason(one.key, one.says, one.remedy, lasting=one.lasting) for one in cluster.REASONS)
 BY_KEY = {reason.key: reason for reason in (*REASONS, *ENGINE_REASONS)}

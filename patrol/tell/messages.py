@@ -21,7 +21,7 @@ from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import render_runfile
 from onbox.notify.mask import without_secrets
 from onbox.notify.queue.enqueue import start_deliverer
-from onbox.notify.queue.outbox import Damaged, Message, Name, Outbox, parse_message, parse_name, render_message
+from onbox.notify.queue.outbox import DamagedMessage, Message, Name, Outbox, parse_message, parse_name, render_message
 from onbox.notify.targets import read_standing
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, pause, utc_text
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from onbox.contract.notices import Notice
-    from onbox.contract.notify_targets import Target
+    from onbox.contract.notify_targets import NotifyTarget
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.tell.news import News
@@ -94,7 +94,7 @@ def _next(
     settings: Settings,
     judged: Sequence[BoxJudged],
     book: Book,
-    targets: Sequence[Target],
+    targets: Sequence[NotifyTarget],
     now: float,
     *,
     unattended: bool,
@@ -130,7 +130,7 @@ def _draft_withheld(settings: Settings, host: str, now: float, _target: str, id_
 
 
 def _messages(
-    settings: Settings, drafts: Sequence[Draft], targets: Sequence[Target], number: int, now: float
+    settings: Settings, drafts: Sequence[Draft], targets: Sequence[NotifyTarget], number: int, now: float
 ) -> tuple[Message, ...]:
     origin = hashlib.sha256(os.fsencode(settings.state)).hexdigest()[:12]
     messages = []
@@ -236,7 +236,7 @@ def _parse(data: dict[str, Any]) -> Book:
     for text, one in data["messages"].items():
         name = parse_name(text)
         message = parse_message(name, json.dumps(one).encode("ascii")) if name is not None else None
-        if message is None or isinstance(message, Damaged):
+        if message is None or isinstance(message, DamagedMessage):
             raise ValueError(text)
         messages.append(message)
     known = Known(

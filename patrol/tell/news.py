@@ -23,7 +23,7 @@ from patrol.verdict import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onbox.contract.notify_targets import Target
+    from onbox.contract.notify_targets import NotifyTarget
     from patrol.judge import BoxJudged, Judged
     from patrol.tell.alert_limit import Subject
     from patrol.verdict import Finding, Verdict
@@ -235,7 +235,7 @@ def _is_done(news: News) -> bool:
 # -- whom it is told
 
 
-def wants(target: Target) -> bool:
+def wants(target: NotifyTarget) -> bool:
     return PATROL_WORD in target.on
 
 

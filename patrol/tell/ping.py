@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.notify.mask import mask_url
 from onbox.notify.send.send_once import exchange
 from onbox.notify.targets import NotSet, look_up_reference
-from onbox.notify.types import NoAnswer, Outgoing, Unusable
+from onbox.notify.types import NoHttpAnswer, Outgoing, Unusable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def ping(reference: str, environ: Mapping[str, str], folder: str, body: str) -> 
         answer = exchange(Outgoing(url, headers, body.encode("utf-8", "replace")[:9000]), PING_SECONDS)
     except (Unusable, OSError) as error:
         return f"the ping to {mask_url(url)} was not sent: {error}"
-    if isinstance(answer, NoAnswer):
+    if isinstance(answer, NoHttpAnswer):
         return f"the ping to {mask_url(url)} failed: {answer.why}"
     if not 200 <= answer.status < 300:
         return f"the ping to {mask_url(url)} was answered with HTTP {answer.status}"

@@ -20,7 +20,7 @@ from onbox.notify.send.send_once import exchange
 from onbox.notify.send.worker import try_once
 from onbox.notify.signing import BadSecret
 from onbox.notify.targets import NotSet, resolve_target
-from onbox.notify.types import Outcome, Unusable
+from onbox.notify.types import TryOutcome, Unusable
 from onbox.outside import safe_words
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onbox.contract.notices import Notice
-    from onbox.contract.notify_targets import Target
-    from onbox.notify.types import Answer as WireAnswer
-    from onbox.notify.types import NoAnswer as WireNoAnswer
+    from onbox.contract.notify_targets import NotifyTarget
+    from onbox.notify.types import HttpAnswer as WireAnswer
+    from onbox.notify.types import NoHttpAnswer as WireNoAnswer
     from onbox.notify.types import Outgoing
     from patrol.ssh.client import Answer
 
@@ -195,7 +195,7 @@ def choose(waiting: Iterable[Waiting], known: Mapping[str, str]) -> list[Waiting
 
 def relay(
     waiting: Waiting,
-    targets: Mapping[str, Target],
+    targets: Mapping[str, NotifyTarget],
     environ: Mapping[str, str],
     folder: str,
     named: frozenset[str],
@@ -215,6 +215,6 @@ def relay(
         verdict = try_once(waiting.notice, resolved, SEND_SECONDS, send)
     except (NotSet, Unusable, BadSecret, OSError) as problem:
         return Relayed("unset", str(problem))
-    if verdict.outcome is Outcome.DELIVERED:
+    if verdict.outcome is TryOutcome.DELIVERED:
         return Relayed("delivered", verdict.reason)
-    return Relayed("refused" if verdict.outcome is Outcome.NEVER else "later", verdict.reason)
+    return Relayed("refused" if verdict.outcome is TryOutcome.NEVER else "later", verdict.reason)

@@ -20,7 +20,7 @@ WHAT_TO_DO = (
 MARK = "# onbox-patrol"
 
 
-class Job(NamedTuple):
+class CronJob(NamedTuple):
     """What cron is to do. words: the program and its arguments, the first one an absolute path. variables: set for it
     alone. log: where its output is appended. id: of this patrol.
     """
@@ -37,12 +37,12 @@ def tag(id_: str) -> str:
     return f"{MARK} {id_}"
 
 
-def render_line(job: Job) -> str:
+def render_line(job: CronJob) -> str:
     """The crontab line. Raises BadLine."""
     return render(job.schedule, shell_line(job), tag(job.id))
 
 
-def shell_line(job: Job) -> str:
+def shell_line(job: CronJob) -> str:
     """What cron's shell is to run: it works in any directory and with cron's bare environment."""
     folder = job.log.rpartition("/")[0]
     variables = "".join(f"{name}={shlex.quote(value)} " for name, value in job.variables)
@@ -70,7 +70,7 @@ def bare_environment(home: str, user: str, path: str = "/usr/bin:/bin") -> Mappi
     return {"HOME": home, "LOGNAME": user, "USER": user, "SHELL": "/bin/sh", "PATH": path}
 
 
-def systemd_units(job: Job) -> str:
+def systemd_units(job: CronJob) -> str:
     """For a machine without crontab: a user's timer, as text for two files."""
     calendar = calendar_of(parse_schedule(job.schedule)) or f"???  # {job.schedule!r} in the words of systemd.time(7)"
     command = shell_line(job).replace("\\", "\\\\").replace("%", "%%").replace("$", "$$")

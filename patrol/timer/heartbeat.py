@@ -66,7 +66,7 @@ def _is_sound(found: Heartbeat) -> bool:
     )
 
 
-class Standing(NamedTuple):
+class PatrolStanding(NamedTuple):
     """How the patrol itself does. stale: silent for more than two cadences; None: it never ticked. timer_stale: the
     same of the ticks that a timer began; None: it never began one. missed: how many times the schedule was due since
     the timer's last tick, the one that may be running left out.
@@ -80,15 +80,15 @@ class Standing(NamedTuple):
     missed: int
 
 
-def stand(heartbeat: Heartbeat | None, schedule: Schedule, now: float) -> Standing:
+def stand(heartbeat: Heartbeat | None, schedule: Schedule, now: float) -> PatrolStanding:
     """Judge the patrol's own silence."""
     cadence = cadence_seconds(schedule, now)
     upcoming = next_due(schedule, now)
     if heartbeat is None:
-        return Standing(None, upcoming, cadence, None, None, 0)
+        return PatrolStanding(None, upcoming, cadence, None, None, 0)
     limit = CADENCES * cadence
     timer_at = heartbeat.timer_at
-    return Standing(
+    return PatrolStanding(
         last_began_at=heartbeat.began_at,
         next_due_at=upcoming,
         cadence_seconds=cadence,
@@ -108,6 +108,6 @@ def _missed(schedule: Schedule, since: float, now: float) -> int:
     return count
 
 
-def as_data(heartbeat: Heartbeat | None, standing: Standing) -> dict[str, Any]:
+def as_data(heartbeat: Heartbeat | None, standing: PatrolStanding) -> dict[str, Any]:
     """For `--json`."""
     return {"last_tick": heartbeat._asdict() if heartbeat else None, **standing._asdict()}

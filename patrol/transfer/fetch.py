@@ -17,7 +17,7 @@ from patrol.transfer.tar_stream import Odd, members
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
     from patrol.transfer.listing import File
     from patrol.transfer.meter import Meter
     from patrol.transfer.names import Root
@@ -33,7 +33,7 @@ _READ_WELL = ("0", "141")  # 141: it was told to stop after the bytes that were 
 class Source(NamedTuple):
     """Where the files come from. tools: of the box."""
 
-    target: Target
+    target: SshTarget
     roots: Sequence[Root]
     tools: frozenset[str]
 

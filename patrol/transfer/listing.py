@@ -15,7 +15,7 @@ from patrol.transfer.wanted import NOT_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
     from patrol.transfer.names import Root
     from patrol.transfer.wanted import Want
 
@@ -61,7 +61,7 @@ class Listing(NamedTuple):
     empty: tuple[int, ...]
 
 
-def list_files(target: Target, roots: Sequence[Root], wants: Sequence[Want]) -> Listing:
+def list_files(target: SshTarget, roots: Sequence[Root], wants: Sequence[Want]) -> Listing:
     """Raises LinkLost, Refused."""
     values = [word for want in wants for word in (roots[want.root].place, want.kind, want.pattern)]
     with closing(Talk(target, LIST, values)) as talk:
@@ -119,7 +119,7 @@ def _is_wanted(name: str, want: Want) -> bool:
     return want.keeps is None or want.keeps.fullmatch(name) is not None
 
 
-def look_again(target: Target, roots: Sequence[Root], files: Iterable[File]) -> dict[str, File]:
+def look_again(target: SshTarget, roots: Sequence[Root], files: Iterable[File]) -> dict[str, File]:
     """The same files as they are now, by their local name; one that is gone, or is no file any more, is left out.
     Raises LinkLost, Refused.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onbox.model.boxes import BoxSettings
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
     from patrol.transfer.listing import File, Listing
     from patrol.transfer.meter import Meter
     from patrol.transfer.staging import Staging
@@ -42,7 +42,7 @@ GROWING = lazy(r"events\.jsonl|samples\.jsonl|runner\.log|logs/.*")
 class Job(NamedTuple):
     """What is to be brought. rsync: the local program's words, or (). limit: bytes per second, or None."""
 
-    target: Target
+    target: SshTarget
     box: BoxSettings
     state_dir: str
     run: str

@@ -20,7 +20,7 @@ from patrol.transfer.tar_write import BLOCK, end_of_stream, header_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
     from patrol.transfer.meter import Meter
 
 LISTING_LIMIT_BYTES = 1 << 29
@@ -31,7 +31,7 @@ GOES_ON_FROM_BYTES = 1 << 20  # a shorter file is sent anew
 class Copy(NamedTuple):
     """local: the folder here, absolute. remote: on the box, below the project unless absolute."""
 
-    target: Target
+    target: SshTarget
     project: str | None
     local: str
     remote: str

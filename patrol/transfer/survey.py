@@ -9,7 +9,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.names import name_problem
-from onbox.contract.runfile import Damaged, RunHead, parse_head, parse_stages
+from onbox.contract.runfile import DamagedRunfile, RunHead, parse_head, parse_stages
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
@@ -18,7 +18,7 @@ from patrol.transfer.talk import Talk
 
 if TYPE_CHECKING:
     from onbox.model.manifest import Stage
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
 
 LIMIT_BYTES = 32 << 20
 _NO_PROJECT = 20
@@ -55,7 +55,7 @@ class Survey(NamedTuple):
         return safe_line(found, 80) if isinstance(found, str) else ""
 
 
-def survey(target: Target, project: str | None, state_dir: str, run: str) -> Survey:
+def survey(target: SshTarget, project: str | None, state_dir: str, run: str) -> Survey:
     """Ask for it. Raises LinkLost, Trouble."""
     with closing(Talk(target, SURVEY, (project or "", state_dir, run))) as talk:
         data, code = talk.until_end(LIMIT_BYTES)
@@ -83,7 +83,7 @@ def parse_survey(data: bytes) -> Survey:
     try:
         head = parse_head(first)
         stages = tuple(frozen.stage for frozen in parse_stages(rest.split(b"\n"), head.stage_count))
-    except Damaged as damaged:
+    except DamagedRunfile as damaged:
         return found._replace(damage=safe_line(str(damaged)))
     markers = dict(zip(fields[6::2], fields[7::2], strict=False))
     own = {name: marker for name, text in markers.items() if (marker := _own(text, head)) is not None}

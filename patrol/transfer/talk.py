@@ -12,7 +12,7 @@ from patrol.transfer.scripts import END, READY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
 
 STALL_SECONDS = 60.0  # no byte for so long, and the link is taken for dead
 NOISE_LIMIT_BYTES = 1 << 20  # before the ready mark: what start-up files print
@@ -31,7 +31,7 @@ class LinkLost(Exception):
         return BY_KEY[self.reason].lasting
 
 
-def uncompressed(target: Target) -> Target:
+def uncompressed(target: SshTarget) -> SshTarget:
     """For files: what they hold rarely shrinks, and ssh's compression is slower than most links. Without a master of
     the patrol's, which compresses.
     """
@@ -45,7 +45,7 @@ class Talk:
 
     def __init__(
         self,
-        target: Target,
+        target: SshTarget,
         script: str,
         values: Sequence[str],
         follows: bytes | Iterator[bytes] = b"",

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from onbox.contract.notices import notice_from_dict
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.contract.paths import RunPaths
 from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.system.clock import utc_text
@@ -135,7 +135,7 @@ class Project:
     def put(self, number: int) -> str:
         facts = {"at": utc_text(time.time()), "event": "chain_done", "state": "done", "run": "digits"}
         notice = notice_from_dict({"id": f"msg_{number}", **facts, "run_id": "r", "project": str(self.folder)})
-        self.outbox.put(Message(Name(number, "hook"), facts["at"], Target("hook", "env:HOOK"), notice))
+        self.outbox.put(Message(Name(number, "hook"), facts["at"], NotifyTarget("hook", "env:HOOK"), notice))
         return notice.id
 
     def counts(self) -> tuple[int, int]:

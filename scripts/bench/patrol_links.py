@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
-from patrol.ssh.client import Answer, NoAnswer, Target, ask, discard_master, script_with_values
+from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask, discard_master, script_with_values
 from patrol.ssh.control_sockets import control_path
 from patrol.ssh.run_parallel import Limits, find_gates, visit_all
 from tests.sshd import Link, Sshd
@@ -33,13 +33,13 @@ MARK = b"<<<end>>>"
 STDIN = script_with_values("echo '<<<begin>>>'; echo '<<<end>>>'", [])
 
 
-def put(target: Target) -> Answer | NoAnswer:
+def put(target: SshTarget) -> Answer | NoAnswer:
     found = ask(target, STDIN, end_mark=MARK, deadline_seconds=60.0)
     assert isinstance(found, Answer), found
     return found
 
 
-def ssh_true(target: Target) -> None:
+def ssh_true(target: SshTarget) -> None:
     """The floor: the plain client, with the same words and the same master."""
     master = ["-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o", f"ControlPath={target.control_path}"]
     words = [*target.ssh_command, "-o", "BatchMode=yes", *(master if target.control_path else []), target.host or ""]
@@ -86,13 +86,13 @@ def one_box(server: Sshd, rounds: int) -> None:
 
 def many_boxes(server: Sshd, boxes: int, rounds: int) -> None:
     words = server.ssh()
-    targets = [Target(f"gpu{number}", f"gpu{number}", words) for number in range(boxes)]
+    targets = [SshTarget(f"gpu{number}", f"gpu{number}", words) for number in range(boxes)]
 
     def floor() -> None:
         with ThreadPoolExecutor(16) as pool:
             list(pool.map(ssh_true, targets))
 
-    def patrol(gates: dict[Target, str]) -> None:
+    def patrol(gates: dict[SshTarget, str]) -> None:
         visits = list(visit_all(targets, put, Limits(16, 6), gates=gates))
         assert all(visit.error is None and not visit.overdue for visit in visits), visits
 
@@ -110,11 +110,11 @@ def with_a_sick_one(server: Sshd, boxes: int) -> None:
     """One of them accepts and never speaks: when are all the others done?"""
     words = server.ssh({"sick": Link(None, "silent").port})
     targets = [
-        Target("sick", "sick", words),
-        *(Target(f"gpu{number}", f"gpu{number}", words) for number in range(boxes)),
+        SshTarget("sick", "sick", words),
+        *(SshTarget(f"gpu{number}", f"gpu{number}", words) for number in range(boxes)),
     ]
 
-    def look(target: Target) -> Answer | NoAnswer:
+    def look(target: SshTarget) -> Answer | NoAnswer:
         return ask(target, STDIN, end_mark=MARK, deadline_seconds=15.0)
 
     began, others = time.perf_counter(), 0.0

@@ -30,8 +30,8 @@ from onbox.system.process import TICKS_PER_SECOND
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from onbox.system.process import Entry, process_table
-from sentinels.link.schedule import Pace
+from onbox.system.process import ProcessEntry, process_table
+from sentinels.link.schedule import LinkPace
 from tests.sentinels.waiter import SENTINEL, land
 from tests.sshd import Sshd, descendants
 
@@ -143,11 +143,11 @@ def reaction(args: argparse.Namespace) -> None:
     scene.close()
 
 
-def cpu_seconds(entries: Sequence[Entry]) -> float:
+def cpu_seconds(entries: Sequence[ProcessEntry]) -> float:
     return sum(entry.cpu_ticks for entry in entries) / TICKS_PER_SECOND
 
 
-def tree_of(pid: int) -> list[Entry]:
+def tree_of(pid: int) -> list[ProcessEntry]:
     """The process and its family."""
     return [*(entry for entry in process_table() if entry.identity.pid == pid), *descendants(pid)]
 
@@ -177,7 +177,8 @@ def idle(args: argparse.Namespace) -> None:
         used = {s: (cpu_seconds(tree_of(p)) + children_seconds(p) - before[s]) * hour for s, p in sides.items()}
         memory = sum(entry.rss_pages for entry in process_table() if entry.identity.pid == waiter.pid) * 4096 / 2**20
         box = "" if way.words is local else f"  box CPU {used['box']:.1f} s/h"
-        line = f"{3600 / Pace().renew:.1f} connections/h  own CPU {used['here']:.2f} s/h{box}  own RSS {memory:.0f} MiB"
+        rate = 3600 / LinkPace().renew
+        line = f"{rate:.1f} connections/h  own CPU {used['here']:.2f} s/h{box}  own RSS {memory:.0f} MiB"
         print(f"{way.name:<32} {line}", flush=True)
         waiter.terminate()
         waiter.wait()

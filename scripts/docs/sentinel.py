@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentinels.judge.outcome import TABLE, TROUBLES
-from sentinels.judge.run_facts import ROWS, RunFacts, Terms
+from sentinels.judge.run_facts import ROWS, RunFold, RunTerms
 
 HEADER = """\
 # What `sentinel` says, and when
@@ -38,12 +38,12 @@ def render_page() -> str:
 def _ends_as(name: str) -> str:
     """What a row says of a run of which nothing else is known."""
     row = next(row for row in ROWS if row.name == name)
-    judged = row.verdict(_NOTHING, Terms())
+    judged = row.verdict(_NOTHING, RunTerms())
     word = "goes on" if judged.outcome is None else judged.outcome.value
     return f"{word} (proved twice)" if judged.proof_seconds is not None else word
 
 
-_NOTHING = RunFacts("R", "", 0, None, None, None, None, "", "", {}, {}, "gone", "gone", rebooted=False, clock=0.0)
+_NOTHING = RunFold("R", "", 0, None, None, None, None, "", "", {}, {}, "gone", "gone", rebooted=False, clock=0.0)
 
 
 def _cell(text: str) -> str:

@@ -27,7 +27,7 @@ ASK_SECONDS = 30.0
 ASK_BOUND_SECONDS = 90.0  # its own commands are bounded: this is the end of a shell that hangs
 
 
-class Asker:
+class EngineAsker:
     """Asks an engine about a run's jobs, by a shell text that may take its time: nothing waits for it."""
 
     def __init__(self, ident, root, text):
@@ -95,7 +95,7 @@ class RunItem:
 
     def __init__(self, ident, root, ask, engines):
         self.ident, self.root = ident, full_path(root)
-        self.asker = Asker(ident, self.root, ask)
+        self.asker = EngineAsker(ident, self.root, ask)
         self.engines = engines.encode().split(b",")  # names of those that are asked here
         self.engine = False  # whether the run was handed to one of them
         self.fast = [os.path.join(self.root, name) for name in self.FAST]

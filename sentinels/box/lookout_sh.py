@@ -21,7 +21,7 @@ from sentinels.box.engine_sh import ASK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.link.schedule import Pace
+    from sentinels.link.schedule import LinkPace
 
 ITEM_WORDS = 8
 LOOK_SECONDS = 0.05  # python's; the shell makes 0.15 or 0.2 of it
@@ -467,7 +467,7 @@ def script() -> str:
     return LAUNCH
 
 
-def values_of(items: Sequence[tuple[str, ...]], pace: Pace, *, engine: str = "any", python: str = "") -> list[str]:
+def values_of(items: Sequence[tuple[str, ...]], pace: LinkPace, *, engine: str = "any", python: str = "") -> list[str]:
     """The values of `script`. items: (KIND, ID, words...), filled up to eight words each."""
     flat = [word for item in items for word in (*item, *("",) * (ITEM_WORDS - len(item)))]
     words = [f"{pace.hold:.0f}", f"{pace.beat:.0f}", f"{pace.deaf:.0f}", f"{LOOK_SECONDS:g}", *flat]

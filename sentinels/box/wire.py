@@ -27,7 +27,7 @@ class Beat(NamedTuple):
     clock: float
 
 
-class End(NamedTuple):
+class EndedLine(NamedTuple):
     """It ended by itself; why: `held`: its time was over."""
 
     why: str
@@ -127,7 +127,7 @@ class EngineSeen(NamedTuple):
 Message = (
     Hello
     | Beat
-    | End
+    | EndedLine
     | FileSeen
     | NotThere
     | CouldNotLook
@@ -159,7 +159,7 @@ def _parse(words: list[str]) -> Message | None:
     if kind == "hello":
         return Hello(rest[0], _clock(rest[1]), rest[2], _whole(rest[3]))
     if kind == "end":
-        return End(rest[0])
+        return EndedLine(rest[0])
     if kind == "quiet":
         return Quiet(rest[0], _clock(rest[1]))
     if kind == "run":

@@ -13,16 +13,16 @@ from onbox.cli.command import argument, command
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
-from sentinels.judge.outcome import Exit
-from sentinels.register import Register, Standing, end_waiter, register_folder, standing_of
+from sentinels.judge.outcome import SentinelExit
+from sentinels.register import WaitRegister, WaitStanding, end_waiter, register_folder, standing_of
 from sentinels.targets import BadTarget
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
 
 
-def _standings() -> tuple[Register, list[Standing]]:
-    register, now = Register(register_folder(os.environ)), wall()
+def _standings() -> tuple[WaitRegister, list[WaitStanding]]:
+    register, now = WaitRegister(register_folder(os.environ)), wall()
     return register, [standing_of(entry, now) for entry in register.entries()]
 
 
@@ -33,7 +33,7 @@ def run_list(args: Options) -> int:
     rows = [_row(standing, wall()) for standing in standings if standing.word != "over"]
     if args.json:
         print(json.dumps({"schema": 1, "waits": rows}, indent=2))
-        return Exit.LANDED
+        return SentinelExit.LANDED
     for row in rows:
         contact = (
             f"last contact {format_duration(row['contact_seconds'])} ago"
@@ -46,10 +46,10 @@ def run_list(args: Options) -> int:
         print(f"{row['id']}  pid {row['pid']:<8} age {age:<7} {left:<16} {contact:<22} {targets}")
     if not rows:
         print("nothing waits")
-    return Exit.LANDED
+    return SentinelExit.LANDED
 
 
-def _row(standing: Standing, now: float) -> dict[str, Any]:
+def _row(standing: WaitStanding, now: float) -> dict[str, Any]:
     entry = standing.entry
     heard = [at for at in entry.last_contact.values() if at is not None]
     return {
@@ -82,7 +82,7 @@ def run_stop(args: Options) -> int:
     return _end(register, chosen)
 
 
-def _is_named(standing: Standing, names: list[str]) -> bool:
+def _is_named(standing: WaitStanding, names: list[str]) -> bool:
     return any(name == standing.entry.ident or name in standing.entry.texts for name in names)
 
 
@@ -100,7 +100,7 @@ def run_reap(_: Options) -> int:
     return code
 
 
-def _end(register: Register, standings: list[Standing]) -> int:
+def _end(register: WaitRegister, standings: list[WaitStanding]) -> int:
     well = True
     for entry, word in standings:
         gone = word in ("dead", "over", "parked") or end_waiter(entry.waiter, signal.SIGTERM)
@@ -109,4 +109,4 @@ def _end(register: Register, standings: list[Standing]) -> int:
             register.remove(entry.ident)
         say = {"waiting": "ended", "frozen": "was frozen, ended"}.get(word, "removed")
         print(f"{entry.ident}  {say if gone else 'could not be ended'}  {safe_line(' '.join(entry.texts), 120)}")
-    return Exit.LANDED if well else Exit.FAILED
+    return SentinelExit.LANDED if well else SentinelExit.FAILED

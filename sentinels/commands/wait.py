@@ -24,14 +24,14 @@ from sentinels.judge.conditions import Arming, RunCondition, make_conditions, wi
 from sentinels.judge.jobs import HandedCondition, JobCondition
 from sentinels.link.channel import Channel
 from sentinels.link.job_channel import POLL_SECONDS, JobChannel
-from sentinels.link.schedule import Pace, short_pace
+from sentinels.link.schedule import LinkPace, short_pace
 from sentinels.on_end import run_command, tell
 from sentinels.report import final_json, final_line
-from sentinels.resolve_targets import Place, find_place, note_of
+from sentinels.resolve_targets import TargetPlace, find_place, note_of
 from sentinels.targets import (
     BadTarget,
-    Kind,
     Target,
+    TargetKind,
     parse_artifact,
     parse_fail_marker,
     parse_logs,
@@ -39,7 +39,7 @@ from sentinels.targets import (
     parse_target,
     read_seconds,
 )
-from sentinels.wait import Plan, Signalled, Signals, Wait
+from sentinels.wait import Plan, Signalled, Wait, WaitSignals
 from sentinels.wait_registration import Duty
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from sentinels.judge.outcome import Finding
+    from sentinels.judge.outcome import WaitFinding
 
 EXAMPLES = """\
 targets:
@@ -133,7 +133,7 @@ def _wait(args: Options) -> int:
         raise BadTarget("--stall-after needs a run or a log whose quiet it can measure; add: --log PATH")
     for note in filter(None, (note_of(place, settings.config.boxes, os.getcwd()) for place in places)):
         print(f"sentinel: {note}", file=sys.stderr, flush=True)
-    signals = Signals()  # before the register: who supersedes us must not find us deaf
+    signals = WaitSignals()  # before the register: who supersedes us must not find us deaf
     try:
         duty = Duty(places, plan, fresh=args.fresh)
         channels = make_channels(places, arming, pace, duty.entry.armed_at)
@@ -151,8 +151,8 @@ def _wait(args: Options) -> int:
     return int(finding.code)
 
 
-def _shows_quiet(place: Place) -> bool:
-    return place.target.kind in (Kind.RUN, Kind.LOG) or "/markers/" in place.target.path
+def _shows_quiet(place: TargetPlace) -> bool:
+    return place.target.kind in (TargetKind.RUN, TargetKind.LOG) or "/markers/" in place.target.path
 
 
 UNATTENDED_SECONDS = 3600.0
@@ -171,7 +171,7 @@ def unattended(plan: Plan, settings: Settings, now: float) -> str:
     return f"{why}: over {format_duration(UNATTENDED_SECONDS)} a wait alone is not a watch (patrol install)"
 
 
-def _say(args: Options, finding: Finding, wait: Wait) -> None:
+def _say(args: Options, finding: WaitFinding, wait: Wait) -> None:
     now = wall()
     text = json.dumps(final_json(finding, wait, now)) if args.json else final_line(finding, now - wait.began_at)
     try:
@@ -181,7 +181,7 @@ def _say(args: Options, finding: Finding, wait: Wait) -> None:
         print(f"sentinel: {text} (stdout: {error.strerror})", file=sys.stderr)
 
 
-def read_terms(args: Options, targets: list[Target]) -> tuple[Plan, Arming, Pace]:
+def read_terms(args: Options, targets: list[Target]) -> tuple[Plan, Arming, LinkPace]:
     """Under which terms it is waited. Raises BadTarget."""
     plan = Plan(
         tuple(target.text for target in targets),
@@ -194,12 +194,12 @@ def read_terms(args: Options, targets: list[Target]) -> tuple[Plan, Arming, Pace
     arming = Arming(args.new_only, stall_after)
     if args.once:
         return plan, arming, short_pace(plan.limit_seconds, once=True)
-    return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else Pace()
+    return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else LinkPace()
 
 
 def is_watcher(target: Target) -> bool:
     """What never lands: it can only speak against the others."""
-    return target.fails or target.kind is Kind.PROCESS or (target.kind is Kind.LOG and not target.regex)
+    return target.fails or target.kind is TargetKind.PROCESS or (target.kind is TargetKind.LOG and not target.regex)
 
 
 def read_targets(args: Options) -> list[Target]:
@@ -218,9 +218,11 @@ def read_targets(args: Options) -> list[Target]:
     return targets
 
 
-def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: float) -> list[Channel | JobChannel]:
+def make_channels(
+    places: list[TargetPlace], arming: Arming, pace: LinkPace, armed_at: float
+) -> list[Channel | JobChannel]:
     """One channel for each box, with the conditions of all targets that lie there; one for each engine beside them."""
-    by_box: dict[object, list[tuple[int, Place]]] = {}
+    by_box: dict[object, list[tuple[int, TargetPlace]]] = {}
     for number, place in enumerate(places):
         if place.job is None:
             by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
@@ -246,9 +248,11 @@ def make_channels(places: list[Place], arming: Arming, pace: Pace, armed_at: flo
     return channels
 
 
-def _job_channels(places: list[Place], arming: Arming, every_seconds: float, *, once: bool) -> Iterator[JobChannel]:
+def _job_channels(
+    places: list[TargetPlace], arming: Arming, every_seconds: float, *, once: bool
+) -> Iterator[JobChannel]:
     """One for each cluster."""
-    by_cluster: dict[Endpoint, list[tuple[int, Place]]] = {}
+    by_cluster: dict[Endpoint, list[tuple[int, TargetPlace]]] = {}
     for number, place in enumerate(places):
         if place.job is not None:
             by_cluster.setdefault(place.job.endpoint, []).append((number, place))

@@ -31,9 +31,9 @@ from sentinels.box.wire import (
 )
 from sentinels.judge.engine_state import EngineWord, word_of
 from sentinels.judge.note import Noted
-from sentinels.judge.outcome import Finding, Outcome
-from sentinels.judge.run_facts import PROOF_SECONDS, Judged, Terms, facts_of, judge_run, why_failed
-from sentinels.targets import Kind, Target, ere_of
+from sentinels.judge.outcome import Outcome, WaitFinding
+from sentinels.judge.run_facts import PROOF_SECONDS, JudgedRun, RunTerms, facts_of, judge_run, why_failed
+from sentinels.targets import Target, TargetKind, ere_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ class Condition(Noted, ABC):
         """KIND A B C D E F for the program on the box, as far as needed. armed_clock: of the arming, by its clock."""
 
     @abstractmethod
-    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+    def hear(self, message: Message, clock: float, armed_clock: float) -> WaitFinding | None:
         """One observation, with the box's clock now and at the arming. A finding ends this target's wait."""
 
     def memory(self) -> dict[str, Any]:
@@ -86,9 +86,9 @@ class Condition(Noted, ABC):
                 return f"is older than process {process.path}, which lives: a new one is waited for"
         return ""
 
-    def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:
+    def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> WaitFinding:
         kept = {key: value for key, value in detail.items() if value is not None}
-        return Finding(outcome, self.target.text, safe_line(say, 1000), since, kept)
+        return WaitFinding(outcome, self.target.text, safe_line(say, 1000), since, kept)
 
     def _cannot_look(self, message: CouldNotLook) -> None:
         self.tell(f"cannot be looked at: {safe_line(message.why, 200)}", warn=True)
@@ -107,7 +107,7 @@ class MarkerCondition(Condition):
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path, self.old)
 
-    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+    def hear(self, message: Message, clock: float, armed_clock: float) -> WaitFinding | None:
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, NotThere):
@@ -117,7 +117,7 @@ class MarkerCondition(Condition):
             return self._judge(message, clock, armed_clock)
         return None
 
-    def _judge(self, seen: FileSeen, clock: float, armed_clock: float) -> Finding | None:
+    def _judge(self, seen: FileSeen, clock: float, armed_clock: float) -> WaitFinding | None:
         if seen.stamp == self.old:
             return None
         marker = parse_marker(seen.content)
@@ -204,7 +204,7 @@ class LogCondition(Condition):
         patterns = self.target.regex, self.target.fail_regex
         return (self.kind, self.path, self.cursor, *patterns, *(ere_of(one) or "" for one in patterns))
 
-    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+    def hear(self, message: Message, clock: float, armed_clock: float) -> WaitFinding | None:
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, NotThere):
@@ -224,7 +224,7 @@ class LogCondition(Condition):
                 return self._found(Outcome.STALLED, say, clock - message.seconds, log=self.path)
         return None
 
-    def _judge(self, seen: LineSeen, clock: float) -> Finding | None:
+    def _judge(self, seen: LineSeen, clock: float) -> WaitFinding | None:
         line, word = safe_line(seen.line, 400), "fail line" if seen.failed else "line"
         older = self._older_than_process(seen.written_at)
         if older:
@@ -267,7 +267,7 @@ class ArtifactCondition(Condition):
         stable = f"{self.target.stable_seconds:g}"
         return (self.kind, self.path, str(self.target.min_bytes), stable, f"{since};{self.known}")
 
-    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+    def hear(self, message: Message, clock: float, armed_clock: float) -> WaitFinding | None:
         if isinstance(message, Remember):
             self.known = message.known
         elif isinstance(message, CouldNotLook):
@@ -302,7 +302,7 @@ class ProcessCondition(Condition):
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path, self.stamp)
 
-    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+    def hear(self, message: Message, clock: float, armed_clock: float) -> WaitFinding | None:
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, PidSeen) and message.stamp is not None:
@@ -342,7 +342,7 @@ class RunCondition(Condition):
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path, ASK, ",".join(ON_BOX))
 
-    def hear(self, message: Message, clock: float, armed_clock: float) -> Finding | None:
+    def hear(self, message: Message, clock: float, armed_clock: float) -> WaitFinding | None:
         if isinstance(message, Quiet):
             self.quiet = message.seconds
         elif isinstance(message, EngineSeen):
@@ -353,11 +353,11 @@ class RunCondition(Condition):
             return None
         return self._judge(self.parts, clock)
 
-    def _judge(self, parts: Mapping[str, bytes], clock: float) -> Finding | None:
+    def _judge(self, parts: Mapping[str, bytes], clock: float) -> WaitFinding | None:
         facts = facts_of(parts)._replace(
             clock=clock, word=self.word
         )  # what was seen stays true while nothing new is told
-        judged = judge_run(facts, Terms(self.bound, self.arming.stall_after_seconds, self.quiet))
+        judged = judge_run(facts, RunTerms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         alive = "alive" in (facts.runner, facts.stage)
         note = "" if self.companion and facts.run_id is None else judged.say
@@ -379,7 +379,7 @@ class RunCondition(Condition):
         since = self.suspect[1] if judged.outcome is Outcome.GONE and self.lived and self.suspect else None
         return self._found(judged.outcome, judged.say, since or parse_utc(judged.at), **facts_for_json)
 
-    def _proved(self, judged: Judged, clock: float, proof_seconds: float) -> bool:
+    def _proved(self, judged: JudgedRun, clock: float, proof_seconds: float) -> bool:
         """Whether the same was seen before, long enough ago."""
         seen_at = clock if judged.seen_at is None else judged.seen_at
         if self.suspect is None or self.suspect[0] != judged.row or self.suspect[1] > seen_at:
@@ -403,12 +403,12 @@ def with_processes(items: Sequence[tuple[int, Condition]]) -> list[tuple[int, Co
     return [*processes, *others]
 
 
-CONDITIONS: Mapping[Kind, type[Condition]] = {
-    Kind.MARKER: MarkerCondition,
-    Kind.RUN: RunCondition,
-    Kind.LOG: LogCondition,
-    Kind.ARTIFACT: ArtifactCondition,
-    Kind.PROCESS: ProcessCondition,
+CONDITIONS: Mapping[TargetKind, type[Condition]] = {
+    TargetKind.MARKER: MarkerCondition,
+    TargetKind.RUN: RunCondition,
+    TargetKind.LOG: LogCondition,
+    TargetKind.ARTIFACT: ArtifactCondition,
+    TargetKind.PROCESS: ProcessCondition,
 }
 
 
@@ -416,6 +416,6 @@ def make_conditions(target: Target, path: str, arming: Arming) -> list[Condition
     """The conditions of a target at its full path: one, or for a stage's marker in a run directory also its run."""
     made = [CONDITIONS[target.kind](target, path, arming)]
     folder, _, name = path.rpartition("/")
-    if target.kind is Kind.MARKER and not target.fails and name.endswith("_DONE") and folder.endswith("/markers"):
+    if target.kind is TargetKind.MARKER and not target.fails and name.endswith("_DONE") and folder.endswith("/markers"):
         made.append(RunCondition(target, folder.removesuffix("/markers"), arming, companion=True))
     return made

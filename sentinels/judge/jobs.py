@@ -12,7 +12,7 @@ from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
-from onbox.contract.runfile import Damaged, is_apart, parse_head
+from onbox.contract.runfile import DamagedRunfile, is_apart, parse_head
 from onbox.contract.states import StageState
 from onbox.model.engines import CLUSTERS
 from onbox.model.units import format_duration
@@ -22,13 +22,13 @@ from onbox.runs.jobs import WHOLE, KnownJob, replay_jobs
 from onbox.triage.classes import REMEDIES
 from patrol.engines.evidence import read_evidence
 from sentinels.judge.note import Noted
-from sentinels.judge.outcome import Finding, Outcome
+from sentinels.judge.outcome import Outcome, WaitFinding
 from sentinels.judge.run_facts import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onbox.backends.cluster import ClusterLook, Told
+    from onbox.backends.cluster import ClusterJob, ClusterLook
     from patrol.memory.run_memory import LogChange
     from sentinels.judge.conditions import Arming, RunCondition
     from sentinels.targets import Target
@@ -64,7 +64,7 @@ class JobCondition(Noted):
     def wants_log(self) -> bool:
         return self.arming.stall_after_seconds is not None
 
-    def hear(self, found: ClusterLook | NoLook, now: float) -> Finding | None:
+    def hear(self, found: ClusterLook | NoLook, now: float) -> WaitFinding | None:
         """One look at the engine. now: local time, seconds since the epoch."""
         if isinstance(found, NoLook):
             self.tell(could_not_look(self.asked.endpoint.engine, found), warn=True)
@@ -80,7 +80,7 @@ class JobCondition(Noted):
         self.tell(safe_line(words_of(word), 200))
         return self._ended(word, told) or self._stalled(word, told, now)
 
-    def _ended(self, word: Job, told: Told) -> Finding | None:
+    def _ended(self, word: Job, told: ClusterJob) -> WaitFinding | None:
         engine, job_id = self.asked.endpoint.engine, self.asked.job_id
         say = f"{engine} job {job_id}: {words_of(word)}"
         outcome = _OUTCOMES.get(word.state)
@@ -93,7 +93,7 @@ class JobCondition(Noted):
             say += "".join(f" · {text}" for text in _said(failure))
         return self._found(outcome, say, told.ended_at, **detail)
 
-    def _stalled(self, word: Job, told: Told, now: float) -> Finding | None:
+    def _stalled(self, word: Job, told: ClusterJob, now: float) -> WaitFinding | None:
         limit = self.arming.stall_after_seconds
         if limit is None or word.state is not JobState.RUNNING:
             return None
@@ -106,7 +106,7 @@ class JobCondition(Noted):
         say = f"{self.asked.endpoint.engine} says {word.native_state}, and {quiet}"
         return self._found(Outcome.STALLED, say, now - age)
 
-    def _not_known(self, word: Absent, session: str, now: float) -> Finding | None:
+    def _not_known(self, word: Absent, session: str, now: float) -> WaitFinding | None:
         """Not known (yet) is not an end. One that was known and is so no more can never be told of again."""
         if not self.seen:
             self.tell(f"there is no such job yet: {word.why}", warn=True)
@@ -120,9 +120,9 @@ class JobCondition(Noted):
             return None
         return self._found(Outcome.UNREACHABLE, say, now, job_id=self.asked.job_id, reason="lost_by_engine")
 
-    def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> Finding:
+    def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> WaitFinding:
         kept = {key: value for key, value in detail.items() if value not in (None, "")}
-        return Finding(outcome, self.target.text, safe_line(say, 1000), since, kept)
+        return WaitFinding(outcome, self.target.text, safe_line(say, 1000), since, kept)
 
     def memory(self) -> dict[str, Any]:
         return {"seen": self.seen, "session": self.session}
@@ -146,7 +146,7 @@ def could_not_look(engine: str, found: NoLook) -> str:
     return f"cannot be looked at: {engine}: {BY_KEY[found.reason].says} ({safe_line(found.detail, 200)})"
 
 
-def failure_facts(engine: str, told: Told) -> dict[str, Any]:
+def failure_facts(engine: str, told: ClusterJob) -> dict[str, Any]:
     """Class, remedy and proof of a job that did not succeed, by its engine's word or its log."""
     failure = read_evidence("", engine, told, None, 0.0).failure
     if isinstance(failure, Absent | Unseen):
@@ -191,7 +191,7 @@ class HandedCondition(JobCondition):
             return None
         try:
             settings = parse_head(parts["head"]).data.get("backend")
-        except Damaged:
+        except DamagedRunfile:
             return None
         engine = str(settings.get("name")) if isinstance(settings, dict) else ""
         if engine not in CLUSTERS or not isinstance(settings, dict):
@@ -206,7 +206,7 @@ class HandedCondition(JobCondition):
             self.asked, self._against = asked, ("", 0)
         return self.asked
 
-    def hear(self, found: ClusterLook | NoLook, now: float) -> Finding | None:  # noqa: ARG002 - asked as any other
+    def hear(self, found: ClusterLook | NoLook, now: float) -> WaitFinding | None:  # noqa: ARG002 - asked as any other
         if isinstance(found, NoLook):
             self.tell(could_not_look(self.asked.endpoint.engine, found), warn=True)
             return None

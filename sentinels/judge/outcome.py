@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Exit(IntEnum):
+class SentinelExit(IntEnum):
     """What `sentinel` returns to the shell."""
 
     LANDED = 0
@@ -39,39 +39,39 @@ class Outcome(str, Enum):
     TIMED_OUT = "timed-out"
 
 
-class Row(NamedTuple):
+class OutcomeRow(NamedTuple):
     """One outcome: its exit code, and what it means."""
 
     outcome: Outcome
-    code: Exit
+    code: SentinelExit
     meaning: str
 
 
-TABLE: tuple[Row, ...] = (
-    Row(Outcome.LANDED, Exit.LANDED, "what was waited for is there"),
-    Row(Outcome.FAILED, Exit.FAILED, "a fail marker landed, a fail line came, or the run failed (class and remedy are told)"),
-    Row(Outcome.GONE, Exit.GONE, "no process lives and no marker landed: killed, or the box was rebooted"),
-    Row(Outcome.STOPPED, Exit.GONE, "the run was stopped or interrupted, so no marker will land (what is next is said)"),
-    Row(Outcome.STALLED, Exit.STALLED, "it lives, and has shown no sign of life for --stall-after (or its own stall_after)"),
-    Row(Outcome.UNREACHABLE, Exit.UNREACHABLE, "the box could not be reached at the end, or at the one try of --once; of the run nothing is inferred"),
-    Row(Outcome.SUPERSEDED, Exit.SUPERSEDED, "a newer wait for the same target took over, or another run took the run's place"),
-    Row(Outcome.TIMED_OUT, Exit.TIMED_OUT, "the limit of the wait was reached; the box was in sight and nothing had happened"),
+TABLE: tuple[OutcomeRow, ...] = (
+    OutcomeRow(Outcome.LANDED, SentinelExit.LANDED, "what was waited for is there"),
+    OutcomeRow(Outcome.FAILED, SentinelExit.FAILED, "a fail marker landed, a fail line came, or the run failed (class and remedy are told)"),
+    OutcomeRow(Outcome.GONE, SentinelExit.GONE, "no process lives and no marker landed: killed, or the box was rebooted"),
+    OutcomeRow(Outcome.STOPPED, SentinelExit.GONE, "the run was stopped or interrupted, so no marker will land (what is next is said)"),
+    OutcomeRow(Outcome.STALLED, SentinelExit.STALLED, "it lives, and has shown no sign of life for --stall-after (or its own stall_after)"),
+    OutcomeRow(Outcome.UNREACHABLE, SentinelExit.UNREACHABLE, "the box could not be reached at the end, or at the one try of --once; of the run nothing is inferred"),
+    OutcomeRow(Outcome.SUPERSEDED, SentinelExit.SUPERSEDED, "a newer wait for the same target took over, or another run took the run's place"),
+    OutcomeRow(Outcome.TIMED_OUT, SentinelExit.TIMED_OUT, "the limit of the wait was reached; the box was in sight and nothing had happened"),
 )  # fmt: skip
 
-TROUBLES: tuple[tuple[Exit, str], ...] = (
-    (Exit.USAGE, "the command line is wrong"),
-    (Exit.INTERNAL, "a defect in sentinel itself"),
-    (Exit.STATE_NOT_WRITTEN, "the register of waits could not be written"),
-    (Exit.CONFIG, "the configuration is wrong, not accepted (`onbox trust`), or does not know the box"),
+TROUBLES: tuple[tuple[SentinelExit, str], ...] = (
+    (SentinelExit.USAGE, "the command line is wrong"),
+    (SentinelExit.INTERNAL, "a defect in sentinel itself"),
+    (SentinelExit.STATE_NOT_WRITTEN, "the register of waits could not be written"),
+    (SentinelExit.CONFIG, "the configuration is wrong, not accepted (`onbox trust`), or does not know the box"),
 )
 
 _MEANINGS = (*((row.code, f"{row.outcome.value}: {row.meaning}") for row in TABLE), *TROUBLES)
 EXIT_MEANINGS: tuple[tuple[int, str], ...] = tuple(sorted((int(code), meaning) for code, meaning in _MEANINGS))
 
-CODE_OF: Mapping[Outcome, Exit] = MappingProxyType({row.outcome: row.code for row in TABLE})
+CODE_OF: Mapping[Outcome, SentinelExit] = MappingProxyType({row.outcome: row.code for row in TABLE})
 
 
-class Finding(NamedTuple):
+class WaitFinding(NamedTuple):
     """What ended the wait for one target. target: as it was typed. say: which and why, one line.
 
     since: when it happened, seconds since the epoch, by the clock of where it happened; None: not known.
@@ -85,11 +85,11 @@ class Finding(NamedTuple):
     detail: Mapping[str, Any] = MappingProxyType({})
 
     @property
-    def code(self) -> Exit:
+    def code(self) -> SentinelExit:
         return CODE_OF[self.outcome]
 
 
-def combine(findings: Mapping[int, Finding], total: int, *, want_any: bool) -> Finding | None:
+def combine(findings: Mapping[int, WaitFinding], total: int, *, want_any: bool) -> WaitFinding | None:
     """What ends the whole wait, given how its targets (by number) ended so far; None: it goes on. Pure.
 
     All wanted: the first that did not land ends it; else it ends when the last one landed. Any wanted: the first that

@@ -12,7 +12,7 @@ from onbox.contract.events import Event, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.paths import SWEEP
-from onbox.contract.runfile import Damaged, parse_head
+from onbox.contract.runfile import DamagedRunfile, parse_head
 from onbox.contract.states import RunState
 from onbox.model.engines import ON_BOX
 from onbox.outside import safe_line
@@ -36,7 +36,7 @@ ENGINE_PROOF_SECONDS = 5.0  # between two of an engine's answers: a job that is 
 RECORDS_PROOF_SECONDS = 60.0  # a shared disk shows to one node that late what another one wrote (nfs(5), acdirmax)
 
 
-class RunFacts(NamedTuple):
+class RunFold(NamedTuple):
     """One look. run_id None: there is no run (yet). launch: number of the newest start that the journal's end tells.
 
     done, ended: CHAIN_DONE and CHAIN_FAILED, if they are of this very run, chain and launch. last: the record of
@@ -68,7 +68,7 @@ class RunFacts(NamedTuple):
     neighbours: tuple[str, ...] = ()
 
 
-def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
+def facts_of(parts: Mapping[str, bytes]) -> RunFold:
     """The facts of the raw parts. Never raises: what cannot be understood is `trouble`, or left out."""
     text = {
         name: parts.get(name, b"").decode("utf-8", "replace") for name in ("runner", "stage", "boot", "now", "unseen")
@@ -79,14 +79,14 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFacts:
             head = parse_head(parts["head"])
             run_id, fingerprint, count = head.run_id, head.chain_fingerprint, head.stage_count
             engine = _engine(head.data.get("backend"))
-        except Damaged as error:
+        except DamagedRunfile as error:
             trouble = str(error)
     journal = fold(parse_events(parts.get("journal", b"").splitlines(keepends=True)))
     launch, last = journal.launch, journal.end
     if engine and last is not None and is_overtaken(last.get("at"), journal.jobs.of.values()):
         launch, last = None if launch is None else launch + 1, None
     lock = parse_object(parts.get("lock")) or {}
-    return RunFacts(
+    return RunFold(
         run_id, fingerprint, count, launch,
         _chain_marker(parts.get("done", b""), run_id, fingerprint, launch),
         _chain_marker(parts.get("ended", b""), run_id, fingerprint, launch),
@@ -122,7 +122,7 @@ def _chain_marker(text: bytes, run_id: str | None, fingerprint: str, launch: int
     return None if launch is not None and marker.attempt < launch else marker
 
 
-class Judged(NamedTuple):
+class JudgedRun(NamedTuple):
     """outcome None: it goes on. proof_seconds: it must be seen a second time, so much later, before it is believed;
     None: at once. seen_at: when what proves it was seen, by the box's clock; None: now.
 
@@ -140,16 +140,16 @@ class Judged(NamedTuple):
     warn: bool = False
 
 
-class Row(NamedTuple):
+class RunRow(NamedTuple):
     """when: whether the row applies. verdict: what is said then. reason: why it stands where it stands."""
 
     name: str
-    when: Callable[[RunFacts, Terms], bool]
-    verdict: Callable[[RunFacts, Terms], Judged]
+    when: Callable[[RunFold, RunTerms], bool]
+    verdict: Callable[[RunFold, RunTerms], JudgedRun]
     reason: str
 
 
-class Terms(NamedTuple):
+class RunTerms(NamedTuple):
     """bound: id of the run that was first seen; None: none yet. quiet_seconds: since anything was written."""
 
     bound: str | None = None
@@ -157,7 +157,7 @@ class Terms(NamedTuple):
     quiet_seconds: float | None = None
 
 
-def judge_run(facts: RunFacts, terms: Terms) -> Judged:
+def judge_run(facts: RunFold, terms: RunTerms) -> JudgedRun:
     """The first row of the table that applies."""
     row = next(row for row in ROWS if row.when(facts, terms))
     return row.verdict(facts, terms)._replace(row=row.name)
@@ -189,89 +189,89 @@ def _named(stage: str) -> str:
     return "the sweep" if stage == SWEEP else f"stage {stage}"
 
 
-def _failed(facts: RunFacts) -> Judged:
+def _failed(facts: RunFold) -> JudgedRun:
     end: Mapping[str, Any] = facts.ended.data if facts.ended is not None else facts.last or {}
     stage = str(end.get("stopped_at") or facts.failed.get("stage") or "?")
     own = facts.failed if facts.failed.get("stage") == stage else {}
     refused = end.get("outcome") == Event.GATE_REFUSED or end.get("event") == Event.GATE_REFUSED
     what = f"a gate refused {_named(stage)}" if refused else f"{_named(stage)} failed"
     why = why_failed({**end, **own})
-    return Judged(Outcome.FAILED, f"{what}{': ' if why else ''}{why}", _since(end, "ended_at") or _since(end))
+    return JudgedRun(Outcome.FAILED, f"{what}{': ' if why else ''}{why}", _since(end, "ended_at") or _since(end))
 
 
-def _stopped(facts: RunFacts) -> Judged:
+def _stopped(facts: RunFold) -> JudgedRun:
     last = facts.last or {}
     word = "was interrupted" if last.get("event") == Event.CHAIN_INTERRUPTED else "was stopped"
     why = f" ({safe_line(last['reason'], 200)})" if last.get("reason") else ""
     step = next_step(Standing(state_after(last.get("event"))))
     then = "`onbox resume` continues it" if step.act is Act.RESUME else step.then
-    return Judged(Outcome.STOPPED, f"the run {word}{why}; {then}", _since(last))
+    return JudgedRun(Outcome.STOPPED, f"the run {word}{why}; {then}", _since(last))
 
 
-def _gone(facts: RunFacts) -> Judged:
+def _gone(facts: RunFold) -> JudgedRun:
     why = "the box was rebooted" if facts.rebooted else "runner and stage have gone"
     where = f" during stage {facts.status['stage']}" if facts.status.get("stage") else ""
     say = f"{why}{where}, no marker; `onbox resume` continues it"
-    return Judged(Outcome.GONE, say, _since(facts.status), PROOF_SECONDS)
+    return JudgedRun(Outcome.GONE, say, _since(facts.status), PROOF_SECONDS)
 
 
-def _stalled(facts: RunFacts) -> Judged:
+def _stalled(facts: RunFold) -> JudgedRun:
     stage, line = facts.status.get("stage", "?"), safe_line(facts.status.get("last_line", ""), 200)
     say = f"stage {stage} shows no sign of life" + (f"; last line: {line}" if line else "")
-    return Judged(Outcome.STALLED, say, facts.newest_at)
+    return JudgedRun(Outcome.STALLED, say, facts.newest_at)
 
 
-def _quiet(facts: RunFacts, terms: Terms) -> Judged:
+def _quiet(facts: RunFold, terms: RunTerms) -> JudgedRun:
     say = f"nothing was written for {terms.quiet_seconds or 0:.0f} s, and it still lives"
-    return Judged(Outcome.STALLED, f"{say} (stage {facts.status.get('stage', '?')})")
+    return JudgedRun(Outcome.STALLED, f"{say} (stage {facts.status.get('stage', '?')})")
 
 
-def _running(facts: RunFacts) -> Judged:
+def _running(facts: RunFold) -> JudgedRun:
     status = facts.status
     progress = status.get("progress")
     shown = progress.get("text") if isinstance(progress, dict) else progress
     words = [str(status.get("stage") or ""), str(status.get("stage_state") or status.get("state") or "running")]
     say = safe_line(" ".join([*words, str(shown or "")]).strip(), 200)
     if status.get("state") == RunState.STALLED.value:
-        return Judged(None, f"{say}: no sign of life (--stall-after would end this wait)", warn=True)
-    return Judged(None, say)
+        return JudgedRun(None, f"{say}: no sign of life (--stall-after would end this wait)", warn=True)
+    return JudgedRun(None, say)
 
 
-def _is_asked(facts: RunFacts) -> bool:
+def _is_asked(facts: RunFold) -> bool:
     """Whether the engine's word is to be had for this run: it has jobs, and the engine's commands are there."""
     word = facts.word
     return facts.engine in ON_BOX and (word is None or not (word.no_jobs or word.no_commands))
 
 
-def _says(facts: RunFacts) -> EngineWord | None:
+def _says(facts: RunFold) -> EngineWord | None:
     """The engine's word, where it has one."""
     return facts.word if _is_asked(facts) else None
 
 
-def _is_over(facts: RunFacts) -> bool:
+def _is_over(facts: RunFold) -> bool:
     """Whether the engine says that no job of the run will go on."""
     word = _says(facts)
     ended = (RunState.FAILED, RunState.INTERRUPTED, RunState.STOPPED, RunState.DONE)
     return word is not None and (word.is_forgotten or (word.state in ended and not word.live))
 
 
-def _unconfirmed(facts: RunFacts) -> Judged:
+def _unconfirmed(facts: RunFold) -> JudgedRun:
     word = _says(facts)
-    return Judged(None, f"CHAIN_DONE is there; {word.says if word else f'{facts.engine} is being asked'}")
+    return JudgedRun(None, f"CHAIN_DONE is there; {word.says if word else f'{facts.engine} is being asked'}")
 
 
-def _landed(facts: RunFacts) -> Judged:
+def _landed(facts: RunFold) -> JudgedRun:
     say = f"CHAIN_DONE of run {facts.run_id}, {facts.stage_count} stage(s)"
     if facts.word is not None and facts.word.no_commands:
         say += f"; {facts.engine} was not asked: its commands are not on that machine's PATH"
-    return Judged(Outcome.LANDED, say, _since(facts.done.data if facts.done else {}, "ended_at"))
+    return JudgedRun(Outcome.LANDED, say, _since(facts.done.data if facts.done else {}, "ended_at"))
 
 
-def _ended_on_engine(facts: RunFacts) -> Judged:
+def _ended_on_engine(facts: RunFold) -> JudgedRun:
     """The outcome is by the engine's word; of its own end the run has left nothing (yet)."""
     word = facts.word
     if word is None:
-        return Judged(Outcome.GONE, "ended on its engine without a marker", "", ENGINE_PROOF_SECONDS)
+        return JudgedRun(Outcome.GONE, "ended on its engine without a marker", "", ENGINE_PROOF_SECONDS)
     stage = f"stage {word.stage}: " if word.stage else ""
     why = f" · remedy: {REMEDIES[word.failure_class]}" if word.failure_class in REMEDIES else ""
     proof = ENGINE_PROOF_SECONDS
@@ -285,15 +285,15 @@ def _ended_on_engine(facts: RunFacts) -> Judged:
         outcome, say = Outcome.GONE, f"{stage}{word.says}; nothing is known of its end; look: onbox status"
     else:
         outcome, say = Outcome.STOPPED, f"{stage}{word.says}; no marker; `onbox resume` continues it"
-    return Judged(outcome, say, "", proof, word.at, word.failure_class)
+    return JudgedRun(outcome, say, "", proof, word.at, word.failure_class)
 
 
-def _is_proved(facts: RunFacts) -> bool:
+def _is_proved(facts: RunFold) -> bool:
     word = _says(facts)
     return word is not None and word.state is RunState.DONE
 
 
-def _with_engine(facts: RunFacts) -> Judged:
+def _with_engine(facts: RunFold) -> JudgedRun:
     word = _says(facts)
     if word is not None and word.says:
         say = word.says
@@ -303,10 +303,10 @@ def _with_engine(facts: RunFacts) -> Judged:
         say = f"interrupted; it is with {facts.engine}, which may start it again"
     else:
         say = f"with {facts.engine}: its processes are not to be seen from here, its records tell its end"
-    return Judged(None, say)
+    return JudgedRun(None, say)
 
 
-def _own_stall(facts: RunFacts) -> bool:
+def _own_stall(facts: RunFold) -> bool:
     if facts.status.get("stalls_by_default") is True:
         return False  # nobody has asked for an end of the wait: it is said, and waited on
     at = parse_utc(facts.newest_at)
@@ -314,60 +314,60 @@ def _own_stall(facts: RunFacts) -> bool:
     return told and at is not None and facts.clock - at >= STALL_PROOF_SECONDS
 
 
-def _over(facts: RunFacts, *events: str) -> bool:
+def _over(facts: RunFold, *events: str) -> bool:
     return facts.last is not None and facts.last["event"] in events
 
 
-def _no_run_words(facts: RunFacts) -> str:
+def _no_run_words(facts: RunFold) -> str:
     there = ", ".join(safe_line(name, 60) for name in facts.neighbours)
     return f"there is no such run yet; runs there: {there}" if there else "there is no such run yet"
 
 
-ROWS: tuple[Row, ...] = (
-    Row("unseen", lambda f, t: bool(f.trouble),
-        lambda f, t: Judged(None, f"the run cannot be looked at: {safe_line(f.trouble)}", warn=True),
+ROWS: tuple[RunRow, ...] = (
+    RunRow("unseen", lambda f, t: bool(f.trouble),
+        lambda f, t: JudgedRun(None, f"the run cannot be looked at: {safe_line(f.trouble)}", warn=True),
         "what could not be looked at proves nothing"),
-    Row("vanished", lambda f, t: f.run_id is None and t.bound is not None,
-        lambda f, t: Judged(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away", warn=True),
+    RunRow("vanished", lambda f, t: f.run_id is None and t.bound is not None,
+        lambda f, t: JudgedRun(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away", warn=True),
         "a folder that is not there is no proof: it may be a mount"),
-    Row("no_run", lambda f, t: f.run_id is None, lambda f, t: Judged(None, _no_run_words(f), warn=True),
+    RunRow("no_run", lambda f, t: f.run_id is None, lambda f, t: JudgedRun(None, _no_run_words(f), warn=True),
         "a run may be waited for before it begins"),
-    Row("replaced", lambda f, t: t.bound is not None and f.run_id != t.bound,
-        lambda f, t: Judged(Outcome.SUPERSEDED, f"run {t.bound} was replaced by run {f.run_id}"),
+    RunRow("replaced", lambda f, t: t.bound is not None and f.run_id != t.bound,
+        lambda f, t: JudgedRun(Outcome.SUPERSEDED, f"run {t.bound} was replaced by run {f.run_id}"),
         "the marker of the run that was waited for will never land"),
-    Row("unproved", lambda f, t: f.done is not None and _is_over(f) and not _is_proved(f),
+    RunRow("unproved", lambda f, t: f.done is not None and _is_over(f) and not _is_proved(f),
         lambda f, t: _ended_on_engine(f),
         "a job can end OUT_OF_MEMORY although its script went on and left its marker"),
-    Row("unconfirmed", lambda f, t: f.done is not None and _is_asked(f) and not _is_proved(f),
+    RunRow("unconfirmed", lambda f, t: f.done is not None and _is_asked(f) and not _is_proved(f),
         lambda f, t: _unconfirmed(f),
         "on an engine success is CHAIN_DONE and the engine's word that the jobs succeeded, or that it forgot them"),
-    Row("landed", lambda f, t: f.done is not None, lambda f, t: _landed(f),
+    RunRow("landed", lambda f, t: f.done is not None, lambda f, t: _landed(f),
         "CHAIN_DONE of this run id, chain and launch is the proof"),
-    Row("failed", lambda f, t: f.ended is not None, lambda f, t: _failed(f), "CHAIN_FAILED of this very launch"),
-    Row("stopped", lambda f, t: _over(f, Event.CHAIN_STOPPED) or (_over(f, Event.CHAIN_INTERRUPTED) and not f.engine),
+    RunRow("failed", lambda f, t: f.ended is not None, lambda f, t: _failed(f), "CHAIN_FAILED of this very launch"),
+    RunRow("stopped", lambda f, t: _over(f, Event.CHAIN_STOPPED) or (_over(f, Event.CHAIN_INTERRUPTED) and not f.engine),
         lambda f, t: _stopped(f),
         "a stop leaves no marker; it is in the journal only. What was interrupted on an engine may be requeued"),
-    Row("failed_unmarked", lambda f, t: _over(f, Event.CHAIN_FAILED, Event.GATE_REFUSED) and f.runner == "gone",
+    RunRow("failed_unmarked", lambda f, t: _over(f, Event.CHAIN_FAILED, Event.GATE_REFUSED) and f.runner == "gone",
         lambda f, t: _failed(f)._replace(proof_seconds=PROOF_SECONDS),
         "the marker follows its journal line; if the runner went in between, the line counts"),
-    Row("done_unmarked", lambda f, t: _over(f, Event.CHAIN_DONE) and f.runner == "gone" and not f.engine,
-        lambda f, t: Judged(Outcome.GONE, "the journal says done, and CHAIN_DONE never landed; look: onbox status",
+    RunRow("done_unmarked", lambda f, t: _over(f, Event.CHAIN_DONE) and f.runner == "gone" and not f.engine,
+        lambda f, t: JudgedRun(Outcome.GONE, "the journal says done, and CHAIN_DONE never landed; look: onbox status",
                             _since(f.last), PROOF_SECONDS),
         "only the marker proves success"),
-    Row("ended_on_engine", lambda f, t: _is_over(f), lambda f, t: _ended_on_engine(f),
+    RunRow("ended_on_engine", lambda f, t: _is_over(f), lambda f, t: _ended_on_engine(f),
         "a lost node, a time limit or a kill leaves no record: the engine's word, in two of its answers"),
-    Row("own_stall", lambda f, t: f.runner == "alive" and _own_stall(f), lambda f, t: _stalled(f),
+    RunRow("own_stall", lambda f, t: f.runner == "alive" and _own_stall(f), lambda f, t: _stalled(f),
         "the run's own stall rule (log, artifacts, CPU) fired, and its runner did not end the stage"),
-    Row("quiet", lambda f, t: t.stall_after_seconds is not None and (t.quiet_seconds or 0) >= t.stall_after_seconds
+    RunRow("quiet", lambda f, t: t.stall_after_seconds is not None and (t.quiet_seconds or 0) >= t.stall_after_seconds
         and "alive" in (f.runner, f.stage), _quiet, "the limit that this wait was given"),
-    Row("alive", lambda f, t: f.runner == "alive", lambda f, t: _running(f), "it goes on"),
-    Row("adopted", lambda f, t: f.stage == "alive",
+    RunRow("alive", lambda f, t: f.runner == "alive", lambda f, t: _running(f), "it goes on"),
+    RunRow("adopted", lambda f, t: f.stage == "alive",
         lambda f, t: _running(f)._replace(say="the runner has gone, the stage lives and will be continued"),
         "a stage's keeper continues the chain when the stage ends"),
-    Row("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
+    RunRow("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
         "on an engine no process is visible from here, and a job may still wait; an engine that gives no answer says nothing"),
-    Row("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
-        lambda f, t: Judged(None, f"whether it lives cannot be told ({safe_line(f.runner + ' ' + f.stage)})"),
+    RunRow("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
+        lambda f, t: JudgedRun(None, f"whether it lives cannot be told ({safe_line(f.runner + ' ' + f.stage)})"),
         "no verdict without the kernel's word"),
-    Row("gone", lambda f, t: True, lambda f, t: _gone(f), "no process lives and nothing was proved: said after a second look"),
+    RunRow("gone", lambda f, t: True, lambda f, t: _gone(f), "no process lives and nothing was proved: said after a second look"),
 )  # fmt: skip

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
-from patrol.ssh.client import NO_MASTER, Connection, NoAnswer, Target, script_with_values
+from patrol.ssh.client import NO_MASTER, Connection, NoAnswer, SshTarget, script_with_values
 from patrol.ssh.unreachable_reasons import BY_KEY
 from sentinels.box.lookout_sh import script, values_of
-from sentinels.box.wire import Beat, End, Hello, Splitter, parse_line
-from sentinels.link.schedule import Pace, pause_before_try, race_after
+from sentinels.box.wire import Beat, EndedLine, Hello, Splitter, parse_line
+from sentinels.link.schedule import LinkPace, pause_before_try, race_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sentinels.judge.conditions import Condition
-    from sentinels.judge.outcome import Finding
+    from sentinels.judge.outcome import WaitFinding
 
 CONNECT_SECONDS = 15
 LOCAL = "here"  # the name of this machine as a box
@@ -35,7 +35,7 @@ WORST_PAUSE_SECONDS = 60.0  # of a box that floods, or at whose words we fail
 ENGINE_VARIABLE = "SENTINEL_ENGINE"  # any, python or sh: which program looks on the box
 
 
-class Attempt:
+class LinkAttempt:
     """A connection on its way to a hello, or the live one."""
 
     def __init__(self, connection: Connection, now: float, *, plain: bool) -> None:
@@ -63,12 +63,14 @@ class Contact(NamedTuple):
 class Channel:
     """One box's conditions and its connection. items: id on the wire -> (number of the target, condition)."""
 
-    def __init__(self, target: Target, items: Sequence[tuple[int, Condition]], pace: Pace, armed_at: float) -> None:
+    def __init__(
+        self, target: SshTarget, items: Sequence[tuple[int, Condition]], pace: LinkPace, armed_at: float
+    ) -> None:
         self.target, self.pace, self.armed_at = target, pace, armed_at
         self.items = {str(at): item for at, item in enumerate(items)}
         self.finished: set[int] = set()
-        self.live: Attempt | None = None
-        self.attempts: list[Attempt] = []
+        self.live: LinkAttempt | None = None
+        self.attempts: list[LinkAttempt] = []
         self.failures = self.connections = self.drops = self.spoilt = 0
         self.next_try_at = 0.0
         self.last_heard_at: float | None = None  # wall clock
@@ -83,12 +85,12 @@ class Channel:
 
     # -- what the loop calls
 
-    def connections_open(self) -> list[Attempt]:
+    def connections_open(self) -> list[LinkAttempt]:
         return [*([self.live] if self.live else []), *self.attempts]
 
-    def read(self, attempt: Attempt) -> list[tuple[int, Finding]]:
+    def read(self, attempt: LinkAttempt) -> list[tuple[int, WaitFinding]]:
         """Take what came on one connection; what it ended, by number of target."""
-        found: list[tuple[int, Finding]] = []
+        found: list[tuple[int, WaitFinding]] = []
         while attempt in self.connections_open():  # its own words may have ended it
             data = attempt.connection.read()
             if data is None:
@@ -182,7 +184,7 @@ class Channel:
             self._note_failure("client", f"cannot start {target.ssh_command[0]!r}: {error.strerror}", lasting=True)
             return
         self.connections += 1
-        self.attempts.append(Attempt(connection, now, plain=plain))
+        self.attempts.append(LinkAttempt(connection, now, plain=plain))
 
     def _values(self) -> list[str]:
         armed = None if self.clock_ahead is None else self.armed_at + self.clock_ahead
@@ -197,7 +199,7 @@ class Channel:
 
     # -- hearing
 
-    def _line(self, attempt: Attempt, line: bytes) -> list[tuple[int, Finding]]:
+    def _line(self, attempt: LinkAttempt, line: bytes) -> list[tuple[int, WaitFinding]]:
         message = parse_line(line)
         if message is None or (attempt is not self.live and not isinstance(message, Hello)):
             return []
@@ -208,7 +210,7 @@ class Channel:
         if isinstance(message, Beat):
             self.looked, self.failures = True, 0
             return []
-        if isinstance(message, End):
+        if isinstance(message, EndedLine):
             self._lose("", "", held=True)
             return []
         number, condition = self.items.get(message.item, (-1, None))
@@ -221,7 +223,7 @@ class Channel:
         self.finished.add(number)
         return [(number, finding)]
 
-    def _welcome(self, attempt: Attempt, hello: Hello) -> None:
+    def _welcome(self, attempt: LinkAttempt, hello: Hello) -> None:
         """The box speaks: this connection is the one, all others are ended."""
         if attempt in self.attempts:
             self.attempts.remove(attempt)
@@ -235,7 +237,7 @@ class Channel:
 
     # -- losing
 
-    def _ended(self, attempt: Attempt) -> None:
+    def _ended(self, attempt: LinkAttempt) -> None:
         end = attempt.connection.end()
         if attempt is self.live:
             self._lose(*self._why(end))
@@ -265,13 +267,13 @@ class Channel:
         self.reason, self.detail = ("cut" if reason == "shell" else reason), detail
         self.next_try_at = self.lost_at
 
-    def _failed(self, attempt: Attempt, reason: str, detail: str) -> None:
+    def _failed(self, attempt: LinkAttempt, reason: str, detail: str) -> None:
         attempt.connection.close()
         self.attempts.remove(attempt)
         lasting = reason in BY_KEY and BY_KEY[reason].lasting and attempt.plain
         self._note_failure(reason, detail, lasting=lasting)
 
-    def _spoil(self, attempt: Attempt, reason: str, detail: str) -> None:
+    def _spoil(self, attempt: LinkAttempt, reason: str, detail: str) -> None:
         """This connection is not listened to any more, and the next one is not hurried."""
         self.spoilt += 1
         if attempt is self.live:

@@ -22,9 +22,9 @@ from sentinels.link.channel import Contact
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from patrol.ssh.client import Target
+    from patrol.ssh.client import SshTarget
     from sentinels.judge.jobs import Asked
-    from sentinels.judge.outcome import Finding
+    from sentinels.judge.outcome import WaitFinding
     from sentinels.link.channel import Channel
 
 POLL_SECONDS = 10.0
@@ -63,7 +63,7 @@ class JobChannel:
 
     def __init__(
         self,
-        target: Target,
+        target: SshTarget,
         items: Sequence[tuple[int, JobCondition]],
         every_seconds: float = POLL_SECONDS,
         *,
@@ -87,7 +87,7 @@ class JobChannel:
     def connections_open(self) -> list[Asking]:
         return [] if self.asking is None else [self.asking]
 
-    def read(self, attempt: Asking) -> list[tuple[int, Finding]]:
+    def read(self, attempt: Asking) -> list[tuple[int, WaitFinding]]:
         if attempt.found is None or self._asked_for is None:
             return []
         found, (ident, _) = attempt.found, self._asked_for

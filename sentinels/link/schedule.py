@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Pace(NamedTuple):
+class LinkPace(NamedTuple):
     """Times in seconds.
 
     hold: the program on the box ends itself after so long. renew: by then the next connection is begun, so that no gap
@@ -31,12 +31,12 @@ class Pace(NamedTuple):
     once: bool = False
 
 
-def short_pace(seconds: float, *, once: bool = False) -> Pace:
+def short_pace(seconds: float, *, once: bool = False) -> LinkPace:
     """One look per connection, the next one `seconds` later."""
-    return Pace(hold=0.0, renew=1e9, ping=1e9, deaf=0.0, short_poll=seconds, once=once)
+    return LinkPace(hold=0.0, renew=1e9, ping=1e9, deaf=0.0, short_poll=seconds, once=once)
 
 
-class Step(NamedTuple):
+class BackoffStep(NamedTuple):
     """So long after the link was lost, tries are at most `limit_seconds` apart."""
 
     after_seconds: float
@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
 
 # For ten minutes a box that is back is seen within three seconds; a longer outage is waited out with fewer logins.
-STEPS = (Step(600.0, 3.0), Step(3600.0, 10.0), Step(float("inf"), 30.0))
+STEPS = (BackoffStep(600.0, 3.0), BackoffStep(3600.0, 10.0), BackoffStep(float("inf"), 30.0))
 FIRST_PAUSE_SECONDS = 0.25
 LEAST_PAUSE_SECONDS = 0.05
 
@@ -57,7 +57,7 @@ def pause_before_try(failures: int, outage_seconds: float, luck: float) -> float
     return LEAST_PAUSE_SECONDS + luck * (ceiling - LEAST_PAUSE_SECONDS)
 
 
-def race_after(pace: Pace, usual_login_seconds: float | None, outage_seconds: float = 0.0) -> float:
+def race_after(pace: LinkPace, usual_login_seconds: float | None, outage_seconds: float = 0.0) -> float:
     """How long a login may take before a second one is begun beside it. In a long outage they are fewer."""
     limit = _limit(outage_seconds)
     return max(pace.race, 2.0 * (usual_login_seconds or 0.0), limit if limit > STEPS[0].limit_seconds else 0.0)

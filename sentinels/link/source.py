@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from patrol.ssh.client import Target
-    from sentinels.judge.outcome import Finding
+    from patrol.ssh.client import SshTarget
+    from sentinels.judge.outcome import WaitFinding
     from sentinels.link.channel import Contact
 
 
@@ -20,7 +20,7 @@ class Source(Protocol):
     finished: set[int]
 
     @property
-    def target(self) -> Target: ...
+    def target(self) -> SshTarget: ...
 
     @property
     def items(self) -> Mapping[str, tuple[int, Any]]: ...
@@ -44,7 +44,7 @@ class Source(Protocol):
 
     def connections_open(self) -> list[Any]: ...
 
-    def read(self, attempt: Any) -> list[tuple[int, Finding]]: ...
+    def read(self, attempt: Any) -> list[tuple[int, WaitFinding]]: ...
 
     def tick(self, now: float) -> None: ...
 

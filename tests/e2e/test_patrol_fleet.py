@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.system.process import process_table
-from patrol.ssh.client import Target
+from patrol.ssh.client import SshTarget
 from patrol.ssh.control_sockets import control_path
 from patrol.ssh.run_parallel import Limits, find_gates, visit_all
 from tests.box import wait_until
@@ -49,7 +49,7 @@ def _leaves_nothing_behind() -> Iterator[None]:
 
 
 @pytest.fixture
-def over_master(sshd: Sshd, tmp_path: Path) -> Iterator[Target]:
+def over_master(sshd: Sshd, tmp_path: Path) -> Iterator[SshTarget]:
     target = sshd.target()
     path = control_path("gpu1", "gpu1", target.ssh_command, "/tmp" if len(str(tmp_path)) > 60 else str(tmp_path))
     assert path is not None
@@ -71,14 +71,14 @@ def master_pids(path: str) -> list[int]:
     return found
 
 
-def test_master_is_kept_and_used(sshd: Sshd, over_master: Target) -> None:
+def test_master_is_kept_and_used(sshd: Sshd, over_master: SshTarget) -> None:
     before = sshd.logins()
     for _ in range(3):
         assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
     assert sshd.logins() - before == 1
 
 
-def test_master_that_is_stopped(sshd: Sshd, over_master: Target) -> None:
+def test_master_that_is_stopped(sshd: Sshd, over_master: SshTarget) -> None:
     assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
     assert over_master.control_path is not None
     [pid] = master_pids(over_master.control_path)
@@ -88,7 +88,7 @@ def test_master_that_is_stopped(sshd: Sshd, over_master: Target) -> None:
     assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
 
 
-def test_master_whose_link_is_frozen(sshd: Sshd, over_master: Target) -> None:
+def test_master_whose_link_is_frozen(sshd: Sshd, over_master: SshTarget) -> None:
     with closing(Link(sshd.port)) as link:
         target = sshd.target(port=link.port)._replace(control_path=over_master.control_path)
         assert reason_of(put(target, deadline_seconds=20)) == "answered"
@@ -97,7 +97,7 @@ def test_master_whose_link_is_frozen(sshd: Sshd, over_master: Target) -> None:
         assert reason_of(found) == "answered"
 
 
-def test_master_that_was_killed(over_master: Target) -> None:
+def test_master_that_was_killed(over_master: SshTarget) -> None:
     assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
     assert over_master.control_path is not None
     [pid] = master_pids(over_master.control_path)
@@ -105,7 +105,7 @@ def test_master_that_was_killed(over_master: Target) -> None:
     assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
 
 
-def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: Target) -> None:
+def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: SshTarget) -> None:
     own = over_master.control_path
     assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
     assert own is not None
@@ -125,7 +125,7 @@ def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: Ta
 def test_default_max_startups_drops_nobody(sshd: Sshd) -> None:
     """30 boxes are one host and port; sshd drops logins at random where more than ten are in flight."""
     words = sshd.ssh()
-    targets = [Target(f"gpu{at}", f"gpu{at}", words) for at in range(30)]
+    targets = [SshTarget(f"gpu{at}", f"gpu{at}", words) for at in range(30)]
     limits = Limits(at_once=30, per_gate=6, deadline_seconds=40.0)
     gates = find_gates(targets, limits)
     assert set(gates.values()) == {f"127.0.0.1:{sshd.port}"}
@@ -143,7 +143,7 @@ def test_sick_boxes_delay_no_other(sshd: Sshd) -> None:
     ):
         sick = {"silent": silent.port, "hole": hole.port, "half": half.port, "silent2": silent.port}
         words = sshd.ssh(sick)
-        targets = [Target(name, name, words) for name in (*sick, *(f"gpu{at}" for at in range(12)))]
+        targets = [SshTarget(name, name, words) for name in (*sick, *(f"gpu{at}" for at in range(12)))]
         limits = Limits(at_once=4, per_gate=6, deadline_seconds=12.0)
         order = [
             (visit.item.box, reason_of(visit.result) if visit.result else "none", visit.seconds)
@@ -156,7 +156,7 @@ def test_sick_boxes_delay_no_other(sshd: Sshd) -> None:
 
 def test_a_configuration_that_hangs_is_not_waited_for(sshd: Sshd) -> None:
     words = sshd.ssh(extra='Match host gpu0 exec "sleep 5"\n', name="ssh_config.hang")
-    targets = [Target(f"gpu{at}", f"gpu{at}", words) for at in range(3)]
+    targets = [SshTarget(f"gpu{at}", f"gpu{at}", words) for at in range(3)]
     began = time.monotonic()
     gates = find_gates(targets, Limits(at_once=16, per_gate=1))
     assert time.monotonic() - began < 4.5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from patrol.ssh.client import Answer, Connection, NoAnswer, Target, ask, kill_all, script_with_values
+from patrol.ssh.client import Answer, Connection, NoAnswer, SshTarget, ask, kill_all, script_with_values
 from tests.box import wait_until
 from tests.sshd import (
     MARK,
@@ -63,7 +63,7 @@ def needs(program: str) -> str:
     "value", ["plain", "a b", "it's", '"', "$(touch hacked)", "`id`", "-n", "line\nline", "ü\\", "*", "!!"]
 )
 def test_values_arrive_as_they_are(sshd: Sshd, host: str | None, value: str) -> None:
-    target = sshd.target() if host else Target("here", None)
+    target = sshd.target() if host else SshTarget("here", None)
     found = put(target, QUICK, value, deadline_seconds=20)
     assert isinstance(found, Answer), found
     assert found.output.decode() == f"begin\nvalue {value}\n"
@@ -289,7 +289,7 @@ def test_key_with_a_passphrase_is_never_asked_for(sshd: Sshd, tmp_path: Path) ->
     config = tmp_path / "config"
     text = sshd.config().read_text().replace(f"{sshd.folder}/user_key", f"{tmp_path}/locked")
     config.write_text(text)
-    assert reason_of(put(Target("gpu1", "gpu1", ("ssh", "-F", str(config))), deadline_seconds=20)) == "auth"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("ssh", "-F", str(config))), deadline_seconds=20)) == "auth"
 
 
 def test_host_key_has_changed(sshd: Sshd, tmp_path: Path) -> None:
@@ -360,13 +360,13 @@ def test_box_that_does_not_read(tmp_path: Path) -> None:
 
 
 def test_client_that_is_not_there() -> None:
-    assert reason_of(put(Target("gpu1", "gpu1", ("no-such-ssh",)))) == "client"
-    assert reason_of(put(Target("gpu1", "gpu1", ("env", "no-such-ssh")))) == "client"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("no-such-ssh",)))) == "client"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("env", "no-such-ssh")))) == "client"
 
 
 def test_configuration_that_is_wrong(sshd: Sshd) -> None:
     assert reason_of(put(sshd.target(extra="NoSuchOption yes"), deadline_seconds=20)) == "client"
-    assert reason_of(put(Target("gpu1", "gpu1", ("ssh", "-F", "/nowhere/config")), deadline_seconds=20)) == "client"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("ssh", "-F", "/nowhere/config")), deadline_seconds=20)) == "client"
 
 
 @pytest.mark.parametrize("pidfd", [True, False])
@@ -374,7 +374,7 @@ def test_client_that_ignores_sigterm_is_ended(monkeypatch: pytest.MonkeyPatch, p
     if not pidfd:
         monkeypatch.delattr(os, "pidfd_open")
     words = ("sh", "-c", "trap '' TERM HUP INT; while :; do sleep 60; done", "fake")
-    assert reason_of(put(Target("gpu1", "gpu1", words), deadline_seconds=1.0)) == "timeout"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", words), deadline_seconds=1.0)) == "timeout"
 
 
 @pytest.mark.parametrize("pidfd", [True, False])
@@ -384,7 +384,7 @@ def test_client_whose_child_keeps_the_pipe(monkeypatch: pytest.MonkeyPatch, pidf
         monkeypatch.delattr(os, "pidfd_open")
     words = ("sh", "-c", "setsid sleep 4 & exit 255", "fake")
     began = time.monotonic()
-    assert reason_of(put(Target("gpu1", "gpu1", words), deadline_seconds=20)) == "unknown"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", words), deadline_seconds=20)) == "unknown"
     assert time.monotonic() - began < 3.5
     wait_until(lambda: not local_clients(), "the child to end")
 

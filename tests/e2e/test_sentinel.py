@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.system.process import Entry, process_table
+from onbox.system.process import ProcessEntry, process_table
 from tests.box import is_running, wait_until
 from tests.sentinels.waiter import SENTINEL, Waiters, land
 from tests.sshd import Hole, Link, Sshd, descendants, need_sshd
@@ -47,12 +47,12 @@ def marker_of(path: Path) -> str:
     return f"gpu1:{path / 'DONE'}"
 
 
-def lookouts(sshd: Sshd) -> list[Entry]:
+def lookouts(sshd: Sshd) -> list[ProcessEntry]:
     """The live programs of waits on the box: what runs below sshd's sessions, without sshd itself."""
     return [entry for entry in sshd.sessions() if not entry.name.startswith("sshd")]
 
 
-def looks(entry: Entry) -> bool:
+def looks(entry: ProcessEntry) -> bool:
     """Whether it is the program itself: by its environment, or a pause of it in a shell that has to start one."""
     with suppress(OSError):
         return entry.name == "sleep" or b"SENTINEL_" in Path(f"/proc/{entry.identity.pid}/environ").read_bytes()

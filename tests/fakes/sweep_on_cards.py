@@ -9,15 +9,15 @@ import sys
 
 from onbox.cli.app import main
 from onbox.collectors import gpu_watch
-from onbox.collectors.gpu import Gpu, GpuReading
+from onbox.collectors.gpu import GpuCard, GpuReading
 from onbox.contract.readings import Absent
 
 NOT_TOLD = Absent("not supported here")
 
 
-def card(number: int, used_mib: int) -> Gpu:
+def card(number: int, used_mib: int) -> GpuCard:
     told = {"number": number, "memory_used_bytes": used_mib << 20, "processes": (), "mig": False}
-    return Gpu(**{**dict.fromkeys(Gpu._fields, NOT_TOLD), **told})  # type: ignore[arg-type]
+    return GpuCard(**{**dict.fromkeys(GpuCard._fields, NOT_TOLD), **told})  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from handbook.page.facts import (
     BoxFacts,
-    Facts,
     FailureFacts,
+    HandbookFacts,
     IdentityFacts,
     LaunchFacts,
     MarkerFacts,
@@ -83,11 +83,11 @@ def run_facts(number: int = 0, **changes: object) -> RunFacts:
     return facts._replace(**changes)  # type: ignore[arg-type]
 
 
-def made_facts(count: int = 3, **changes: object) -> Facts:
+def made_facts(count: int = 3, **changes: object) -> HandbookFacts:
     runs = tuple(run_facts(number) for number in range(count))
     boxes = tuple(BoxFacts(run.box, run.box, run.project, "ssh", "ann", "never", AS_OF, "") for run in runs)
     watch = WatchFacts("3,33 * * * *", "3,33 * * * * patrol tick", AS_OF, AS_OF + 1800, stale=False, waiters=())
-    facts = Facts(
+    facts = HandbookFacts(
         "digits", "/home/ann/digits", AS_OF, AS_OF + 3600, "", here=False, boxes=boxes, runs=runs, watch=watch
     )
     return facts._replace(**changes)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 
 from handbook.log.entry import make_entry
 from handbook.log.git_sync import KeptInGit, is_rewritten, keep_in_git, tag_in_git
-from handbook.log.logbook import Book
+from handbook.log.logbook import LogbookFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ class Project:
         self.git("commit", "-q", "-m", "one")
         self.git("remote", "add", "origin", str(self.remote))
         self.git("push", "-q", "-u", "origin", "main")
-        self.book = Book(str(self.folder), "digits", str(folder / "state"))
+        self.book = LogbookFile(str(self.folder), "digits", str(folder / "state"))
 
     def git(self, *words: str) -> str:
         done = subprocess.run(
@@ -173,7 +173,7 @@ def test_what_is_in_the_way_is_said_and_nothing_is_changed(
 
 
 def test_without_a_repository_or_git_it_is_said(tmp_path: Path) -> None:
-    book = Book(str(tmp_path), "digits", str(tmp_path / "state"))
+    book = LogbookFile(str(tmp_path), "digits", str(tmp_path / "state"))
     book.append([make_entry("observation", "x", at=AT, run="gpu1/digits", actor="ann")])
     env = {**os.environ, **WHO, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     assert "not a git repository" in keep_in_git(book.path, "digits", env, push=True).trouble
@@ -234,7 +234,7 @@ def test_a_tag_is_made_where_the_project_is_a_folder_of_its_repository(project: 
 
 def test_a_repository_above_that_holds_nothing_of_the_project_is_left_alone(project: Project) -> None:
     folder = project.folder / "elsewhere"
-    book = Book(str(folder), "digits", str(project.folder.parent / "state"))
+    book = LogbookFile(str(folder), "digits", str(project.folder.parent / "state"))
     book.append([make_entry("observation", "x", at=AT, run="gpu1/digits", actor="ann")])
     made, trouble = tag(project, folder)
     assert (made, project.git("tag")) == ("", "")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from handbook.box.records import parse
-from handbook.log.logbook import INSTRUCTIONS, Book, find_books
+from handbook.log.logbook import INSTRUCTIONS, LogbookFile, find_books
 from handbook.page.facts import BoxFacts, FailureFacts, RunFacts
 from handbook.page.markdown import Markdown, code, joined, md, page_of, prose
 from handbook.page.recovery import advise
@@ -128,7 +128,7 @@ def test_records_of_strange_names_are_not_taken() -> None:
 )
 def test_no_logbook_leaves_its_folder_or_instructs_an_agent(tmp_path: Path, name: str) -> None:
     with pytest.raises(Trouble, match="no logbook is called"):
-        Book(os.fspath(tmp_path), name, os.fspath(tmp_path / "state"))
+        LogbookFile(os.fspath(tmp_path), name, os.fspath(tmp_path / "state"))
     (tmp_path / "logbook").mkdir()
     (tmp_path / "logbook" / "CLAUDE.md").write_text("x")
     assert find_books(os.fspath(tmp_path), os.fspath(tmp_path / "state")) == []
@@ -147,7 +147,7 @@ def test_a_logbook_is_written_through_no_link(tmp_path: Path, link: str) -> None
         if link.endswith("torn"):
             (project / "logbook" / "digits.md").write_text("cut off")
     (project / link).symlink_to(other)
-    book = Book(os.fspath(project), "digits", os.fspath(tmp_path / "state"))
+    book = LogbookFile(os.fspath(project), "digits", os.fspath(tmp_path / "state"))
     with pytest.raises((Trouble, OSError)):
         book.append([])
     assert not other.is_file() or other.read_text() == "alias ll=ls\ntorn"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from handbook.log.entry import Entry, make_entry, parse_logbook, place, render_entry, render_head
-from handbook.log.logbook import HEADS, Book, find_books
+from handbook.log.entry import LogEntry, make_entry, parse_logbook, place, render_entry, render_head
+from handbook.log.logbook import HEADS, LogbookFile, find_books
 from onbox.errors import Trouble
 from onbox.system.files import StateNotWritten
 from tests.box import REPOSITORY
@@ -35,12 +35,12 @@ HARD_TEXTS = (
 )
 
 
-def entry(text: str = "x", title: str = "a title", **more: str) -> Entry:
+def entry(text: str = "x", title: str = "a title", **more: str) -> LogEntry:
     return make_entry("observation", title, at=AT, run="gpu1/digits", actor="ann", attempt=2, text=text, **more)
 
 
-def book(tmp_path: Path) -> Book:
-    return Book(os.fspath(tmp_path), "digits", os.fspath(tmp_path / "state"))
+def book(tmp_path: Path) -> LogbookFile:
+    return LogbookFile(os.fspath(tmp_path), "digits", os.fspath(tmp_path / "state"))
 
 
 @pytest.mark.parametrize("text", HARD_TEXTS)
@@ -55,7 +55,7 @@ def test_what_is_written_is_read_back(text: str) -> None:
     assert read.entries == (placed, again)
 
 
-def filled(tmp_path: Path, count: int = 6) -> tuple[Book, str]:
+def filled(tmp_path: Path, count: int = 6) -> tuple[LogbookFile, str]:
     made = book(tmp_path)
     for number in range(count):
         made.append([entry(f"text {number}", f"title {number}")], [("DRI", "ann")])
@@ -176,7 +176,7 @@ def test_an_append_that_was_cut_off_is_put_aside_and_never_merged(tmp_path: Path
         assert [one.text for one in made.read().entries] == ["text 0", "text 1", "after"]
 
 
-def _fill(made: Book) -> int:
+def _fill(made: LogbookFile) -> int:
     """How many entries were accepted before the disk was full."""
     for number in range(1000):
         try:
@@ -196,7 +196,7 @@ def test_a_full_disk_loses_the_entry_in_flight_and_no_other(tmp_path: Path) -> N
     ).returncode:
         pytest.skip("may not mount here")
     try:
-        made = Book(os.fspath(small), "digits", os.fspath(tmp_path / "state"))
+        made = LogbookFile(os.fspath(small), "digits", os.fspath(tmp_path / "state"))
         written = _fill(made)
         assert 0 < written < 1000
         assert made.damages() == []

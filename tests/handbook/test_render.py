@@ -121,7 +121,7 @@ HOSTILE = "x\n- **next** `rm -rf /` <img src=http://evil> [a](http://evil) | # <
 
 
 def test_text_of_a_box_forms_nothing_of_its_own_in_the_page() -> None:
-    from handbook.box.run_facts import Told, describe
+    from handbook.box.run_facts import PatrolKept, describe
     from onbox.contract.states import RunState
     from patrol.decide.remote_command import Way
     from patrol.snapshot import Failure, RunLook
@@ -130,7 +130,7 @@ def test_text_of_a_box_forms_nothing_of_its_own_in_the_page() -> None:
     finding = Finding(HOSTILE, Severity.CRITICAL, HOSTILE, HOSTILE)
     failure = Failure(HOSTILE, HOSTILE, None, HOSTILE, HOSTILE, HOSTILE, "marker")
     look = RunLook("r", managed=True, place=HOSTILE, failure=failure)
-    told = Told("b", "r", look, Verdict("b", "r", RunState.FAILED, finding, (finding,)), 1.0)
+    told = PatrolKept("b", "r", look, Verdict("b", "r", RunState.FAILED, finding, (finding,)), 1.0)
     run = describe(told, Way("b", "b", "/p"), None, None)
     page = render(made_facts(1)._replace(runs=(run,)))
     assert [line for line in page.splitlines() if line.startswith("- **next**")] == [

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from handbook.box.records import RawRun, read
-from handbook.box.run_facts import Told, describe
+from handbook.box.records import RawRecords, read
+from handbook.box.run_facts import PatrolKept, describe
 from onbox.contract.runfile import NOT_LOOKED_YET, render_runfile
 from patrol.decide.remote_command import Way
 from patrol.snapshot import RunLook
@@ -26,8 +26,8 @@ def codes(run_json: dict[str, Any], *launches: dict[str, Any]) -> list[str]:
         {"schema": 1, "at": "2026-11-21T05:03:00.000Z", "event": "chain_started", "launch": number, **one}
         for number, one in enumerate(launches, 1)
     ]
-    record = read(RawRun(render_runfile(head, []).decode(), "\n".join(map(json.dumps, lines)) + "\n", "", {}, ""))
-    told = Told("gpu1", "digits", RunLook("digits", managed=True, place=""), None, None)
+    record = read(RawRecords(render_runfile(head, []).decode(), "\n".join(map(json.dumps, lines)) + "\n", "", {}, ""))
+    told = PatrolKept("gpu1", "digits", RunLook("digits", managed=True, place=""), None, None)
     return [one.code for one in describe(told, Way("gpu1", "gpu1", "/root/digits"), record, None).launches]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from handbook.check.issue import body, command_to_send, update
-from handbook.check.seal import End, captured, checks, final_facts
+from handbook.check.seal import RunEnd, captured, checks, final_facts
 from handbook.page.facts import (
+    DoneStage,
     IdentityFacts,
     PassedFacts,
     ResultFacts,
     ResumeFacts,
     RunFacts,
-    StageEnd,
     StageFacts,
     TrackerFacts,
 )
@@ -24,10 +24,12 @@ LAST = ResumeFacts(
     "nothing", "all is done", "", "step 100, ckpt/step-100: whole", whole=True, step=100, path="ckpt/step-100",
     newest="step 100, ckpt/step-100: whole",
 )  # fmt: skip
-TRAINED = StageEnd(2, 0, 3600.0, "~100/100 (100%) loss 0.41", 100.0, (("ckpt/step-50/w", 7), ("ckpt/step-100/w", 7)), 2)
+TRAINED = DoneStage(
+    2, 0, 3600.0, "~100/100 (100%) loss 0.41", 100.0, (("ckpt/step-50/w", 7), ("ckpt/step-100/w", 7)), 2
+)
 STAGES = (
     StageFacts("train", "python train.py", "done", end=TRAINED),
-    StageFacts("eval", "python eval.py", "done", end=StageEnd(1, 0, 2.0, Absent("no progress was shown"))),
+    StageFacts("eval", "python eval.py", "done", end=DoneStage(1, 0, 2.0, Absent("no progress was shown"))),
 )
 DONE = run_facts(4, resume=LAST, stages=STAGES)
 PROMISED = Contract(final_step=100, output_root="/mnt/digits")
@@ -36,7 +38,7 @@ PROMISED = Contract(final_step=100, output_root="/mnt/digits")
 def false(
     run: RunFacts = DONE, contract: Contract = PROMISED, damages: tuple[str, ...] = (), waiters: tuple[str, ...] = ()
 ) -> list[str]:
-    return [one.name for one in checks(End(run, contract, damages, waiters)) if one.holds is False]
+    return [one.name for one in checks(RunEnd(run, contract, damages, waiters)) if one.holds is False]
 
 
 def test_a_run_that_is_whole_may_be_sealed() -> None:
@@ -79,7 +81,7 @@ NEWER = PassedFacts("ckpt/step-200", 200, "incomplete", "metadata.json is missin
     ],
 )
 def test_the_final_checkpoint_is_the_highest_step_that_was_seen(resume: ResumeFacts, *, holds: bool | None) -> None:
-    found = checks(End(DONE._replace(resume=resume), PROMISED._replace(final_step=None), (), ()))
+    found = checks(RunEnd(DONE._replace(resume=resume), PROMISED._replace(final_step=None), (), ()))
     (one,) = [one for one in found if one.name == "final checkpoint"]
     assert one.holds is holds, one.says
     if holds is False:
@@ -88,7 +90,7 @@ def test_the_final_checkpoint_is_the_highest_step_that_was_seen(resume: ResumeFa
 
 def test_a_training_that_went_on_after_its_last_checkpoint_is_a_caveat() -> None:
     longer = STAGES[0]._replace(end=TRAINED._replace(step=450.0))
-    found = checks(End(DONE._replace(stages=(longer, STAGES[1])), PROMISED, (), ()))
+    found = checks(RunEnd(DONE._replace(stages=(longer, STAGES[1])), PROMISED, (), ()))
     assert [(one.name, one.says) for one in found if one.holds is None] == [
         ("final checkpoint", "step 100, ckpt/step-100: whole; its stage went on to step 450")
     ]
@@ -105,12 +107,12 @@ def test_a_training_that_went_on_after_its_last_checkpoint_is_a_caveat() -> None
 def test_what_the_tracker_says_is_judged(changes: dict[str, object], *, holds: bool | None) -> None:
     identity_ = identity(DONE)._replace(tracker="wandb abc")
     run = DONE._replace(identity=identity_)._replace(**changes)  # type: ignore[arg-type]
-    assert [one.holds for one in checks(End(run, PROMISED, (), ())) if one.name == "tracker"] == [holds]
+    assert [one.holds for one in checks(RunEnd(run, PROMISED, (), ())) if one.name == "tracker"] == [holds]
 
 
 def test_the_seal_keeps_the_end_of_every_stage_and_the_small_results() -> None:
     results = (ResultFacts("eval", "results.csv", "acc,0.91\n# of 3", whole=True),)
-    warned = STAGES[1]._replace(end=StageEnd(1, 0, 2.0, Absent("no progress was shown"), warnings=("loss nan",)))
+    warned = STAGES[1]._replace(end=DoneStage(1, 0, 2.0, Absent("no progress was shown"), warnings=("loss nan",)))
     files = "ckpt/step-50/w 7 B, ckpt/step-100/w 7 B"
     told = final_facts(DONE._replace(stages=(STAGES[0], warned), resume=LAST._replace(results=results)))
     assert told.splitlines() == [
@@ -118,7 +120,7 @@ def test_the_seal_keeps_the_end_of_every_stage_and_the_small_results() -> None:
         "- eval: exit 0, took 2.0s, attempt 1, no progress was shown; WARNING: loss nan",
         "", "results.csv of stage eval:", "", "    acc,0.91", "    # of 3",
     ]  # fmt: skip
-    warnings = checks(End(DONE._replace(stages=(STAGES[0], warned)), PROMISED, (), ()))
+    warnings = checks(RunEnd(DONE._replace(stages=(STAGES[0], warned)), PROMISED, (), ()))
     assert ("stages", None, "eval: loss nan") in warnings
 
 
@@ -129,7 +131,7 @@ def test_damage_and_watchers_are_named() -> None:
 
 def test_what_nobody_saw_is_neither_true_nor_false() -> None:
     cut = DONE._replace(resume=Unseen("cut off"), stages=Unseen("cut off"), state="unknown")
-    unseen = checks(End(cut, PROMISED, (), Unseen("no ps")))
+    unseen = checks(RunEnd(cut, PROMISED, (), Unseen("no ps")))
     assert {one.name for one in unseen if one.holds is None} == {
         "terminal success", "stages", "results", "final checkpoint", "watchers here",
     }  # fmt: skip
@@ -151,9 +153,9 @@ def test_an_issue_names_its_record_and_a_machines_update_says_so() -> None:
 
 def test_code_that_git_could_not_tell_is_not_said_to_hold() -> None:
     unknown = DONE._replace(identity=identity(DONE)._replace(code="git did not answer within 5 s"))
-    assert [one.holds for one in checks(End(unknown, PROMISED, (), ())) if one.name == "code"] == [None]
+    assert [one.holds for one in checks(RunEnd(unknown, PROMISED, (), ())) if one.name == "code"] == [None]
     known = DONE._replace(identity=identity(DONE)._replace(code="1a2b3c4d5e6f + patch 9f8e7d6c5b4a"))
-    assert [one.holds for one in checks(End(known, PROMISED, (), ())) if one.name == "code"] == [True]
+    assert [one.holds for one in checks(RunEnd(known, PROMISED, (), ())) if one.name == "code"] == [True]
 
 
 def identity(run: RunFacts) -> IdentityFacts:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.backends import iris_cluster, iris_text, ray_cluster
 from onbox.backends.base import Job
-from onbox.backends.cluster import Endpoint, JobLog, Told
+from onbox.backends.cluster import ClusterJob, Endpoint, JobLog
 from onbox.model.boxes import Watch
 from patrol.engines.watched import look_of
 from tests.fake_cluster import case
@@ -20,7 +20,7 @@ RAY = Endpoint("ray", "http://127.0.0.1:8265")
 IRIS = Endpoint("iris", "http://127.0.0.1:10000")
 
 
-def ray_told(name: str, *, logs: str = "", nodes: str = "") -> Told:
+def ray_told(name: str, *, logs: str = "", nodes: str = "") -> ClusterJob:
     """What a look at the head brings. name, logs, nodes: of captured answers; name "": it does not know the job."""
     if not name:
         return ray_cluster.read_told("x", 404, "Job x does not exist", "session_2")
@@ -31,7 +31,7 @@ def ray_told(name: str, *, logs: str = "", nodes: str = "") -> Told:
     return ray_cluster.with_nodes(told, dead)
 
 
-def iris_told(name: str, job_id: str, *, tasks: str = "", logs: str = "") -> Told:
+def iris_told(name: str, job_id: str, *, tasks: str = "", logs: str = "") -> ClusterJob:
     text = case(name)
     told = iris_cluster.read_told(job_id, 200, text)
     if tasks and isinstance(told.word, Job):
@@ -41,7 +41,7 @@ def iris_told(name: str, job_id: str, *, tasks: str = "", logs: str = "") -> Tol
 
 
 def look_at_job(
-    told: Told, endpoint: Endpoint = RAY, *, session: str = "session_1", ago: float | None = None
+    told: ClusterJob, endpoint: Endpoint = RAY, *, session: str = "session_1", ago: float | None = None
 ) -> RunLook:
     """The look at NOW. ago: seconds since an earlier look at which the job was the same; None: this is the first."""
     watch = Watch("digits", job="x")
@@ -53,7 +53,7 @@ def look_at_job(
     return look_of(watch, endpoint, told, session, known, NOW)[0]._replace(run_id="r1")
 
 
-def _at_our_time(told: Told) -> Told:
+def _at_our_time(told: ClusterJob) -> ClusterJob:
     """As if it had been captured so that the job began 40,000 s before NOW, and printed its last line 100 s before."""
     began = told.began_at or told.submitted_at
     if began is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from onbox.config.parse import Config, Notify
 from onbox.contract.notices import PATROL_RECOVERED, PATROL_TROUBLE
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.model.boxes import PatrolSettings
 from onbox.notify.queue.outbox import Message, Outbox
 from patrol.config.settings import Settings
@@ -36,7 +36,7 @@ class KilledTicks:
     ) -> None:
         config = Config(
             "digits",
-            notify=Notify((Target("team", url),)),
+            notify=Notify((NotifyTarget("team", url),)),
             patrol=PatrolSettings(alerts_per_day=10**6, digest_minute=None),
         )
         self.settings = Settings(os.fspath(folder), None, config, os.fspath(folder / "state"), ())

@@ -9,20 +9,20 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState, StageState
 from onbox.logs.cursor import Cursor
-from onbox.runs.engine_word import Seen, judge_run, judge_stage
+from onbox.runs.engine_word import SeenStage, judge_run, judge_stage
 from onbox.triage.classes import may_repeat
 from onbox.triage.repeats import AttemptEnd
 from patrol.decide.remote_command import Way
 from patrol.memory.history import Before, BoxBefore
 from patrol.snapshot import (
     Artifacts,
+    BoxIdentity,
     BoxLook,
-    Disk,
+    DiskLook,
     Failure,
-    Gpu,
-    Identity,
+    GpuLook,
     LogLook,
-    Memory,
+    MemoryLook,
     Pressure,
     RunLook,
     Scheduler,
@@ -107,7 +107,7 @@ def on_engine(
         if native_state
         else Absent("Slurm does not know this job any more")
     )
-    verdict = judge_stage(Seen("slurm", "4711", disk, job))
+    verdict = judge_stage(SeenStage("slurm", "4711", disk, job))
     found = Scheduler(
         "slurm", "4711", "forgotten", native_state, reason, "", verdict.rule,
         judge_run([verdict.state], RunState.RUNNING).value, "train", verdict.failure_class, 0, verdict.text,
@@ -153,22 +153,22 @@ def box(**changes: Any) -> BoxLook:
     look = BoxLook(
         "gpu1",
         NOW,
-        Identity("gpu1", "boot-1", UPTIME, NOW, 0.2),
+        BoxIdentity("gpu1", "boot-1", UPTIME, NOW, 0.2),
         (),
-        memory=Memory(71_000, 100_000, 0, 400_000, 1_000_000),
+        memory=MemoryLook(71_000, 100_000, 0, 400_000, 1_000_000),
         pressure=Pressure(0.0, 1.0, 5.0, of_host=False),
         disks=(disk(),),
-        gpus=(Gpu(0, 96, 70_000, 80_000, 61),),
+        gpus=(GpuLook(0, 96, 70_000, 80_000, 61),),
         kernel_faults=(),
     )
     return look._replace(**changes)
 
 
-def disk(used: float = 62.0, inodes: Any = 8.0, mount: str = "/") -> Disk:
+def disk(used: float = 62.0, inodes: Any = 8.0, mount: str = "/") -> DiskLook:
     """In percent; inodes: or a reading."""
     if not isinstance(inodes, float):
-        return Disk(mount, int(1e10 * (100 - used)), int(1e12), inodes, inodes)
-    return Disk(mount, int(1e10 * (100 - used)), int(1e12), int(1e5 * (100 - inodes)), int(1e7))
+        return DiskLook(mount, int(1e10 * (100 - used)), int(1e12), inodes, inodes)
+    return DiskLook(mount, int(1e10 * (100 - used)), int(1e12), int(1e5 * (100 - inodes)), int(1e7))
 
 
 def before(**changes: Any) -> Before:

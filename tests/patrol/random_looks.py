@@ -13,12 +13,12 @@ from patrol.memory.history import Before, BoxBefore
 from patrol.snapshot import (
     NOT_ASKED,
     Artifacts,
+    BoxIdentity,
     BoxLook,
-    Disk,
-    Gpu,
-    Identity,
+    DiskLook,
+    GpuLook,
     KernelFault,
-    Memory,
+    MemoryLook,
     Pressure,
     RunLook,
     Scheduler,
@@ -151,16 +151,18 @@ def a_box(random: Random) -> BoxLook:
     def whole() -> Any:
         return maybe(random, *WHOLES)
 
-    identity = Identity(random.choice(TEXTS), maybe(random, "boot-1", "boot-2"), number(), NOW, random.choice(NUMBERS))
+    identity = BoxIdentity(
+        random.choice(TEXTS), maybe(random, "boot-1", "boot-2"), number(), NOW, random.choice(NUMBERS)
+    )
     return BoxLook(
         random.choice(("gpu1", *TEXTS)),
         NOW,
         maybe(random, identity),
         (),
-        memory=maybe(random, Memory(whole(), whole(), whole(), whole(), whole())),
+        memory=maybe(random, MemoryLook(whole(), whole(), whole(), whole(), whole())),
         pressure=maybe(random, Pressure(number(), number(), number(), of_host=random.random() < 0.5)),
-        disks=maybe(random, (Disk(random.choice(TEXTS), random.choice(WHOLES), random.choice(WHOLES), whole(), whole()),), ()),
-        gpus=maybe(random, (Gpu(0, whole(), whole(), whole(), whole(), random.choice(TEXTS)),), ()),
+        disks=maybe(random, (DiskLook(random.choice(TEXTS), random.choice(WHOLES), random.choice(WHOLES), whole(), whole()),), ()),
+        gpus=maybe(random, (GpuLook(0, whole(), whole(), whole(), whole(), random.choice(TEXTS)),), ()),
         kernel_faults=maybe(random, (KernelFault("xid", random.choice(TEXTS), number()), KernelFault("oom", "x", number()))),
         sections_unseen=((random.choice(TEXTS), random.choice(TEXTS)),),
         onbox_on_path=maybe(random, True, False),

@@ -16,7 +16,7 @@ from patrol.liveness import Presence, presence_of
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.update_history import fold, fold_box
 from patrol.report.lines import details, line, wide_line
-from patrol.report.machine_formats import Entry, document, nagios
+from patrol.report.machine_formats import ReportEntry, document, nagios
 from patrol.verdict import Severity, Verdict
 from tests.patrol.makers import NOW, TICK
 from tests.patrol.random_looks import a_box, a_box_memory, a_memory, a_run
@@ -75,9 +75,9 @@ def assert_tellable(verdict: Verdict, look: RunLook, box: BoxLook, before: Befor
     shown = wide_line(verdict, look, box, NOW, before)
     assert columns(line(verdict, look, NOW)) <= 80
     assert len(shown) < 200
-    lines = [shown, *details(verdict, look, NOW), *nagios([Entry(verdict, look, box)], NOW, verdict.severity)]
+    lines = [shown, *details(verdict, look, NOW), *nagios([ReportEntry(verdict, look, box)], NOW, verdict.severity)]
     assert all(text.isprintable() for text in lines), lines
-    told = document([Entry(verdict, look, box)], NOW, verdict.severity)
+    told = document([ReportEntry(verdict, look, box)], NOW, verdict.severity)
     assert told["schema"] == 1
     assert told["runs"][0]["rule"] == verdict.finding.rule
     assert (verdict.severity is Severity.OK) == (not details(verdict, look, NOW))

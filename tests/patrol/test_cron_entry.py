@@ -12,14 +12,14 @@ import pytest
 from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.cron.crontab_text import BadLine, means_no_crontab, our_lines, with_line, without_line
 from onbox.errors import Trouble
-from patrol.timer.cron_entry import Job, bare_environment, render_line, shell_line, systemd_units, tag
+from patrol.timer.cron_entry import CronJob, bare_environment, render_line, shell_line, systemd_units, tag
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ID = "digits-0a1b2c3d"
 TAG = tag(ID)
-JOB = Job(
+JOB = CronJob(
     "3,33 * * * *",
     ("/opt/v/bin/patrol", "tick", "-c", "/home/u/digits/onbox.toml"),
     (),
@@ -69,7 +69,7 @@ def test_hostile_paths_reach_the_program(path: str, tmp_path: Path) -> None:
     """The line is run as cron does it: up to `#` and beyond, by sh, `\\%` as `%`, in the bare environment."""
     code = "import os, sys; print(sys.argv[1:], os.environ.get('X'), os.getcwd())"
     log = tmp_path / "made by % it's" / "tick.log"
-    job = Job("* * * * *", (sys.executable, "-c", code, path), (("X", path),), os.fspath(log), ID)
+    job = CronJob("* * * * *", (sys.executable, "-c", code, path), (("X", path),), os.fspath(log), ID)
     command = render_line(job).split(" ", 5)[5].replace("\\%", "%")
     env = bare_environment(os.fspath(tmp_path), "u")
     for _ in range(2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patrol.timer.cron_entry import Job, render_line
+from patrol.timer.cron_entry import CronJob, render_line
 from patrol.timer.cron_memory import other_memory, state_of_line, variables_for_cron
 
 HOME = "/home/ann"
@@ -24,7 +24,7 @@ def test_the_line_names_the_folder_where_cron_would_not_find_it(state_home: str,
     state = f"{state_home}/onbox/{NAME}"
     variables = variables_for_cron(state, HOME)
     assert bool(variables) is named
-    job = Job("3,33 * * * *", ("/usr/bin/patrol", "tick"), tuple(variables.items()), f"{state}/tick.log", NAME)
+    job = CronJob("3,33 * * * *", ("/usr/bin/patrol", "tick"), tuple(variables.items()), f"{state}/tick.log", NAME)
     line = render_line(job)
     assert state_of_line(line, NAME, HOME) == state
     assert other_memory([line], state, HOME) == ""

@@ -13,7 +13,7 @@ from onbox.contract.names import run_name_from
 from onbox.model.boxes import BoxSettings
 from onbox.project import parse_toml
 from patrol.commands.add import nothing_found
-from patrol.discover import END_MARK, Found, Training, discover_stdin, parse_found, state_dir_of
+from patrol.discover import END_MARK, Discovered, Training, discover_stdin, parse_found, state_dir_of
 from patrol.ssh.client import Answer, NoAnswer, find_mark
 from tests.box import wait_until
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def look(home: Path, project: str = "") -> Found:
+def look(home: Path, project: str = "") -> Discovered:
     env = {"HOME": os.fspath(home), "PATH": os.environ["PATH"]}
     done = subprocess.run(["sh", "-s"], input=discover_stdin(project), capture_output=True, env=env, check=True)
     at = find_mark(done.stdout, END_MARK)
     assert at is not None
     found = parse_found(Answer(done.stdout[:at], 0, 0.1, 0.1))
-    assert isinstance(found, Found)
+    assert isinstance(found, Discovered)
     return found
 
 
@@ -141,7 +141,7 @@ def test_in_a_named_project_without_runs_what_works_there_is_found(tmp_path: Pat
     assert look(tmp_path, f"{tmp_path}/nowhere").trainings_in_place() == ()
 
 
-def _in(folder: Path, found: Found) -> list[Training]:
+def _in(folder: Path, found: Discovered) -> list[Training]:
     return [one for one in found.trainings if one.folder == os.fspath(folder)]
 
 
@@ -152,7 +152,7 @@ def test_advice_for_onbox_toml_is_toml_whatever_a_session_is_called() -> None:
     names = (HOSTILE_SESSION, "a\u202eb", "a\x1b[2Jb")
     lines = "".join(f"S {name}\n" for name in names)
     found = parse_found(Answer(lines.encode(), 0, 0.1, 0.1))
-    assert isinstance(found, Found)
+    assert isinstance(found, Discovered)
     assert found.sessions == (HOSTILE_SESSION,)
     box = BoxSettings("gpu1", 'h"x', None, "local")
     advice = "\n".join(nothing_found(box, found).splitlines()[2:])

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.cluster import Endpoint, Told
+from onbox.backends.cluster import ClusterJob, Endpoint
 from onbox.backends.table import cluster_of
 from onbox.config.parse import Config
 from onbox.contract.readings import Absent, Unseen
@@ -57,11 +57,11 @@ def place(*events: tuple[str, dict[str, Any]], apart: bool = False) -> RunMemory
     return RunMemory(journal=read, manifest=Manifest(engine="ray", is_apart=apart))
 
 
-def word(state: JobState, native: str, **changes: Any) -> Told:
-    return Told(Job("digits-1", state, native, **changes))
+def word(state: JobState, native: str, **changes: Any) -> ClusterJob:
+    return ClusterJob(Job("digits-1", state, native, **changes))
 
 
-def weighed(told: Told | None, where: RunMemory, look: RunLook | None = None) -> RunLook:
+def weighed(told: ClusterJob | None, where: RunMemory, look: RunLook | None = None) -> RunLook:
     known = known_job(where)
     assert not isinstance(known, Unseen)
     return with_told(look or dead(), known, told, RAY, where, NOW)[0]
@@ -93,10 +93,10 @@ def test_on_another_disk_the_word_alone_is_success() -> None:
 
 
 def test_a_head_that_was_restarted_has_lost_the_job_and_nothing_is_dead() -> None:
-    look = weighed(Told(Absent("the head (session s2) does not know this job")), place())
+    look = weighed(ClusterJob(Absent("the head (session s2) does not know this job")), place())
     assert scheduler(look).rule == "forgotten"
     assert "may live on" in scheduler(look).says
-    alive = weighed(Told(Absent("the head (session s2) does not know this job")), place(), dead(stage_alive=True))
+    alive = weighed(ClusterJob(Absent("the head (session s2) does not know this job")), place(), dead(stage_alive=True))
     assert isinstance(alive.scheduler, Unseen)
 
 

@@ -16,7 +16,7 @@ from onbox.outside import safe_line
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.remote_command import Way
 from patrol.report.lines import details
-from patrol.report.machine_formats import Entry, document, nagios
+from patrol.report.machine_formats import ReportEntry, document, nagios
 from patrol.snapshot import BoxLook
 from patrol.verdict import Severity
 from tests.patrol.makers import NOW, log
@@ -91,7 +91,7 @@ def test_what_is_not_shown_as_it_is_is_offered_through_no_door(name: str) -> Non
         for command in commands_of(verdict):
             assert safe_line(command) == command
             assert "touch PWNED" not in command
-        entry = Entry(verdict, look, None)
+        entry = ReportEntry(verdict, look, None)
         lines = [*details(verdict, look, NOW), *nagios([entry], NOW, Severity.OK)]
         assert [line for line in lines if safe_line(line) != line] == []
         data = document([entry], NOW, Severity.OK)["runs"][0]

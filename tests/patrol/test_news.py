@@ -10,7 +10,7 @@ import pytest
 
 from onbox.config.parse import Config, Notify
 from onbox.contract.notices import PATROL_DONE, PATROL_RECOVERED, PATROL_TROUBLE
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.model.boxes import BoxSettings, PatrolSettings
 from onbox.notify import message_text as words
 from patrol.config.settings import Settings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import Snapshot
     from patrol.tell.news import News
 
-TEAM = Target("team", "env:HOOK")
+TEAM = NotifyTarget("team", "env:HOOK")
 
 
 class Watch:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.contract.notices import Notice, notice_to_dict
-from onbox.contract.notify_targets import Target
-from onbox.notify.types import Answer as WireAnswer
-from onbox.notify.types import NoAnswer as WireNoAnswer
+from onbox.contract.notify_targets import NotifyTarget
+from onbox.notify.types import HttpAnswer as WireAnswer
+from onbox.notify.types import NoHttpAnswer as WireNoAnswer
 from onbox.system.clock import utc_text, wall
 from patrol.ssh.client import Answer, NoAnswer, find_mark
 from patrol.tell.relay import END_MARK, OLD_SECONDS, Relayed, Waiting, choose, parse_waiting, read_stdin, relay
@@ -92,7 +92,7 @@ def test_only_old_ones_that_were_not_told_are_chosen() -> None:
         assert choose([old], {old.subject: outcome}) == []
 
 
-TARGETS = {"team": Target("team", "env:HOOK", attach_log_bytes=4096)}
+TARGETS = {"team": NotifyTarget("team", "env:HOOK", attach_log_bytes=4096)}
 NAMED = frozenset({"team"})
 ENVIRON = {"HOOK": "https://127.0.0.1/hook/x", "SECRET_OF_OURS": "https://127.0.0.1/stolen"}
 

@@ -16,7 +16,7 @@ from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run,
 from patrol.decide.time_left import with_time_left
 from patrol.memory.history import Before
 from patrol.report.lines import details, explanation, line, wide_line
-from patrol.report.machine_formats import Entry, document, nagios
+from patrol.report.machine_formats import ReportEntry, document, nagios
 from patrol.report.textfile import run_samples
 from patrol.snapshot import NOT_ASKED, Cells, ResultFile
 from patrol.verdict import Finding, Severity, Verdict, worst_severity
@@ -207,12 +207,12 @@ def test_text_of_a_box_can_do_nothing(look: RunLook) -> None:
         line(verdict, look, NOW),
         *details(verdict, look, NOW),
         *details(verdict, look, NOW, wide=True),
-        *nagios([Entry(verdict, look, seen)], NOW, Severity.OK),
+        *nagios([ReportEntry(verdict, look, seen)], NOW, Severity.OK),
     ]
     assert len(lines[0]) < 200
     assert columns_of(lines[1]) <= 80
     assert not [text for text in lines if re.search(r"[\x00-\x1f\x7f-\x9f]", text)]
-    json.loads(json.dumps(document([Entry(verdict, look, seen)], NOW, Severity.OK)))
+    json.loads(json.dumps(document([ReportEntry(verdict, look, seen)], NOW, Severity.OK)))
 
 
 def test_secrets_of_a_log_are_masked() -> None:
@@ -256,7 +256,7 @@ def test_a_command_that_cannot_be_shown_is_not_offered(name: str) -> None:
     last = details(verdict, dead(), NOW, wide=True)[-1]
     assert "No command is offered: it could not be typed as it is shown | ssh gpu1" in last
     assert "next " not in last
-    assert not document([Entry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
+    assert not document([ReportEntry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
 
 
 def test_the_worst_is_by_rank_not_by_number() -> None:
@@ -271,7 +271,7 @@ def test_the_worst_is_by_rank_not_by_number() -> None:
 def test_what_a_person_has_dealt_with_is_ok_in_every_form(quiet: dict[str, Any]) -> None:
     look = dead(outcome="chain_failed")
     verdict = decided(look)._replace(**quiet)
-    entries = [Entry(verdict, look, box())]
+    entries = [ReportEntry(verdict, look, box())]
     severity = worst_severity([verdict], NOW)
     assert severity is Severity.OK
     assert nagios(entries, NOW, severity)[0].startswith("PATROL OK - 1 of 1 ok")
@@ -282,7 +282,7 @@ def test_what_a_person_has_dealt_with_is_ok_in_every_form(quiet: dict[str, Any])
 
 
 def test_the_document_for_machines() -> None:
-    told = document([Entry(decided(run()), run(), box())], NOW, Severity.OK)
+    told = document([ReportEntry(decided(run()), run(), box())], NOW, Severity.OK)
     one = told["runs"][0]
     assert (told["schema"], told["exit_code"], told["severity"]) == (1, 0, "ok")
     assert (one["box"], one["run"], one["state"], one["rule"]) == ("gpu1", "digits", "running", "healthy")
@@ -292,7 +292,7 @@ def test_the_document_for_machines() -> None:
 
 def test_numbers_that_are_none_are_no_json_of_their_own() -> None:
     look = run(progress=Progress(current=float("nan"), loss=float("inf")))
-    json.dumps(document([Entry(decided(look), look, box())], NOW, Severity.OK), allow_nan=False)
+    json.dumps(document([ReportEntry(decided(look), look, box())], NOW, Severity.OK), allow_nan=False)
 
 
 # Monitoring Plugins guidelines, "performance data": 'label'=value[UOM];[warn];[crit];[min];[max]
@@ -301,7 +301,7 @@ PERFORMANCE = re.compile(r"'(?:[^'=|]|'')+'=-?[0-9.e+]+(?:%|s)?;[0-9.]*;[0-9.]*;
 
 def test_the_answer_for_nagios() -> None:
     look = run(run="o'neil|x=1")
-    first, *rest = nagios([Entry(decided(look), look, box())], NOW, Severity.OK)
+    first, *rest = nagios([ReportEntry(decided(look), look, box())], NOW, Severity.OK)
     text, _, data = first.partition(" | ")
     assert text == "PATROL OK - 1 of 1 ok"
     assert rest == []
@@ -311,7 +311,7 @@ def test_the_answer_for_nagios() -> None:
 
 def test_nagios_names_the_worst_first() -> None:
     entries = [
-        Entry(decided(look), look, box())
+        ReportEntry(decided(look), look, box())
         for look in (run(), run(heartbeat_age_seconds=900.0), dead(outcome="chain_failed"))
     ]
     first = nagios(entries, NOW, worst_severity((one.verdict for one in entries), NOW))[0]

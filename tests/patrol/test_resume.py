@@ -10,7 +10,7 @@ import pytest
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState
 from patrol.act import resume as actions
-from patrol.act.resume import Planned, Refused, plan_resume, read_resume, resume_stdin, still_agrees
+from patrol.act.resume import NotDone, PlannedResume, plan_resume, read_resume, resume_stdin, still_agrees
 from patrol.memory.rows import Act
 from patrol.snapshot import Failure, RunLook
 from patrol.ssh.client import Answer, NoAnswer
@@ -41,7 +41,7 @@ def act(age: float, subject: str = "", run: str = "digits") -> Act:
     return Act(NOW - age, "gpu1", run, "resume", subject, "trying", "")
 
 
-def plan(of: Verdict, at: RunLook, *past: Act, per_day: int = 3) -> Planned | Refused:
+def plan(of: Verdict, at: RunLook, *past: Act, per_day: int = 3) -> PlannedResume | NotDone:
     return plan_resume(of, at, past, NOW, per_day)
 
 
@@ -63,8 +63,8 @@ def test_a_project_of_the_home_directory_is_resumed_there(tmp_path: Path) -> Non
 
 
 def test_a_proven_death_may_be_resumed() -> None:
-    assert plan(verdict(), look()) == Planned("")
-    assert plan(verdict(), look("sig")) == Planned("sig")
+    assert plan(verdict(), look()) == PlannedResume("")
+    assert plan(verdict(), look("sig")) == PlannedResume("sig")
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_a_proven_death_may_be_resumed() -> None:
     ids=["rule", "soft", "acknowledged", "silenced", "watched", "class", "same failure", "budget"],
 )
 def test_anything_missing_refuses(of: Verdict, at: RunLook, past: tuple[Act, ...]) -> None:
-    assert isinstance(plan(of, at, *past), Refused)
+    assert isinstance(plan(of, at, *past), NotDone)
 
 
 def test_the_budget_is_of_a_day_and_of_this_run() -> None:
     old, others = [act(86401)] * 9, [act(1, run="other")] * 9
-    assert plan(verdict(), look(), *old, *others, act(1), act(2)) == Planned("")
-    assert isinstance(plan(verdict(), look(), per_day=0), Refused)
+    assert plan(verdict(), look(), *old, *others, act(1), act(2)) == PlannedResume("")
+    assert isinstance(plan(verdict(), look(), per_day=0), NotDone)
 
 
 def test_a_second_look_must_say_the_same() -> None:

@@ -15,7 +15,7 @@ from onbox.model.boxes import BoxSettings, Watch
 from onbox.trackers.reading import TrackerRun
 from patrol.memory.run_codec import memories_of, run_to_text, texts_of
 from patrol.memory.run_journal import nothing_read, take_in
-from patrol.memory.run_manifest import NOT_READ, Manifest, StageFacts
+from patrol.memory.run_manifest import NOT_READ, DeclaredStage, Manifest
 from patrol.memory.run_memory import (
     BoxMemory,
     Handed,
@@ -39,7 +39,9 @@ FAILURE = Failure("cuda_oom", "a smaller batch", False, "s1", "CUDA out of memor
 LOG = LogPlace("logs/train.1.log", Cursor(1, 2, 3, "ab"), b"step 1\n", b"st\xff", {"form": None}, 17, 4)
 MANAGED = RunMemory(
     log=LOG,
-    manifest=Manifest("1.2.3", "r1", "/p", "ray", {"address": "x"}, targets=("me",), stages={"train": StageFacts(9.0)}),
+    manifest=Manifest(
+        "1.2.3", "r1", "/p", "ray", {"address": "x"}, targets=("me",), stages={"train": DeclaredStage(9.0)}
+    ),
     journal=take_in(nothing_read(7), 0, (b'{"event": "chain_started", "launch": 1}\n',), 0),
     handed=Handed({"job_id": "j1", "state": "failed"}, "j1", LogChange(1, 2, 3.5)),
     pids=(12,),

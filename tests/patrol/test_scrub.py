@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from handbook.box.records import RawRun, parse, read
+from handbook.box.records import RawRecords, parse, read
 from onbox.contract.runfile import render_runfile
 from onbox.model.manifest import stage_from_dict
 
@@ -18,7 +18,7 @@ HEAD = {
 }  # fmt: skip
 
 
-def kept(*commands: object) -> RawRun:
+def kept(*commands: object) -> RawRecords:
     stages = [
         (stage_from_dict({"name": f"s{number}", "cmd": command, "env": [["PLAIN", SECRET]]}), "ab")
         for number, command in enumerate(commands)

@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from patrol.ssh.client import Target, find_mark, script_with_values, ssh_argv
+from patrol.ssh.client import SshTarget, find_mark, script_with_values, ssh_argv
 from patrol.ssh.control_sockets import PATH_BYTES, control_path
 
 HOSTILE = [
@@ -33,37 +33,37 @@ HOSTILE = [
 SHELLS = ["sh", "dash", "bash", "busybox sh", "zsh"]
 
 
-def options_of(target: Target) -> list[str]:
+def options_of(target: SshTarget) -> list[str]:
     argv = ssh_argv(target)
     return [argv[at + 1] for at, word in enumerate(argv) if word == "-o"]
 
 
 def test_remote_command_is_the_same_for_every_script() -> None:
-    argv = ssh_argv(Target("gpu1", "root@gpu1"))
+    argv = ssh_argv(SshTarget("gpu1", "root@gpu1"))
     assert argv[0] == "ssh"
     assert argv[-3:] == ["--", "root@gpu1", "exec sh -s"]
 
 
 def test_users_words_come_before_ours() -> None:
     """Of two values ssh takes the first."""
-    argv = ssh_argv(Target("gpu1", "gpu1", ("ssh", "-F", "conf", "-o", "ConnectTimeout=3")))
+    argv = ssh_argv(SshTarget("gpu1", "gpu1", ("ssh", "-F", "conf", "-o", "ConnectTimeout=3")))
     assert argv.index("ConnectTimeout=3") < argv.index("ConnectTimeout=15")
 
 
 def test_never_asks_and_never_weakens() -> None:
-    options = options_of(Target("gpu1", "gpu1"))
+    options = options_of(SshTarget("gpu1", "gpu1"))
     assert "BatchMode=yes" in options
     assert not [option for option in options if "HostKey" in option or "KnownHosts" in option]
 
 
 def test_local_box_needs_no_ssh() -> None:
-    assert ssh_argv(Target("here", None)) == ["sh", "-s"]
+    assert ssh_argv(SshTarget("here", None)) == ["sh", "-s"]
 
 
 def test_master_is_only_opened_where_a_socket_is_named() -> None:
-    assert "ControlMaster=no" in options_of(Target("gpu1", "gpu1"))
-    assert 'ControlPath="/tmp/100%%/s"' in options_of(Target("gpu1", "gpu1", control_path="/tmp/100%/s"))
-    assert "ControlPath=none" in options_of(Target("gpu1", "gpu1", control_path="none"))
+    assert "ControlMaster=no" in options_of(SshTarget("gpu1", "gpu1"))
+    assert 'ControlPath="/tmp/100%%/s"' in options_of(SshTarget("gpu1", "gpu1", control_path="/tmp/100%/s"))
+    assert "ControlPath=none" in options_of(SshTarget("gpu1", "gpu1", control_path="none"))
 
 
 @pytest.mark.parametrize("shell", SHELLS)

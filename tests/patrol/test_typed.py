@@ -20,14 +20,14 @@ from patrol.memory.codec import look_from_text, look_to_text, run_look_from_data
 from patrol.memory.typed import NOT_UNDERSTOOD
 from patrol.snapshot import (
     Artifacts,
+    BoxIdentity,
     BoxLook,
-    Disk,
+    DiskLook,
     Failure,
-    Gpu,
-    Identity,
+    GpuLook,
     KernelFault,
     LogLook,
-    Memory,
+    MemoryLook,
     Pressure,
     ResultFile,
     RunLook,
@@ -51,8 +51,9 @@ RUN = RunLook(
     stop_at=StopAt(step=9.0), results=(ResultFile("r.csv", "a,b", True),),
 )  # fmt: skip
 LOOK = BoxLook(
-    "gpu1", 1.5, Identity("host", "boot", Unseen("no"), 1.0, 0.0), (RUN,), Memory(1, Absent("none"), 0, 2, 3),
-    Pressure(0.5, 0.0, 0.0, False), (Disk("/", 1, 2, 3, Absent("not counted")),), (Gpu(0, 1, 2, 3, Unseen("N/A")),),
+    "gpu1", 1.5, BoxIdentity("host", "boot", Unseen("no"), 1.0, 0.0), (RUN,), MemoryLook(1, Absent("none"), 0, 2, 3),
+    Pressure(0.5, 0.0, 0.0, False), (DiskLook("/", 1, 2, 3, Absent("not counted")),),
+    (GpuLook(0, 1, 2, 3, Unseen("N/A")),),
     (KernelFault("xid", "x", 1.0, 79),), (("gpus", "late"),), 0.4, True, 2,
 )  # fmt: skip
 VERDICT = Verdict(

@@ -11,7 +11,7 @@ from onbox.contract.states import RunState
 from patrol.decide.decide import decide_run, decide_unreachable_run
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.update_history import acknowledgement, fold, fold_box, rate_now
-from patrol.snapshot import BoxLook, Gpu, Identity, RunLook
+from patrol.snapshot import BoxIdentity, BoxLook, GpuLook, RunLook
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -46,7 +46,7 @@ class Patrol:
     def tick(self, look: RunLook | None, seen: BoxLook | None = None, after: float = TICK) -> Verdict:
         self.seconds += after
         now = self.at()
-        seen = seen or box(identity=Identity("gpu1", "boot-1", UPTIME + self.seconds, now, 0.0))
+        seen = seen or box(identity=BoxIdentity("gpu1", "boot-1", UPTIME + self.seconds, now, 0.0))
         if look is None:
             verdict = decide_unreachable_run(away("timeout"), "digits", self.before, self.box_before, now)
             self.before = fold(self.before, None, verdict, now)
@@ -211,7 +211,7 @@ def test_times_of_earlier_runs_are_the_expectation_of_the_next() -> None:
 
 def test_gpu_idle_takes_three_ticks() -> None:
     patrol = Patrol()
-    seen = box(gpus=(Gpu(0, 0, 1, 2, 40),))
+    seen = box(gpus=(GpuLook(0, 0, 1, 2, 40),))
     idle = [patrol.tick(at_step(float(tick)), seen).further for tick in range(4)]
     assert [bool(flags) for flags in idle] == [False, False, True, True]
 

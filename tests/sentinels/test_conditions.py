@@ -19,7 +19,7 @@ from sentinels.box.wire import (
     RunSeen,
 )
 from sentinels.judge.conditions import Arming, Condition, make_conditions, with_processes
-from sentinels.judge.outcome import Finding, Outcome
+from sentinels.judge.outcome import Outcome, WaitFinding
 from sentinels.report import warnings
 from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target
 
@@ -34,7 +34,7 @@ def one(text: str, arming: Arming = NEW_ONLY, *, fails: bool = False) -> Conditi
     return make_conditions(target, target.path, arming)[0]
 
 
-def hear(condition: Condition, *messages: Message, clock: float = ARMED + 5) -> Finding | None:
+def hear(condition: Condition, *messages: Message, clock: float = ARMED + 5) -> WaitFinding | None:
     found = None
     for message in messages:
         found = condition.hear(message, clock, ARMED)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sentinels.judge.outcome import CODE_OF, TABLE, Exit, Finding, Outcome, combine
+from sentinels.judge.outcome import CODE_OF, TABLE, Outcome, SentinelExit, WaitFinding, combine
 
-LANDED = Finding(Outcome.LANDED, "a", "it is there")
-FAILED = Finding(Outcome.FAILED, "b", "it failed")
-GONE = Finding(Outcome.GONE, "c", "it has gone")
+LANDED = WaitFinding(Outcome.LANDED, "a", "it is there")
+FAILED = WaitFinding(Outcome.FAILED, "b", "it failed")
+GONE = WaitFinding(Outcome.GONE, "c", "it has gone")
 
 
 def test_every_outcome_has_one_row() -> None:
@@ -22,7 +22,7 @@ def test_codes_are_those_that_scripts_rely_on() -> None:
         "landed": 0, "failed": 1, "gone": 3, "stopped": 3, "stalled": 5,
         "unreachable": 69, "superseded": 75, "timed-out": 124,
     }  # fmt: skip
-    assert {int(Exit.USAGE), int(Exit.CONFIG)} == {64, 78}
+    assert {int(SentinelExit.USAGE), int(SentinelExit.CONFIG)} == {64, 78}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,6 @@ def test_codes_are_those_that_scripts_rely_on() -> None:
     ],
 )
 def test_many_targets_come_to_one_end(
-    findings: dict[int, Finding], total: int, *, want_any: bool, ends_with: Finding | None
+    findings: dict[int, WaitFinding], total: int, *, want_any: bool, ends_with: WaitFinding | None
 ) -> None:
     assert combine(findings, total, want_any=want_any) == ends_with

@@ -13,9 +13,9 @@ import pytest
 
 from sentinels.register import (
     CONTINUE_SECONDS,
-    Entry,
-    Register,
+    WaitEntry,
     Waiter,
+    WaitRegister,
     can_be_continued,
     claim,
     end_waiter,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def register(tmp_path: Path) -> Register:
-    return Register(str(tmp_path / "register"))
+def register(tmp_path: Path) -> WaitRegister:
+    return WaitRegister(str(tmp_path / "register"))
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def entry(waiter: Waiter | None = None, **changes: object) -> Entry:
-    made = Entry(
+def entry(waiter: Waiter | None = None, **changes: object) -> WaitEntry:
+    made = WaitEntry(
         "abc", ("gpu1:digits",), waiter or this_waiter(), "waiting", 100.0, 100.0, 60.0, 100.0, {}, {"0:run": {}}
     )
     return made._replace(**changes)  # type: ignore[arg-type]
@@ -66,20 +66,20 @@ def test_the_same_targets_in_any_order_are_the_same_wait() -> None:
     assert ident_of(["ab", "c"]) != ident_of(["a", "bc"])
 
 
-def test_an_entry_is_read_as_it_was_written(register: Register) -> None:
+def test_an_entry_is_read_as_it_was_written(register: WaitRegister) -> None:
     claim(register, entry())
     assert register.read("abc") == entry()
     assert [one.ident for one in register.entries()] == ["abc"]
 
 
-def test_whoever_waits_already_is_ended_first(register: Register, other: subprocess.Popen[bytes]) -> None:
+def test_whoever_waits_already_is_ended_first(register: WaitRegister, other: subprocess.Popen[bytes]) -> None:
     claim(register, entry(waiter_of(other)))
     assert claim(register, entry()) is None
     assert other.wait(1) == -signal.SIGUSR1
     assert register.read("abc") == entry()
 
 
-def test_a_frozen_waiter_is_ended_by_force(register: Register, other: subprocess.Popen[bytes]) -> None:
+def test_a_frozen_waiter_is_ended_by_force(register: WaitRegister, other: subprocess.Popen[bytes]) -> None:
     os.kill(other.pid, signal.SIGSTOP)
     claim(register, entry(waiter_of(other)))
     claim(register, entry())
@@ -87,7 +87,7 @@ def test_a_frozen_waiter_is_ended_by_force(register: Register, other: subprocess
     assert not is_running(other.pid)
 
 
-def test_a_process_that_got_the_pid_later_is_left_alone(register: Register, other: subprocess.Popen[bytes]) -> None:
+def test_a_process_that_got_the_pid_later_is_left_alone(register: WaitRegister, other: subprocess.Popen[bytes]) -> None:
     claim(register, entry())
     for stranger in (waiter_of(other)._replace(start="1"), waiter_of(other)._replace(boot="another boot")):
         assert not is_alive(stranger)
@@ -100,7 +100,7 @@ def test_a_process_that_got_the_pid_later_is_left_alone(register: Register, othe
 @pytest.mark.parametrize(
     "text", [b"", b"{", b"[]", b"null", b'{"waiter": 3}', b"\xff\xfe", b'{"waiter": {"pid": "x"}}']
 )
-def test_a_damaged_entry_is_written_anew(register: Register, text: bytes) -> None:
+def test_a_damaged_entry_is_written_anew(register: WaitRegister, text: bytes) -> None:
     claim(register, entry())
     with open(register.path("abc"), "wb") as file:
         file.write(text)
@@ -113,14 +113,14 @@ def test_a_damaged_entry_is_written_anew(register: Register, text: bytes) -> Non
 @pytest.mark.parametrize(
     "part", [{"memory": {"a:file": 1}}, {"last_contact": {"gpu1": "x"}}, {"armed_at": float("inf")}]
 )
-def test_an_entry_whose_parts_are_of_another_kind_is_damaged(register: Register, part: dict[str, object]) -> None:
+def test_an_entry_whose_parts_are_of_another_kind_is_damaged(register: WaitRegister, part: dict[str, object]) -> None:
     claim(register, entry())
     with open(register.path("abc"), encoding="ascii") as file:
         data = json.load(file)
     assert parse_entry("abc", json.dumps({**data, **part}).encode()) is None
 
 
-def test_the_superseded_leaves_the_new_entry_alone(register: Register) -> None:
+def test_the_superseded_leaves_the_new_entry_alone(register: WaitRegister) -> None:
     mine, newer = entry(), entry(Waiter(1, "1", None))  # no process of this boot
     claim(register, mine)
     register.write(newer)
@@ -129,7 +129,7 @@ def test_the_superseded_leaves_the_new_entry_alone(register: Register) -> None:
     assert register.read("abc") == newer
 
 
-def test_a_wait_that_ran_out_of_time_is_kept_for_the_next_slice(register: Register) -> None:
+def test_a_wait_that_ran_out_of_time_is_kept_for_the_next_slice(register: WaitRegister) -> None:
     mine = entry()
     claim(register, mine)
     let_go(register, mine, park=True)
@@ -144,13 +144,13 @@ def test_a_wait_that_ran_out_of_time_is_kept_for_the_next_slice(register: Regist
     assert continued.memory == {"0:run": {}}
 
 
-def test_any_other_end_leaves_nothing(register: Register) -> None:
+def test_any_other_end_leaves_nothing(register: WaitRegister) -> None:
     claim(register, entry())
     let_go(register, entry(), park=False)
     assert os.listdir(register.folder) == []
 
 
-def test_files_are_private(register: Register) -> None:
+def test_files_are_private(register: WaitRegister) -> None:
     claim(register, entry())
     assert os.stat(register.folder).st_mode & 0o777 == 0o700
     assert os.stat(register.path("abc")).st_mode & 0o777 == 0o600
@@ -168,7 +168,7 @@ def test_standings_tell_the_living_from_the_dead(other: subprocess.Popen[bytes])
     wait_until(lambda: standing_of(entry(alive), 120.0).word == "dead", "the end to be seen")
 
 
-def test_entries_of_later_versions_are_read(register: Register) -> None:
+def test_entries_of_later_versions_are_read(register: WaitRegister) -> None:
     claim(register, entry())
     with open(register.path("abc"), "rb") as file:
         data = json.loads(file.read())

@@ -10,7 +10,7 @@ import pytest
 from onbox.contract.states import RunState
 from sentinels.judge.engine_state import EngineWord
 from sentinels.judge.outcome import Outcome
-from sentinels.judge.run_facts import ROWS, RunFacts, Terms, facts_of, judge_run
+from sentinels.judge.run_facts import ROWS, RunFold, RunTerms, facts_of, judge_run
 
 PRINT = "a" * 16
 HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": PRINT, "stage_count": 2}
@@ -42,7 +42,7 @@ def parts(**changes: Any) -> dict[str, bytes]:
     }
 
 
-def facts(**changes: Any) -> RunFacts:
+def facts(**changes: Any) -> RunFold:
     """The look; `word` of the changes is the engine's."""
     return facts_of(parts(**changes))._replace(word=changes.get("word"))
 
@@ -55,78 +55,88 @@ def end(event: str, **fields: Any) -> dict[str, Any]:
     return {"schema": 1, "at": "2026-11-21T05:10:00.000Z", "event": event, "attempt": 2, **fields}
 
 
-CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
-    ("unseen", None, {"unseen": "Permission denied"}, Terms()),
-    ("unseen", None, {"head": "garbage"}, Terms()),
-    ("no_run", None, {"head": "", "runner": "gone", "stage": "gone"}, Terms()),
-    ("vanished", None, {"head": "", "runner": "gone", "stage": "gone"}, Terms(bound="R1")),
-    ("replaced", Outcome.SUPERSEDED, {}, Terms(bound="R0")),
-    ("landed", Outcome.LANDED, {"done": MARKER}, Terms(bound="R1")),
-    ("failed", Outcome.FAILED, {"ended": {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}}, Terms()),
-    ("stopped", Outcome.STOPPED, {"journal": [STARTED, end("chain_stopped")]}, Terms()),
-    ("stopped", Outcome.STOPPED, {"journal": [STARTED, end("chain_interrupted")]}, Terms()),
-    ("failed_unmarked", Outcome.FAILED, {"runner": "gone", "journal": [end("chain_failed")]}, Terms()),
-    ("done_unmarked", Outcome.GONE, {"runner": "gone", "journal": [end("chain_done")]}, Terms()),
-    ("own_stall", Outcome.STALLED, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}"}, Terms()),
-    ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 1}"}, Terms()),
-    ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}", "status": BY_DEFAULT}, Terms()),
+CASES: tuple[tuple[str, Outcome | None, dict[str, Any], RunTerms], ...] = (
+    ("unseen", None, {"unseen": "Permission denied"}, RunTerms()),
+    ("unseen", None, {"head": "garbage"}, RunTerms()),
+    ("no_run", None, {"head": "", "runner": "gone", "stage": "gone"}, RunTerms()),
+    ("vanished", None, {"head": "", "runner": "gone", "stage": "gone"}, RunTerms(bound="R1")),
+    ("replaced", Outcome.SUPERSEDED, {}, RunTerms(bound="R0")),
+    ("landed", Outcome.LANDED, {"done": MARKER}, RunTerms(bound="R1")),
+    ("failed", Outcome.FAILED, {"ended": {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}}, RunTerms()),
+    ("stopped", Outcome.STOPPED, {"journal": [STARTED, end("chain_stopped")]}, RunTerms()),
+    ("stopped", Outcome.STOPPED, {"journal": [STARTED, end("chain_interrupted")]}, RunTerms()),
+    ("failed_unmarked", Outcome.FAILED, {"runner": "gone", "journal": [end("chain_failed")]}, RunTerms()),
+    ("done_unmarked", Outcome.GONE, {"runner": "gone", "journal": [end("chain_done")]}, RunTerms()),
+    ("own_stall", Outcome.STALLED, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}"}, RunTerms()),
+    ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 1}"}, RunTerms()),
+    ("alive", None, {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}", "status": BY_DEFAULT}, RunTerms()),
     (
         "quiet",
         Outcome.STALLED,
         {"journal": [STARTED, STALLED], "now": f"{STALLED_AT + 5}", "status": BY_DEFAULT},
-        Terms(stall_after_seconds=60, quiet_seconds=1900),
+        RunTerms(stall_after_seconds=60, quiet_seconds=1900),
     ),
-    ("quiet", Outcome.STALLED, {}, Terms(stall_after_seconds=60, quiet_seconds=61)),
-    ("alive", None, {}, Terms(stall_after_seconds=60, quiet_seconds=59)),
-    ("alive", None, {"done": {**MARKER, "run_id": "R0"}}, Terms()),
-    ("alive", None, {"done": {**MARKER, "fingerprint": "b" * 16}}, Terms()),
-    ("alive", None, {"done": {**MARKER, "attempt": 1}}, Terms()),
-    ("alive", None, {"done": "", "ended": "{}"}, Terms()),
-    ("adopted", None, {"runner": "gone", "stage": "alive"}, Terms()),
-    ("unsure", None, {"runner": "? no flock on the box"}, Terms()),
-    ("unsure", None, {"runner": "gone", "stage": "? Permission denied"}, Terms()),
-    ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone"}, Terms()),
-    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone"}, Terms()),
-    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, Terms()),
+    ("quiet", Outcome.STALLED, {}, RunTerms(stall_after_seconds=60, quiet_seconds=61)),
+    ("alive", None, {}, RunTerms(stall_after_seconds=60, quiet_seconds=59)),
+    ("alive", None, {"done": {**MARKER, "run_id": "R0"}}, RunTerms()),
+    ("alive", None, {"done": {**MARKER, "fingerprint": "b" * 16}}, RunTerms()),
+    ("alive", None, {"done": {**MARKER, "attempt": 1}}, RunTerms()),
+    ("alive", None, {"done": "", "ended": "{}"}, RunTerms()),
+    ("adopted", None, {"runner": "gone", "stage": "alive"}, RunTerms()),
+    ("unsure", None, {"runner": "? no flock on the box"}, RunTerms()),
+    ("unsure", None, {"runner": "gone", "stage": "? Permission denied"}, RunTerms()),
+    ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone"}, RunTerms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone"}, RunTerms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, RunTerms()),
     (
         "with_engine",
         None,
         {"head": ON_SLURM, "runner": "gone", "journal": [STARTED, end("chain_interrupted")]},
-        Terms(),
+        RunTerms(),
     ),
-    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done")]}, Terms()),
-    ("stopped", Outcome.STOPPED, {"head": ON_SLURM, "journal": [STARTED, end("chain_stopped")]}, Terms()),
-    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_stopped"), SUBMITTED]}, Terms()),
+    ("with_engine", None, {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done")]}, RunTerms()),
+    ("stopped", Outcome.STOPPED, {"head": ON_SLURM, "journal": [STARTED, end("chain_stopped")]}, RunTerms()),
+    (
+        "with_engine",
+        None,
+        {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_stopped"), SUBMITTED]},
+        RunTerms(),
+    ),
     (
         "with_engine",
         None,
         {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_failed"), SUBMITTED], "ended": MARKER},
-        Terms(),
+        RunTerms(),
     ),
     (
         "with_engine",
         None,
         {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_done"), SUBMITTED], "done": MARKER},
-        Terms(),
+        RunTerms(),
     ),
-    ("unconfirmed", None, {**AWAY, "done": MARKER}, Terms()),
-    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.RUNNING, live=True)}, Terms()),
-    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, "could-not-look")}, Terms()),
-    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.DONE, "done")}, Terms()),
-    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_jobs=True)}, Terms()),
-    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_commands=True)}, Terms()),
-    ("landed", Outcome.LANDED, {"head": ON_RAY, "runner": "gone", "done": MARKER}, Terms()),
-    ("unproved", Outcome.FAILED, {**AWAY, "done": MARKER, "word": said(RunState.FAILED, "done-but-job-not")}, Terms()),
-    ("ended_on_engine", Outcome.FAILED, {**AWAY, "word": said(RunState.FAILED, failure_class="host_oom")}, Terms()),
-    ("ended_on_engine", Outcome.STOPPED, {**AWAY, "word": said(RunState.INTERRUPTED)}, Terms()),
-    ("ended_on_engine", Outcome.STOPPED, {"head": ON_SLURM, "word": said(RunState.INTERRUPTED)}, Terms()),
-    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.UNKNOWN, "forgotten")}, Terms()),
-    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.DONE)}, Terms()),
-    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, "could-not-look", live=True)}, Terms()),
-    ("with_engine", None, {**AWAY, "word": said(RunState.PENDING, live=True)}, Terms()),
-    ("with_engine", None, {**AWAY, "word": said(RunState.FAILED, live=True)}, Terms()),
-    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, no_commands=True)}, Terms()),
-    ("with_engine", None, {"head": ON_RAY, "runner": "gone", "word": said(RunState.FAILED)}, Terms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER}, RunTerms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.RUNNING, live=True)}, RunTerms()),
+    ("unconfirmed", None, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, "could-not-look")}, RunTerms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.DONE, "done")}, RunTerms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_jobs=True)}, RunTerms()),
+    ("landed", Outcome.LANDED, {**AWAY, "done": MARKER, "word": said(RunState.UNKNOWN, no_commands=True)}, RunTerms()),
+    ("landed", Outcome.LANDED, {"head": ON_RAY, "runner": "gone", "done": MARKER}, RunTerms()),
+    (
+        "unproved",
+        Outcome.FAILED,
+        {**AWAY, "done": MARKER, "word": said(RunState.FAILED, "done-but-job-not")},
+        RunTerms(),
+    ),
+    ("ended_on_engine", Outcome.FAILED, {**AWAY, "word": said(RunState.FAILED, failure_class="host_oom")}, RunTerms()),
+    ("ended_on_engine", Outcome.STOPPED, {**AWAY, "word": said(RunState.INTERRUPTED)}, RunTerms()),
+    ("ended_on_engine", Outcome.STOPPED, {"head": ON_SLURM, "word": said(RunState.INTERRUPTED)}, RunTerms()),
+    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.UNKNOWN, "forgotten")}, RunTerms()),
+    ("ended_on_engine", Outcome.GONE, {**AWAY, "word": said(RunState.DONE)}, RunTerms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, "could-not-look", live=True)}, RunTerms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.PENDING, live=True)}, RunTerms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.FAILED, live=True)}, RunTerms()),
+    ("with_engine", None, {**AWAY, "word": said(RunState.UNKNOWN, no_commands=True)}, RunTerms()),
+    ("with_engine", None, {"head": ON_RAY, "runner": "gone", "word": said(RunState.FAILED)}, RunTerms()),
     (
         "failed",
         Outcome.FAILED,
@@ -136,21 +146,21 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], Terms], ...] = (
             "journal": [end("chain_failed")],
             "ended": {**MARKER, "stopped_at": "train"},
         },
-        Terms(),
+        RunTerms(),
     ),
     (
         "failed_unmarked",
         Outcome.FAILED,
         {"head": ON_SLURM, "runner": "gone", "journal": [end("chain_failed")]},
-        Terms(),
+        RunTerms(),
     ),
-    ("alive", None, {"head": ON_SLURM}, Terms()),
-    ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, Terms()),
+    ("alive", None, {"head": ON_SLURM}, RunTerms()),
+    ("gone", Outcome.GONE, {"runner": "gone", "stage": "gone", "lock": {"boot_id": "A"}}, RunTerms()),
 )
 
 
 @pytest.mark.parametrize(("row", "outcome", "changes", "terms"), CASES)
-def test_a_look_is_judged(row: str, outcome: Outcome | None, changes: dict[str, Any], terms: Terms) -> None:
+def test_a_look_is_judged(row: str, outcome: Outcome | None, changes: dict[str, Any], terms: RunTerms) -> None:
     judged = judge_run(facts(**changes), terms)
     assert (judged.row, judged.outcome) == (row, outcome)
     assert judged.say
@@ -176,7 +186,7 @@ def test_a_failure_tells_class_remedy_and_proof_without_secrets() -> None:
         "proof": "token=abcdefgh12345678 \x1b[31mboom",
     }
     ended = {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}
-    say = judge_run(facts_of(parts(ended=ended, failed=own)), Terms()).say
+    say = judge_run(facts_of(parts(ended=ended, failed=own)), RunTerms()).say
     assert "oom" in say
     assert "remedy: use less" in say
     assert "abcdefgh12345678" not in say
@@ -187,22 +197,22 @@ def test_a_reason_that_is_the_finding_is_told_once() -> None:
     finding = {"gate": "exit_code", "seen": "3", "wanted": "0"}
     own = {"stage": "train", "reason": "exit_code: 3, wanted 0", "findings": [finding]}
     ended = {**MARKER, "outcome": "chain_failed", "stopped_at": "train"}
-    assert judge_run(facts_of(parts(ended=ended, failed=own)), Terms()).say.count("exit_code") == 1
+    assert judge_run(facts_of(parts(ended=ended, failed=own)), RunTerms()).say.count("exit_code") == 1
 
 
 def test_a_reboot_is_named() -> None:
     look = parts(runner="gone", stage="gone", lock={"boot_id": "A"})
-    assert "rebooted" in judge_run(facts_of(look), Terms()).say
+    assert "rebooted" in judge_run(facts_of(look), RunTerms()).say
 
 
 def test_any_bytes_are_survived() -> None:
     for junk in (b"\xff\x00{", b"[" * 5000, b"null", b'{"event": 3}\n', b"{}"):
         for name in parts():
-            judge_run(facts_of({**parts(), name: junk}), Terms())
+            judge_run(facts_of({**parts(), name: junk}), RunTerms())
 
 
 def test_a_stall_that_nobody_set_a_limit_for_is_said_while_it_is_waited_on() -> None:
     told = parts(journal=[STARTED, STALLED], now=f"{STALLED_AT + 5}", status=BY_DEFAULT)
-    judged = judge_run(facts_of(told), Terms())
+    judged = judge_run(facts_of(told), RunTerms())
     assert (judged.outcome, judged.warn) == (None, True)
     assert judged.say == "train stalled: no sign of life (--stall-after would end this wait)"

@@ -10,7 +10,7 @@ import pytest
 
 from sentinels.targets import (
     BadTarget,
-    Kind,
+    TargetKind,
     ere_of,
     parse_artifact,
     parse_logs,
@@ -24,18 +24,18 @@ from sentinels.targets import (
 @pytest.mark.parametrize(
     ("text", "kind", "box", "path"),
     [
-        ("ckpt/DONE", Kind.MARKER, None, "ckpt/DONE"),
-        ("DONE", Kind.MARKER, None, "DONE"),
-        ("./a:b", Kind.MARKER, None, "./a:b"),
-        ("/x/a:b", Kind.MARKER, None, "/x/a:b"),
-        ("gpu1:/root/DONE", Kind.MARKER, "gpu1", "/root/DONE"),
-        ("gpu1:~/DONE", Kind.MARKER, "gpu1", "~/DONE"),
-        ("gpu1:out/DONE", Kind.MARKER, "gpu1", "out/DONE"),
-        ("me@gpu1.lan:/root/a b$(x)", Kind.MARKER, "me@gpu1.lan", "/root/a b$(x)"),
-        ("gpu1:digits", Kind.RUN, "gpu1", "digits"),
+        ("ckpt/DONE", TargetKind.MARKER, None, "ckpt/DONE"),
+        ("DONE", TargetKind.MARKER, None, "DONE"),
+        ("./a:b", TargetKind.MARKER, None, "./a:b"),
+        ("/x/a:b", TargetKind.MARKER, None, "/x/a:b"),
+        ("gpu1:/root/DONE", TargetKind.MARKER, "gpu1", "/root/DONE"),
+        ("gpu1:~/DONE", TargetKind.MARKER, "gpu1", "~/DONE"),
+        ("gpu1:out/DONE", TargetKind.MARKER, "gpu1", "out/DONE"),
+        ("me@gpu1.lan:/root/a b$(x)", TargetKind.MARKER, "me@gpu1.lan", "/root/a b$(x)"),
+        ("gpu1:digits", TargetKind.RUN, "gpu1", "digits"),
     ],
 )
-def test_words_are_targets(text: str, kind: Kind, box: str | None, path: str) -> None:
+def test_words_are_targets(text: str, kind: TargetKind, box: str | None, path: str) -> None:
     target = parse_target(text)
     assert (target.kind, target.box, target.path, target.text) == (kind, box, path, text)
 

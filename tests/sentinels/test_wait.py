@@ -14,35 +14,35 @@ from types import SimpleNamespace
 
 import pytest
 
-from patrol.ssh.client import Target as Box
+from patrol.ssh.client import SshTarget as Box
 from sentinels.box.lookout_sh import program_text, script, values_of
 from sentinels.judge.conditions import Arming, make_conditions
-from sentinels.judge.outcome import Finding, Outcome
+from sentinels.judge.outcome import Outcome, WaitFinding
 from sentinels.link.channel import Channel
-from sentinels.link.schedule import Pace
+from sentinels.link.schedule import LinkPace
 from sentinels.targets import parse_fail_marker, parse_target
-from sentinels.wait import Plan, Signals, Wait
+from sentinels.wait import Plan, Wait, WaitSignals
 from tests.sentinels.waiter import land
 
 OLDEST = Path.home() / ".pyenv/versions"
 
 
 def run(channels: list[Channel], plan: Plan) -> Outcome:
-    signals = Signals()
+    signals = WaitSignals()
     try:
         return Wait(plan, channels, signals).run().outcome
     finally:
         signals.close()
 
 
-def here(path: Path, pace: Pace, *, number: int = 0, fails: bool = False) -> Channel:
+def here(path: Path, pace: LinkPace, *, number: int = 0, fails: bool = False) -> Channel:
     target = parse_fail_marker(str(path)) if fails else parse_target(str(path))
     items = [(number, condition) for condition in make_conditions(target, str(path), Arming())]
     return Channel(Box("here", None), items, pace, time.time())
 
 
 def test_connections_are_replaced_without_a_gap_or_a_drop(tmp_path: Path) -> None:
-    channel = here(tmp_path / "DONE", Pace(hold=3.0, renew=1.0))
+    channel = here(tmp_path / "DONE", LinkPace(hold=3.0, renew=1.0))
     used = resource.getrusage(resource.RUSAGE_SELF)
     assert run([channel], Plan(("DONE",), 5.0)) is Outcome.TIMED_OUT
     now = resource.getrusage(resource.RUSAGE_SELF)
@@ -52,14 +52,14 @@ def test_connections_are_replaced_without_a_gap_or_a_drop(tmp_path: Path) -> Non
 
 
 def test_a_connection_that_ends_itself_is_no_drop(tmp_path: Path) -> None:
-    channel = here(tmp_path / "DONE", Pace(hold=1.0, renew=1e9))
+    channel = here(tmp_path / "DONE", LinkPace(hold=1.0, renew=1e9))
     run([channel], Plan(("DONE",), 4.0))
     assert channel.drops == 0
     assert channel.connections >= 3
 
 
 def test_a_fail_marker_elsewhere_is_watched_to_the_end(tmp_path: Path) -> None:
-    channels = [here(tmp_path / "DONE", Pace()), here(tmp_path / "FAILED", Pace(), number=1, fails=True)]
+    channels = [here(tmp_path / "DONE", LinkPace()), here(tmp_path / "FAILED", LinkPace(), number=1, fails=True)]
     land(tmp_path / "FAILED")
     (tmp_path / "FAILED").unlink()
     job = subprocess.Popen(["sh", "-c", f"sleep 1; touch {tmp_path}/FAILED"])
@@ -73,11 +73,11 @@ def test_a_connection_that_ended_before_its_first_beat_is_not_waited_for() -> No
         items={"a": (0, None), "b": (1, None)}, finished={0, 1}, looked=False, lasting=False,
         contact=SimpleNamespace(in_sight=True),
     )  # fmt: skip
-    signals = Signals()
+    signals = WaitSignals()
     wait = Wait(Plan(("DONE", "FAILED"), 1.0, watchers=frozenset({1})), [channel], signals)
     wait.findings = {
-        0: Finding(Outcome.LANDED, "DONE", "it landed", since=2.0),
-        1: Finding(Outcome.FAILED, "FAILED", "it failed", since=1.0),
+        0: WaitFinding(Outcome.LANDED, "DONE", "it landed", since=2.0),
+        1: WaitFinding(Outcome.FAILED, "FAILED", "it failed", since=1.0),
     }
     assert wait._end() is wait.findings[0]
     signals.close()
@@ -87,7 +87,7 @@ def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
     land(tmp_path / "DONE")
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        run([here(tmp_path / "DONE", Pace(hold=1.0))], Plan(("DONE",), 1.0))
+        run([here(tmp_path / "DONE", LinkPace(hold=1.0))], Plan(("DONE",), 1.0))
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -112,7 +112,7 @@ def test_the_program_runs_on_every_python(tmp_path: Path, version: str) -> None:
         ("pid", "3", str(os.getpid())),
         ("run", "4", str(tmp_path)),
     ]
-    words = shlex.split(values_of(items, Pace(hold=0.0, deaf=0.0))[5])
+    words = shlex.split(values_of(items, LinkPace(hold=0.0, deaf=0.0))[5])
     program = "import json, sys; sys.argv[1:] = []\n" + program_text()
     env = {"SENTINEL_WORDS": json.dumps(words)}
     done = subprocess.run([str(found[0]), "-ISc", program], capture_output=True, text=True, env=env, check=True)
@@ -128,7 +128,7 @@ def test_the_program_runs_on_every_python(tmp_path: Path, version: str) -> None:
 def test_the_script_runs_in_every_shell(tmp_path: Path, shell: str, engine: str) -> None:
     (tmp_path / "DONE").write_text("hi")
     items = [("file", "0", str(tmp_path / "DONE")), ("pid", "1", str(os.getpid())), ("run", "2", str(tmp_path))]
-    values = values_of(items, Pace(hold=0.0, deaf=0.0), engine=engine)
+    values = values_of(items, LinkPace(hold=0.0, deaf=0.0), engine=engine)
     words = [*shell.split(), "-c", script(), "sh", *values]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     lines = [line.split()[1:4] for line in done.stdout.splitlines() if line.startswith("@s")]

@@ -10,7 +10,7 @@ from sentinels.box.wire import (
     ArtifactSeen,
     Beat,
     CouldNotLook,
-    End,
+    EndedLine,
     EngineSeen,
     FileSeen,
     Hello,
@@ -31,7 +31,7 @@ from sentinels.box.wire import (
     [
         (b"@s hello python 12.500 abc 7", Hello("python", 12.5, "abc", 7)),
         (b"@s beat 12", Beat(12.0)),
-        (b"@s end held", End("held")),
+        (b"@s end held", EndedLine("held")),
         (b"@s quiet 3 1.5", Quiet("3", 1.5)),
         (b"@s file 0 absent", NotThere("0")),
         (b"@s file 0 unseen 6e6f", CouldNotLook("0", "no")),

@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 20.0
 LOOK_SECONDS = 0.01
 
 
-class Claim(NamedTuple):
+class ArtifactClaim(NamedTuple):
     """A stage of a run and an artifact that it writes, as an absolute path or pattern."""
 
     run: str
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
 class Claimed(Exception):
     """A live run writes one of these artifacts."""
 
-    def __init__(self, own: Claim, other: Claim) -> None:
+    def __init__(self, own: ArtifactClaim, other: ArtifactClaim) -> None:
         self.own, self.other = own, other
         super().__init__(f"{own.path}: {other.run}")
 
@@ -57,12 +57,12 @@ def one_start_at_a_time(paths: RunPaths) -> Iterator[None]:
             os.close(fd)
 
 
-def claims_of(run: str, project: str, stages: Iterable[Stage]) -> Iterator[Claim]:
+def claims_of(run: str, project: str, stages: Iterable[Stage]) -> Iterator[ArtifactClaim]:
     """What the stages of a run write."""
     for stage in stages:
         folder = folder_of(project, stage)
         for artifact in stage.artifacts:
-            yield Claim(run, stage.name, _absolute(folder, artifact), artifact.is_glob)
+            yield ArtifactClaim(run, stage.name, _absolute(folder, artifact), artifact.is_glob)
 
 
 def _absolute(folder: str, artifact: Artifact) -> str:
@@ -103,7 +103,7 @@ def _live_cells(sweep: RunPaths) -> Iterator[RunPaths]:
             yield cell
 
 
-def _claims_at(paths: RunPaths) -> Iterator[Claim]:
+def _claims_at(paths: RunPaths) -> Iterator[ArtifactClaim]:
     try:
         with open_plain(paths.manifest) as file:
             head = parse_head(file.readline(LINE_LIMIT_BYTES))
@@ -112,7 +112,7 @@ def _claims_at(paths: RunPaths) -> Iterator[Claim]:
         return  # its definition is being written, or cannot be read: nothing is known to speak against this start
 
 
-def _meet(one: Claim, other: Claim) -> bool:
+def _meet(one: ArtifactClaim, other: ArtifactClaim) -> bool:
     """Whether both may write one file. Of two different patterns that is not known: then they may not."""
     if one.is_glob and other.is_glob:
         return one.path == other.path

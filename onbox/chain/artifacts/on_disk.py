@@ -35,7 +35,7 @@ class StopAsked(OSError):
 
 def list_files(
     artifact: Artifact, folder: str, seconds: float = WALK_SECONDS, urged: Callable[[], bool] = never
-) -> list[Found]:
+) -> list[FoundFile]:
     """As `find_files`, in a bounded time: a pattern may lead through the whole disk (`/**`). urged: whether somebody
     asked to stop. Raises OSError, of which StopAsked.
     """
@@ -49,7 +49,7 @@ def list_files(
         raise OSError(errno.ETIMEDOUT, says, artifact.pattern) from late
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """One file or folder of an artifact. `path` is as configured (relative to the stage's cwd). Of a folder the size is
     that of all files in it, and the times are the newest of itself and of what is in it.
     """
@@ -61,7 +61,7 @@ class Found(NamedTuple):
     inode: int
 
 
-class Look(NamedTuple):
+class ArtifactLook(NamedTuple):
     """What was found of one artifact: `new` since the stage began, `old` from before, `small` but new, `broken`: new,
     big enough, and incomplete.
 
@@ -70,15 +70,15 @@ class Look(NamedTuple):
     """
 
     artifact: Artifact
-    new: tuple[Found, ...] = ()
-    old: tuple[Found, ...] = ()
-    small: tuple[Found, ...] = ()
-    broken: tuple[Found, ...] = ()
+    new: tuple[FoundFile, ...] = ()
+    old: tuple[FoundFile, ...] = ()
+    small: tuple[FoundFile, ...] = ()
+    broken: tuple[FoundFile, ...] = ()
     newest_is_broken: str | None = None
     problem: str | None = None
 
 
-def find_files(artifact: Artifact, folder: str) -> Iterator[Found]:
+def find_files(artifact: Artifact, folder: str) -> Iterator[FoundFile]:
     """The files and folders of an artifact now, each once, however many links lead to it. A folder of which something
     is matched as well is not one of its own.
 
@@ -99,7 +99,7 @@ def find_files(artifact: Artifact, folder: str) -> Iterator[Found]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         seen_files.add((seen.st_dev, seen.st_ino))
-        yield Found(path, size, mtime, ctime, seen.st_ino)
+        yield FoundFile(path, size, mtime, ctime, seen.st_ino)
 
 
 def _paths(artifact: Artifact, folder: str) -> Iterator[str]:
@@ -169,13 +169,13 @@ def look_at(
     before: Mapping[str, Any],
     kind: str = "",
     urged: Callable[[], bool] = never,
-) -> Look:
+) -> ArtifactLook:
     """Sort an artifact's files and folders into new, old, small and broken, by the picture taken before. kind: of
     checkpoint, as the stage declares it. Raises StopAsked.
     """
-    new: list[Found] = []
-    old: list[Found] = []
-    small: list[Found] = []
+    new: list[FoundFile] = []
+    old: list[FoundFile] = []
+    small: list[FoundFile] = []
     try:
         for found in list_files(artifact, folder, urged=urged):
             if not _is_new(found, before):
@@ -188,18 +188,18 @@ def look_at(
     except StopAsked:
         raise
     except OSError as error:
-        return Look(artifact, problem=f"{error.filename or artifact.pattern}: {error.strerror}")
+        return ArtifactLook(artifact, problem=f"{error.filename or artifact.pattern}: {error.strerror}")
     except ValueError as error:  # a pattern that can be no file's name
-        return Look(artifact, problem=f"{artifact.pattern!r}: {error}")
+        return ArtifactLook(artifact, problem=f"{artifact.pattern!r}: {error}")
     broken = tuple(found for found in new if found.path in whys)
     last = max(new, key=_order).path if new else ""
     why = f"{last}: {whys[last]}" if last in whys else None
-    return Look(
+    return ArtifactLook(
         artifact, tuple(found for found in new if found.path not in whys), tuple(old), tuple(small), broken, why
     )
 
 
-def _incomplete(artifact: Artifact, found: list[Found], folder: str, kind: str) -> dict[str, str]:
+def _incomplete(artifact: Artifact, found: list[FoundFile], folder: str, kind: str) -> dict[str, str]:
     """What is known not to be whole, by path, and what shows it."""
     if not found:
         return {}
@@ -209,13 +209,13 @@ def _incomplete(artifact: Artifact, found: list[Found], folder: str, kind: str) 
     return whys | {path: says for path, (whole, says) in proofs.items() if whole is False}
 
 
-def _order(found: Found) -> tuple[int, int]:
+def _order(found: FoundFile) -> tuple[int, int]:
     """By step, where the name has one, then by time."""
     step = step_of(found.path)
     return -1 if step is None else step, found.mtime_ns
 
 
-def _is_new(found: Found, before: Mapping[str, Any]) -> bool:
+def _is_new(found: FoundFile, before: Mapping[str, Any]) -> bool:
     entry = [found.inode, found.mtime_ns, found.size_bytes]
     if found.path in before:
         return entry != list(before[found.path]) and entry not in before.values()

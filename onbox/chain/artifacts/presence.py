@@ -11,7 +11,7 @@ from onbox.model.manifest import Artifact
 from onbox.model.units import format_size
 
 if TYPE_CHECKING:
-    from onbox.chain.artifacts.on_disk import Found
+    from onbox.chain.artifacts.on_disk import FoundFile
     from onbox.contract.markers import Marker
     from onbox.model.manifest import Stage
 
@@ -43,9 +43,9 @@ def lost_results(stage: Stage, folder: str, marker: Marker) -> Lost:
     return Lost(tuple(gone[:SHOWN]), tuple(changed[:SHOWN]))
 
 
-def find_results(stage: Stage, folder: str) -> list[Found]:
+def find_results(stage: Stage, folder: str) -> list[FoundFile]:
     """All that its artifacts match now. Of one that cannot be looked at nothing is listed."""
-    found: list[Found] = []
+    found: list[FoundFile] = []
     for artifact in stage.artifacts:
         with suppress(OSError, ValueError):
             found += find_files(artifact, folder)

@@ -19,7 +19,7 @@ OF_A_STAGE = 2
 LIMIT_BYTES = 2048
 
 
-class Result(NamedTuple):
+class ResultText(NamedTuple):
     """One file. whole: there was no more of it."""
 
     stage: str
@@ -28,7 +28,7 @@ class Result(NamedTuple):
     whole: bool
 
 
-def read_results(stage: Stage, project: str, marker: Mapping[str, object]) -> Iterator[Result]:
+def read_results(stage: Stage, project: str, marker: Mapping[str, object]) -> Iterator[ResultText]:
     """The small text files that the stage's DONE marker names. What cannot be read is left out: that a file is gone is
     told elsewhere.
     """
@@ -42,7 +42,7 @@ def read_results(stage: Stage, project: str, marker: Mapping[str, object]) -> It
             # A letter of several bytes may be cut in the middle.
             text = data.decode() if whole else data[:LIMIT_BYTES].decode("utf-8", "ignore")
             if text and "\0" not in text:
-                yield Result(stage.name, path, text, whole)
+                yield ResultText(stage.name, path, text, whole)
 
 
 def _in_checkpoint(path: str) -> bool:

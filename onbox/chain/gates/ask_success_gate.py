@@ -7,8 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.chain.artifacts.on_disk import Look, look_at, picture
-from onbox.chain.gates.success_gate import Ended, Finding, judge, warnings_of
+from onbox.chain.artifacts.on_disk import ArtifactLook, look_at, picture
+from onbox.chain.gates.success_gate import Ended, GateFinding, judge, warnings_of
 from onbox.contract.readings import Unseen
 from onbox.logs.tail import find_in_log, line_before
 from onbox.model.manifest import OFF
@@ -34,13 +34,13 @@ EARLIER_LOGS = 3
 COARSE_SECONDS = 0.1  # a file's times follow a coarser clock than the journal's
 
 
-class Verdict(NamedTuple):
+class GateAnswer(NamedTuple):
     """looks: what was found of each artifact. findings: what does not hold; empty means success. warnings: what is to
     be told beside it.
     """
 
-    looks: tuple[Look, ...]
-    findings: tuple[Finding, ...]
+    looks: tuple[ArtifactLook, ...]
+    findings: tuple[GateFinding, ...]
     warnings: tuple[str, ...]
 
 
@@ -52,12 +52,12 @@ def ask_gate(
     ended: Ended,
     progress: ProgressWatch,
     urged: Callable[[], bool] = never,
-) -> Verdict:
+) -> GateAnswer:
     """The verdict on the stage's newest attempt. folder: where it worked. log: of that attempt; progress: on that.
     Raises StopAsked once `urged` holds.
     """
     if ended.exit_code != 0:
-        return Verdict((), judge(stage, ended, (), log_matches=None), ())
+        return GateAnswer((), judge(stage, ended, (), log_matches=None), ())
     before = known.before or {}
     looks = tuple(look_at(artifact, folder, before, stage.checkpoints, urged) for artifact in stage.artifacts)
     loss = "" if stage.finite_loss == OFF else _bad_loss(log, progress, _earlier_logs(log, known))
@@ -70,7 +70,7 @@ def ask_gate(
         loss=loss,
         earlier_seconds=known.spent_seconds,
     )
-    return Verdict(looks, findings, warnings_of(stage, loss))
+    return GateAnswer(looks, findings, warnings_of(stage, loss))
 
 
 def picture_of_added(stage: Stage, folder: str, known: StageHistory) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from onbox.chain.gates.success_gate import Finding
+    from onbox.chain.gates.success_gate import GateFinding
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage
 
@@ -36,7 +36,7 @@ _KEPT = (
 class Rechecked(NamedTuple):
     """findings: what still does not hold; empty: it is DONE now. marker: its DONE then."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
     marker: Mapping[str, Any]
 
 

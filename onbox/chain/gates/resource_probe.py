@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.chain.gates.start_gates import Sight, bytes_present
+from onbox.chain.gates.start_gates import GateSight, bytes_present
 from onbox.collectors.disk import read_disks
 from onbox.collectors.gpu import visible
 from onbox.collectors.gpu_watch import read_once
@@ -18,7 +18,7 @@ from onbox.contract.readings import Absent, Unseen
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.collectors.gpu import Gpu, LostGpu
+    from onbox.collectors.gpu import GpuCard, LostGpu
     from onbox.contract.readings import Maybe
 
 
@@ -33,13 +33,15 @@ def resolve(path: str) -> str:
     return os.path.realpath(path) if mount is not None and mount.is_local else os.path.normpath(path)
 
 
-def sight_of(environ: Mapping[str, str]) -> Sight:
+def sight_of(environ: Mapping[str, str]) -> GateSight:
     """The real box. environ: of the stage: CUDA_VISIBLE_DEVICES says which GPUs are its own."""
 
-    def gpus() -> Maybe[Sequence[Gpu | LostGpu]]:
+    def gpus() -> Maybe[Sequence[GpuCard | LostGpu]]:
         reading = read_once()
         if isinstance(reading, Absent | Unseen):
             return reading
         return visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
 
-    return Sight(lambda paths: read_disks(paths, look_remote=look_once), read_own_memory, gpus, bytes_present, resolve)
+    return GateSight(
+        lambda paths: read_disks(paths, look_remote=look_once), read_own_memory, gpus, bytes_present, resolve
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.chain.gates.success_gate import Finding
+from onbox.chain.gates.success_gate import GateFinding
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_size
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onbox.collectors.disk import Disk, Room
-    from onbox.collectors.gpu import Gpu, LostGpu
+    from onbox.collectors.gpu import GpuCard, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WALK_LIMIT = 200_000  # files below a checkpoint folder that are looked at; more count as not there
 
 
-class Sight(NamedTuple):
+class GateSight(NamedTuple):
     """How the gates look at the box. gpus: the visible GPUs, see `collectors.gpu`.
 
     present: bytes and files below a folder. resolve: where a path leads to, links followed.
@@ -32,14 +32,14 @@ class Sight(NamedTuple):
 
     disks: Callable[[Iterable[str]], Maybe[tuple[Disk, ...]]]
     memory: Callable[[], MemoryReading]
-    gpus: Callable[[], Maybe[Sequence[Gpu | LostGpu]]]
+    gpus: Callable[[], Maybe[Sequence[GpuCard | LostGpu]]]
     present: Callable[[str], tuple[int, int]]
     resolve: Callable[[str], str] = os.path.normpath
 
 
-def check_gates(gates: Gates, root: str, folder: str, sight: Sight) -> list[Finding]:
+def check_gates(gates: Gates, root: str, folder: str, sight: GateSight) -> list[GateFinding]:
     """Every gate that refuses. root: where the state lies; folder: where the stage works."""
-    findings: list[Finding] = []
+    findings: list[GateFinding] = []
     if gates.disk_free is not None or gates.inodes_free is not None:
         findings += _check_disks(gates, sight.disks((root, folder)))
     if gates.memory_free is not None:
@@ -52,68 +52,74 @@ def check_gates(gates: Gates, root: str, folder: str, sight: Sight) -> list[Find
     return findings
 
 
-def _check_disks(gates: Gates, disks: Maybe[tuple[Disk, ...]]) -> list[Finding]:
+def _check_disks(gates: Gates, disks: Maybe[tuple[Disk, ...]]) -> list[GateFinding]:
     if isinstance(disks, Absent | Unseen):
-        return [Finding("disk", f"could not look ({disks.why})", "a readable file system")]
+        return [GateFinding("disk", f"could not look ({disks.why})", "a readable file system")]
     findings = []
     for disk in disks:
         if isinstance(disk.room, Absent | Unseen):
-            findings.append(Finding("disk", f"could not look at {disk.paths[0]} ({disk.room.why})", "a file system"))
+            findings.append(
+                GateFinding("disk", f"could not look at {disk.paths[0]} ({disk.room.why})", "a file system")
+            )
         else:
             findings += judge_room(gates, disk.paths[0], disk.room)
     return findings
 
 
-def judge_room(gates: Gates, path: str, room: Room) -> list[Finding]:
+def judge_room(gates: Gates, path: str, room: Room) -> list[GateFinding]:
     """Bytes and inodes of one file system; inodes that are not counted refuse nothing."""
     findings = []
     if gates.disk_free is not None:
         wanted = _wanted(gates.disk_free, room.bytes_total)
         if room.bytes_free < wanted:
             seen = f"{format_size(room.bytes_free)} free at {path}"
-            findings.append(Finding("disk_free", seen, f"{format_size(round(wanted))}"))
+            findings.append(GateFinding("disk_free", seen, f"{format_size(round(wanted))}"))
     total, free = observed(room.inodes_total), observed(room.inodes_free)
     if gates.inodes_free is not None and total is not None and free is not None:
         wanted = _wanted(gates.inodes_free, total)
         if free < wanted:
-            findings.append(Finding("inodes_free", f"{free} of {total} inodes free at {path}", f"{round(wanted)}"))
+            findings.append(GateFinding("inodes_free", f"{free} of {total} inodes free at {path}", f"{round(wanted)}"))
     return findings
 
 
-def judge_memory(amount: Amount, memory: MemoryReading) -> list[Finding]:
+def judge_memory(amount: Amount, memory: MemoryReading) -> list[GateFinding]:
     """Free is what the limit leaves beside what is held (page cache gives way), and never more than the machine has."""
     if isinstance(memory.limit_bytes, Unseen):
-        return [Finding("memory_free", f"could not look ({memory.limit_bytes.why})", "a readable limit")]
+        return [GateFinding("memory_free", f"could not look ({memory.limit_bytes.why})", "a readable limit")]
     limit, used = observed(memory.limit_bytes), observed(memory.held_bytes)
     available, total = observed(memory.host.available_bytes), observed(memory.host.total_bytes)
     within = None if limit is None or used is None else max(0, limit - used)
     known = [free for free in (within, available) if free is not None]
     whole = limit if limit is not None else total
     if not known or whole is None:
-        return [Finding("memory_free", "could not look (neither a limit nor the machine's memory)", "a readable one")]
+        return [
+            GateFinding("memory_free", "could not look (neither a limit nor the machine's memory)", "a readable one")
+        ]
     free, wanted = min(known), _wanted(amount, whole)
     if free >= wanted:
         return []
     of = f"the container's limit of {format_size(limit)}" if limit is not None else "the whole machine"
-    return [Finding("memory_free", f"{format_size(free)} free of {of}", format_size(round(wanted)))]
+    return [GateFinding("memory_free", f"{format_size(free)} free of {of}", format_size(round(wanted)))]
 
 
-def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[Gpu | LostGpu]]) -> list[Finding]:
+def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[GpuCard | LostGpu]]) -> list[GateFinding]:
     """Enough GPUs with little enough memory in use. One whose memory is not known does not count."""
     wanted = f"{gate.number}" + (
         f" with at most {gate.max_used_mib} MiB in use" if gate.max_used_mib is not None else ""
     )
     if isinstance(gpus, Unseen):
-        return [Finding("gpu", f"could not look ({gpus.why})", wanted)]
+        return [GateFinding("gpu", f"could not look ({gpus.why})", wanted)]
     if isinstance(gpus, Absent):
-        return [Finding("gpu", f"none ({gpus.why})", wanted)]
+        return [GateFinding("gpu", f"none ({gpus.why})", wanted)]
     free = [gpu for gpu in gpus if _is_free(gpu, gate.max_used_mib)]
     if len(free) >= gate.number:
         return []
-    return [Finding("gpu", f"{len(free)} of {len(gpus)} visible: {'; '.join(map(_gpu_text, gpus)) or 'none'}", wanted)]
+    return [
+        GateFinding("gpu", f"{len(free)} of {len(gpus)} visible: {'; '.join(map(_gpu_text, gpus)) or 'none'}", wanted)
+    ]
 
 
-def _is_free(gpu: Gpu | LostGpu, max_used_mib: int | None) -> bool:
+def _is_free(gpu: GpuCard | LostGpu, max_used_mib: int | None) -> bool:
     from onbox.collectors.gpu import LostGpu  # noqa: PLC0415 - only where there is such a gate
 
     if isinstance(gpu, LostGpu):
@@ -122,25 +128,25 @@ def _is_free(gpu: Gpu | LostGpu, max_used_mib: int | None) -> bool:
     return max_used_mib is None or (isinstance(used, int) and used <= max_used_mib << 20)
 
 
-def _gpu_text(gpu: Gpu | LostGpu) -> str:
+def _gpu_text(gpu: GpuCard | LostGpu) -> str:
     used = getattr(gpu, "memory_used_bytes", None)
     if isinstance(used, int):
         return f"GPU {gpu.number} {used >> 20} MiB in use"
     return f"GPU {gpu.number} not known ({getattr(used or gpu, 'why', '?')})"
 
 
-def _check_checkpoints(gate: CheckpointGate, path: str, sight: Sight) -> list[Finding]:
+def _check_checkpoints(gate: CheckpointGate, path: str, sight: GateSight) -> list[GateFinding]:
     disks = sight.disks((path,))
     room = disks if isinstance(disks, Absent | Unseen) else disks[0].room
     if isinstance(room, Absent | Unseen):
-        return [Finding("checkpoints", f"could not look at {path} ({room.why})", "a readable file system")]
+        return [GateFinding("checkpoints", f"could not look at {path} ({room.why})", "a readable file system")]
     # Without a folder of their own, what lies there is the project, and no checkpoint.
     return judge_checkpoints(gate, path, room, *((0, 0) if gate.path == "." else sight.present(path)))
 
 
 def judge_checkpoints(
     gate: CheckpointGate, path: str, room: Room, present_bytes: int, present_files: int
-) -> list[Finding]:
+) -> list[GateFinding]:
     """size * keep + scratch bytes and files * keep inodes, less what is there already, against what is free."""
     bytes_wanted = max(0, gate.size_bytes * gate.keep - present_bytes) + gate.scratch_bytes
     files_wanted = max(0, gate.files * gate.keep - present_files)
@@ -151,11 +157,11 @@ def judge_checkpoints(
     findings = []
     if room.bytes_free < bytes_wanted:
         seen = f"{format_size(room.bytes_free)} free at {path}"
-        findings.append(Finding("checkpoints", seen, f"{format_size(bytes_wanted)} ({sum_text}{there})"))
+        findings.append(GateFinding("checkpoints", seen, f"{format_size(bytes_wanted)} ({sum_text}{there})"))
     inodes = observed(room.inodes_free)
     if inodes is not None and inodes < files_wanted:
         wanted = f"{files_wanted} ({gate.keep} x {gate.files} files, {present_files} there already)"
-        findings.append(Finding("checkpoints", f"{inodes} inodes free at {path}", wanted))
+        findings.append(GateFinding("checkpoints", f"{inodes} inodes free at {path}", wanted))
     return findings
 
 

@@ -13,7 +13,7 @@ from onbox.model.manifest import REFUSE, WARN
 from onbox.model.units import format_duration, format_size
 
 if TYPE_CHECKING:
-    from onbox.chain.artifacts.on_disk import Look
+    from onbox.chain.artifacts.on_disk import ArtifactLook
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Stage
 
@@ -39,7 +39,7 @@ class Ended(NamedTuple):
     cpu_seconds: float | None = None
 
 
-class Finding(NamedTuple):
+class GateFinding(NamedTuple):
     """One condition that does not hold: its name, what was seen, what was wanted ("": nothing more is to be said)."""
 
     gate: str
@@ -53,13 +53,13 @@ class Finding(NamedTuple):
 def judge(
     stage: Stage,
     ended: Ended,
-    looks: tuple[Look, ...],
+    looks: tuple[ArtifactLook, ...],
     *,
     log_matches: Maybe[bool] | None,
     log_fault: Maybe[str] = "",
     loss: str = "",
     earlier_seconds: float = 0.0,
-) -> tuple[Finding, ...]:
+) -> tuple[GateFinding, ...]:
     """All conditions of the success gate that do not hold; empty means success.
 
     log_matches: whether the attempt's log holds `done_if_log`; None if that was not asked for or not looked at.
@@ -73,40 +73,42 @@ def judge(
         if stage.done_if_log is not None and log_matches is not True:
             why = f"could not look ({log_matches.why})" if isinstance(log_matches, Absent | Unseen) else ""
             findings.append(
-                Finding("done_if_log", why or "no such line in the attempt's log", f"/{stage.done_if_log}/")
+                GateFinding("done_if_log", why or "no such line in the attempt's log", f"/{stage.done_if_log}/")
             )
         findings += _judge_signs(stage, log_fault, loss)
     return tuple(findings)
 
 
-def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[Finding]:
+def _judge_end(stage: Stage, ended: Ended, earlier_seconds: float) -> list[GateFinding]:
     if ended.cause == "not_started":
-        return [Finding(ended.cause, ended.detail, "")]
+        return [GateFinding(ended.cause, ended.detail, "")]
     if ended.cause != "exit":
-        return [Finding(ended.cause, ended.detail or "ended by onbox", "a normal end with exit code 0")]
+        return [GateFinding(ended.cause, ended.detail or "ended by onbox", "a normal end with exit code 0")]
     if ended.exit_code is None:
-        return [Finding("exit_code", "not recorded", "0")]
+        return [GateFinding("exit_code", "not recorded", "0")]
     if ended.exit_code != 0:
-        return [Finding("exit_code", _exit_text(ended), "0")]
+        return [GateFinding("exit_code", _exit_text(ended), "0")]
     shortest = stage.min_duration_seconds
     if shortest is None:
         return []
     if ended.duration_seconds is None:
-        return [Finding("min_duration", "unknown duration", f"at least {format_duration(shortest)}")]
+        return [GateFinding("min_duration", "unknown duration", f"at least {format_duration(shortest)}")]
     if ended.duration_seconds + earlier_seconds < shortest:
         seen = f"ended after {format_duration(ended.duration_seconds)}"
-        return [Finding("min_duration", seen, f"at least {format_duration(shortest)}")]
+        return [GateFinding("min_duration", seen, f"at least {format_duration(shortest)}")]
     return []
 
 
-def _judge_signs(stage: Stage, log_fault: Maybe[str], loss: str) -> list[Finding]:
+def _judge_signs(stage: Stage, log_fault: Maybe[str], loss: str) -> list[GateFinding]:
     found = []
     if isinstance(log_fault, Absent | Unseen):
-        found.append(Finding("fail_if_log", f"could not look ({log_fault.why})", f"no line with /{stage.fail_if_log}/"))
+        found.append(
+            GateFinding("fail_if_log", f"could not look ({log_fault.why})", f"no line with /{stage.fail_if_log}/")
+        )
     elif log_fault:
-        found.append(Finding("fail_if_log", f"the log says: {log_fault}", f"no line with /{stage.fail_if_log}/"))
+        found.append(GateFinding("fail_if_log", f"the log says: {log_fault}", f"no line with /{stage.fail_if_log}/"))
     if loss and stage.finite_loss == REFUSE:
-        found.append(Finding("finite_loss", f"the last loss in the log is {loss}", "a finite number"))
+        found.append(GateFinding("finite_loss", f"the last loss in the log is {loss}", "a finite number"))
     return found
 
 
@@ -124,12 +126,14 @@ def _exit_text(ended: Ended) -> str:
         return f"{ended.exit_code} (signal {ended.signal})"
 
 
-def _judge_artifact(look: Look) -> list[Finding]:
+def _judge_artifact(look: ArtifactLook) -> list[GateFinding]:
     artifact, gate = look.artifact, f"artifact {look.artifact.pattern}"
     if look.problem:
-        return [Finding(gate, f"could not look ({look.problem})", "a readable file or folder")]
+        return [GateFinding(gate, f"could not look ({look.problem})", "a readable file or folder")]
     if look.newest_is_broken is not None:
-        return [Finding(gate, f"the newest is incomplete ({look.newest_is_broken})", "one that can be read to its end")]
+        return [
+            GateFinding(gate, f"the newest is incomplete ({look.newest_is_broken})", "one that can be read to its end")
+        ]
     if len(look.new) >= artifact.min_count:
         return []
     seen = [f"{len(look.new)} new"]
@@ -143,7 +147,7 @@ def _judge_artifact(look: Look) -> list[Finding]:
     if not look.old and not look.small and not look.new and not look.broken:
         seen = ["missing"]
     wanted = f"{artifact.min_count} new" if artifact.is_glob or artifact.min_count > 1 else "a new file or folder"
-    return [Finding(gate, ", ".join(seen), f"{wanted} of at least {format_size(artifact.min_bytes)}")]
+    return [GateFinding(gate, ", ".join(seen), f"{wanted} of at least {format_size(artifact.min_bytes)}")]
 
 
 def signal_of(exit_code: int | None) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.backends.base import Job
 from onbox.contract.states import RunState, StageState
 from onbox.outside import safe_line
-from onbox.runs.engine_word import Verdict, is_overtaken, judge_run, weigh, word_of
+from onbox.runs.engine_word import StageVerdict, is_overtaken, judge_run, weigh, word_of
 from onbox.runs.jobs import WHOLE, Jobs, KnownJob
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class JobView(NamedTuple):
 
     view: RunView
     looks: Mapping[str, JobLook]
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, StageVerdict]
 
     @property
     def is_live(self) -> bool:
@@ -77,11 +77,11 @@ def _refine_whole(view: RunView, looks: Mapping[str, JobLook], *, apart: bool) -
     return _with(view, looks, dict.fromkeys(names, verdict))
 
 
-def _weigh(look: JobLook, stage: StageView, *, apart: bool) -> Verdict:
+def _weigh(look: JobLook, stage: StageView, *, apart: bool) -> StageVerdict:
     return weigh(look.known, look.word, stage.state, apart=apart)
 
 
-def _with(view: RunView, looks: Mapping[str, JobLook], verdicts: Mapping[str, Verdict]) -> JobView:
+def _with(view: RunView, looks: Mapping[str, JobLook], verdicts: Mapping[str, StageVerdict]) -> JobView:
     stages = tuple(
         stage._replace(state=verdicts[stage.name].state, note=_note(stage, verdicts[stage.name]))
         if stage.name in verdicts
@@ -94,5 +94,5 @@ def _with(view: RunView, looks: Mapping[str, JobLook], verdicts: Mapping[str, Ve
     return JobView(view._replace(state=state, stages=stages), looks, verdicts)
 
 
-def _note(stage: StageView, verdict: Verdict) -> str:
+def _note(stage: StageView, verdict: StageVerdict) -> str:
     return " · ".join(filter(None, (stage.note, safe_line(verdict.text))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.chain.jobs.job_view import ask
 from onbox.chain.state.folders import keep_out_of_git
 from onbox.contract.events import Event, render_event
@@ -41,7 +41,7 @@ class NotTaken(Exception):
     left: ids of jobs that could not be ended.
     """
 
-    def __init__(self, stage: str, refused: Refused, left: Sequence[str]) -> None:
+    def __init__(self, stage: str, refused: EngineRefused, left: Sequence[str]) -> None:
         self.stage, self.refused, self.left = stage, refused, tuple(left)
         super().__init__(refused.why)
 
@@ -128,21 +128,21 @@ class Desk:
         for plan in planned:
             name = job_name(run, plan.stage, run_id, self.jobs.submissions + 1)
             answer = self._launch(plan.stage, plan.order._replace(name=name, after=() if after is None else (after,)))
-            if isinstance(answer, Refused):
+            if isinstance(answer, EngineRefused):
                 raise NotTaken(plan.stage, answer, self._undo(taken))
             taken.append(self.jobs.of[plan.stage])
             after = taken[-1].job_id
         return taken
 
-    def _launch(self, stage: str, order: Order) -> Submitted | Refused:
+    def _launch(self, stage: str, order: Order) -> Submitted | EngineRefused:
         self.note(self._about(Event.JOB_SUBMITTING, stage, name=order.name))
         answer = self.backend.launch(order)
         if isinstance(answer, Unseen):
             found = self.backend.find(order.name)
             if isinstance(found, Unseen):
                 raise Unanswered(f"{answer.why}; it is looked for by its name {order.name} the next time")
-            answer = Refused(answer.why) if isinstance(found, Absent) else Submitted(found)
-        if isinstance(answer, Refused):
+            answer = EngineRefused(answer.why) if isinstance(found, Absent) else Submitted(found)
+        if isinstance(answer, EngineRefused):
             self.note(self._about(Event.JOB_REFUSED, stage, name=order.name, reason=answer.why))
         else:
             session = {"session": answer.session} if answer.session else {}
@@ -153,7 +153,7 @@ class Desk:
     def _undo(self, taken: Sequence[KnownJob]) -> list[str]:
         return [str(job.job_id) for job in reversed(taken) if not isinstance(self.end(job, urgent=True), Done)]
 
-    def end(self, job: KnownJob, *, urgent: bool) -> Done | Refused | Unseen:
+    def end(self, job: KnownJob, *, urgent: bool) -> Done | EngineRefused | Unseen:
         """Ask the engine to end a job, on record first."""
         self.note(self._about(Event.JOB_STOPPING, job.stage, job_id=job.job_id, urgent=urgent))
         return self.backend.stop(str(job.job_id), urgent=urgent)

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.collectors.disk import read_disks
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.system.child_query import Asker, Silence
+from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.files import open_plain
 from onbox.system.self_exec import bare_child_words
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import REMEDIES
-from onbox.triage.evidence import End, Evidence, classify_end
+from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.rows import UserRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from onbox.chain.gates.success_gate import Ended
-    from onbox.triage.verdict import Verdict
+    from onbox.triage.verdict import Diagnosis
 
 PATIENCE_SECONDS = 60.0
 USER_ROWS_SECONDS = 15.0  # with rows of the user's own; then the log is read without them
@@ -63,7 +63,7 @@ def examine(
 
     folder: where the stage works; its free room is evidence too.
     """
-    end = End(ended.exit_code, ended.signal, ended.cause, tuple(gates), oom_kills)
+    end = EvidenceEnd(ended.exit_code, ended.signal, ended.cause, tuple(gates), oom_kills)
     if ended.cause == "not_started":
         return _from_end(end, "")._replace(confidence="high")  # a log there may be is of an earlier attempt
     request = {
@@ -79,7 +79,7 @@ def examine(
             "process_alive": False,
         },
     }
-    asker = Asker(bare_child_words("onbox.chain.observe.post_mortem", "serve()"), name="triage")
+    asker = ChildQuery(bare_child_words("onbox.chain.observe.post_mortem", "serve()"), name="triage")
     try:
         asker.ask(json.dumps(request).encode("ascii"))
         answer = asker.answer(PATIENCE_SECONDS)
@@ -90,7 +90,7 @@ def examine(
         asker.close()
 
 
-def _from_end(end: End, trouble: str) -> Cause:
+def _from_end(end: EvidenceEnd, trouble: str) -> Cause:
     row = classify_end(end)
     return Cause(row.failure_class, row.rule, REMEDIES[row.failure_class], "low", trouble=trouble)
 
@@ -142,7 +142,7 @@ def answer(request: Mapping[str, Any]) -> Cause:
     )
 
 
-def _without_farewell(verdict: Verdict, log: str) -> Verdict:
+def _without_farewell(verdict: Diagnosis, log: str) -> Diagnosis:
     """What a tracker says at the end of every run explains no end: then the program's own last line is told."""
     from onbox.logs.farewell import is_farewell  # noqa: PLC0415 - in the child only
     from onbox.logs.tail import TAIL_BYTES, last_words  # noqa: PLC0415

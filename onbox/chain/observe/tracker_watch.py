@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RUNS_LIMIT = 50  # of one attempt: a sweep begins a run after the other
 
 
-class Attempt(NamedTuple):
+class WatchedAttempt(NamedTuple):
     """Whose tracker it is. folder: where the stage works. wandb_dir: its WANDB_DIR. began: wall clock."""
 
     stage: str
@@ -38,14 +38,14 @@ class TrackerWatch:
 
     def __init__(self, intent: object) -> None:
         self._intent = intent
-        self._attempt: Attempt | None = None
+        self._attempt: WatchedAttempt | None = None
         self._note: Callable[..., None] | None = None
         self._recorded: list[Record] = []
         self._count = 0
         self._last: tuple[TrackerIdentity | None, str | None] = (None, None)
         self._places: tuple[str, ...] | None = None
 
-    def begin(self, attempt: Attempt, recorded: Sequence[Record], note: Callable[..., None]) -> None:
+    def begin(self, attempt: WatchedAttempt, recorded: Sequence[Record], note: Callable[..., None]) -> None:
         """recorded: `tracker_run` records of the journal, oldest first. note: journals records."""
         self._attempt, self._note = attempt, note
         self._recorded, self._count, self._last = list(recorded), 0, (None, None)
@@ -108,7 +108,9 @@ class TrackerWatch:
         self._count += 1
 
 
-def _seen(attempt: Attempt, links: Mapping[str, Any], folder: str | None) -> tuple[TrackerIdentity | None, str | None]:
+def _seen(
+    attempt: WatchedAttempt, links: Mapping[str, Any], folder: str | None
+) -> tuple[TrackerIdentity | None, str | None]:
     from onbox.trackers.identity import identity_of, identity_of_folder, merge  # noqa: PLC0415 - as above
 
     found, log_id = merge(identity_of(links), identity_of_folder(folder) if folder else None)
@@ -118,7 +120,7 @@ def _seen(attempt: Attempt, links: Mapping[str, Any], folder: str | None) -> tup
     return found._replace(stage=attempt.stage, attempt=attempt.number, place=place), log_id
 
 
-def _places(attempt: Attempt) -> tuple[str, ...]:
+def _places(attempt: WatchedAttempt) -> tuple[str, ...]:
     """Where W&B may keep its runs, as far as the runner can look there: a network mount could hang it."""
     mounts = observed(read_mounts()) or []
     base = os.path.normpath(os.path.join(attempt.folder, attempt.wandb_dir or ""))

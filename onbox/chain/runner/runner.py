@@ -18,7 +18,7 @@ from onbox.chain.observe.tracker_watch import TrackerWatch
 from onbox.chain.runner.context import Context
 from onbox.chain.runner.handbook_hook import Renewal
 from onbox.chain.runner.signals import Signals
-from onbox.chain.runner.stage_run import StageEnd, StageRun
+from onbox.chain.runner.stage_run import StageLeaves, StageRun
 from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.recorder import Recorder
@@ -42,7 +42,7 @@ from onbox.system.process import Identity, boot_id, look_up
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onbox.chain.gates.success_gate import Finding
+    from onbox.chain.gates.success_gate import GateFinding
     from onbox.contract.events import Record
     from onbox.contract.runfile import FrozenStage, RunHead
     from onbox.notify.queue.enqueue import Courier
@@ -62,13 +62,13 @@ class ChainEnd(NamedTuple):
     stage: str | None = None
     reason: str = ""
     failure_class: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[GateFinding, ...] = ()
 
 
-_ENDS: dict[StageEnd, tuple[Exit, str, RunState]] = {
-    StageEnd.FAILED: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
-    StageEnd.REFUSED: (Exit.GATE_REFUSED, Event.GATE_REFUSED, RunState.FAILED),
-    StageEnd.CONFLICT: (Exit.CONFIG, Event.CHAIN_FAILED, RunState.FAILED),
+_ENDS: dict[StageLeaves, tuple[Exit, str, RunState]] = {
+    StageLeaves.FAILED: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
+    StageLeaves.REFUSED: (Exit.GATE_REFUSED, Event.GATE_REFUSED, RunState.FAILED),
+    StageLeaves.CONFLICT: (Exit.CONFIG, Event.CHAIN_FAILED, RunState.FAILED),
 }
 
 
@@ -152,8 +152,8 @@ class Runner:
                 end = self._stopped(work.stage.name)
                 break
             result = work.run()
-            if result is not StageEnd.DONE:
-                stopped = result is StageEnd.STOPPED
+            if result is not StageLeaves.DONE:
+                stopped = result is StageLeaves.STOPPED
                 end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
                 break
             self._warnings += [f"{work.stage.name}: {text}" for text in work.warnings]
@@ -233,7 +233,7 @@ class Runner:
             reason = TIME_IS_OVER
         return ChainEnd(Exit.STOPPED, Event.CHAIN_INTERRUPTED, RunState.INTERRUPTED, stage, reason)
 
-    def _not_done(self, work: StageRun, result: StageEnd) -> ChainEnd:
+    def _not_done(self, work: StageRun, result: StageLeaves) -> ChainEnd:
         code, event, state = _ENDS[result]
         return ChainEnd(code, event, state, work.stage.name, work.reason, work.failure_class, work.findings)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts.on_disk import StopAsked, picture
 from onbox.chain.command.environment import attempt_assignment
-from onbox.chain.gates.ask_success_gate import Verdict, ask_gate, ended_from_record, picture_of_added
-from onbox.chain.gates.success_gate import Ended, Finding, judge, signal_of
-from onbox.chain.observe.tracker_watch import Attempt
+from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate, ended_from_record, picture_of_added
+from onbox.chain.gates.success_gate import Ended, GateFinding, judge, signal_of
+from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
 from onbox.chain.runner.wait_for import AskedToStop, Awaited, Never, Patience
@@ -46,7 +46,7 @@ TRACKED_SECONDS = 1.0  # no tracker is begun and told in less
 _NO_GATES = Gates()
 
 
-class StageEnd(Enum):
+class StageLeaves(Enum):
     """How a stage leaves the chain."""
 
     DONE = "done"
@@ -73,7 +73,7 @@ class StageRun:
         self.ledger = StageLedger(ctx, frozen, history)
         self.chain_was_open = chain_was_open
         self.reason = ""
-        self.findings: tuple[Finding, ...] = ()
+        self.findings: tuple[GateFinding, ...] = ()
         self.failure_class: str | None = None
         self.warnings: tuple[str, ...] = ()
         self._patience = Patience(ctx, frozen)
@@ -82,25 +82,25 @@ class StageRun:
     def known(self) -> StageHistory:
         return self.ledger.known
 
-    def run(self) -> StageEnd:
+    def run(self) -> StageLeaves:
         """From where the stage is to its end. Raises StateNotWritten."""
         step = self._begin()
         while isinstance(step, Again):
             step = self._attempt(step)
         return step
 
-    def _begin(self) -> StageEnd | Again:
+    def _begin(self) -> StageLeaves | Again:
         """The first step, by the plan."""
         evidence = look_at_stage(self.ctx.paths, self.frozen, self.history, chain_open=self.chain_was_open)
         action = plan_stage(evidence).action
         if action is Action.SKIP:
-            return StageEnd.DONE
+            return StageLeaves.DONE
         if action in (Action.REFUSE_LIVE, Action.REFUSE_STALE, Action.REFUSE_INVALID):
             self.reason = f"stage {self.stage.name}: {action.value}"
-            return StageEnd.CONFLICT
+            return StageLeaves.CONFLICT
         if action is Action.LAND:
             self.ledger.land_again(Event.STAGE_DONE)
-            return StageEnd.DONE
+            return StageLeaves.DONE
         if action is Action.FINISH_FAILURE:
             return self._finish_failure()
         if action is Action.JUDGE:
@@ -123,10 +123,10 @@ class StageRun:
         earlier_work = self.known.attempts > 0 and self.known.last not in (Event.STAGE_DONE, Event.STAGE_REDO)
         return Again(self.known.attempts + 1, earlier_work)
 
-    def _restart(self) -> StageEnd | Again:
+    def _restart(self) -> StageLeaves | Again:
         if self.known.last == Event.ATTEMPT_STARTED:
             if not self._patience.outwait_survivors(self.known.attempts):
-                return StageEnd.STOPPED
+                return StageLeaves.STOPPED
             rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
             why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
             self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
@@ -138,21 +138,21 @@ class StageRun:
         number = self.known.attempts
         end_tree(None, attempt_assignment(self.ctx.head.run_id, self.stage.name, number), LEFTOVER_GRACE_SECONDS)
 
-    def _finish_failure(self) -> StageEnd:
+    def _finish_failure(self) -> StageLeaves:
         data = self.ledger.land_again(Event.STAGE_FAILED)
         self.reason, self.failure_class = str(data.get("reason", "")), data.get("failure_class")
-        return StageEnd.FAILED
+        return StageLeaves.FAILED
 
     # -- attempts
 
-    def _attempt(self, again: Again) -> StageEnd | Again:
+    def _attempt(self, again: Again) -> StageLeaves | Again:
         """What it waits for, gates, then one attempt."""
         blocked = self._wait_for() or self._gates()
         if blocked is not None:
             return blocked
         prepared = self._prepare(again)
         if isinstance(prepared, Ended) and prepared.cause == "stopped":
-            return StageEnd.STOPPED
+            return StageLeaves.STOPPED
         if isinstance(prepared, Ended):
             return self._refuse_start(again.number, prepared.detail)
         return self._go(prepared)
@@ -199,7 +199,7 @@ class StageRun:
     def _is_asked_to_stop(self) -> bool:
         return self.ctx.signals.stops > 0
 
-    def _go(self, prepared: Prepared) -> StageEnd | Again:
+    def _go(self, prepared: Prepared) -> StageLeaves | Again:
         prepared.record["at"] = utc_text(wall())
         live = go(self.ctx, prepared)
         self.history.apply(prepared.record)
@@ -217,12 +217,12 @@ class StageRun:
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )
 
-    def _attempt_of_tracker(self, folder: str) -> Attempt:
+    def _attempt_of_tracker(self, folder: str) -> WatchedAttempt:
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         environ = {**self.ctx.environ, **dict(self.stage.env)}
-        return Attempt(self.stage.name, self.known.attempts, folder, environ.get("WANDB_DIR"), began or wall())
+        return WatchedAttempt(self.stage.name, self.known.attempts, folder, environ.get("WANDB_DIR"), began or wall())
 
-    def _adopt(self, evidence: Evidence) -> StageEnd | Again:
+    def _adopt(self, evidence: Evidence) -> StageLeaves | Again:
         assert evidence.slot is not None
         live = adopt_attempt(self.ctx, self.frozen, evidence.slot, self.known)
         self._begin_sampling()
@@ -231,7 +231,7 @@ class StageRun:
         self.ledger.note(self.ledger.about(Event.ATTEMPT_ADOPTED, attempt=live.number, pid=pid))
         return self._after(watch_attempt(self.ctx, live))
 
-    def _refuse_start(self, number: int, detail: str) -> StageEnd | Again:
+    def _refuse_start(self, number: int, detail: str) -> StageLeaves | Again:
         ended = Ended(None, None, "not_started", 0.0, detail)
         return self._fail(number, ended, judge(self.stage, ended, (), log_matches=None))
 
@@ -249,12 +249,12 @@ class StageRun:
             duration = max(0.0, os.stat(self.ctx.paths.slot(self.stage.name)).st_mtime - began)
         return Ended(code, signal_of(code), "exit", duration)
 
-    def _after(self, ended: Ended) -> StageEnd | Again:
+    def _after(self, ended: Ended) -> StageLeaves | Again:
         number = self.known.attempts
         self._conclude_tracker(ended)
         if ended.cause == "stopped":
             self.ledger.note_interrupted(ended, ended.detail)
-            return StageEnd.STOPPED
+            return StageLeaves.STOPPED
         if ended.cause == "unobserved":
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
@@ -263,15 +263,15 @@ class StageRun:
         try:
             verdict = ask_gate(self.stage, folder, log, self.known, ended, self.ctx.progress, self._is_asked_to_stop)
         except StopAsked:
-            return StageEnd.STOPPED  # its slot tells how it ended: whoever resumes judges it
+            return StageLeaves.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
         verdict = self._with_changed_scripts(verdict)
         self.warnings = verdict.warnings
         self.ledger.succeed(ended, verdict)
-        return StageEnd.DONE
+        return StageLeaves.DONE
 
-    def _with_changed_scripts(self, verdict: Verdict) -> Verdict:
+    def _with_changed_scripts(self, verdict: GateAnswer) -> GateAnswer:
         """A shell reads its script as it goes: of one that was changed meanwhile it may have run parts of both."""
         changed = [finding.gate.removeprefix(SCRIPT_GATE) for finding in self._changed_scripts()]
         told = tuple(f"{name} {CHANGED}" for name in changed if name.endswith(SHELL_SCRIPTS))
@@ -284,7 +284,7 @@ class StageRun:
             progress.look()
             self.ctx.tracker.conclude(progress.links)
 
-    def _fail(self, number: int, ended: Ended, findings: tuple[Finding, ...]) -> StageEnd | Again:
+    def _fail(self, number: int, ended: Ended, findings: tuple[GateFinding, ...]) -> StageLeaves | Again:
         """Retry if class and budget allow, else FAILED."""
         cause = self._find_cause(number, ended, tuple(finding.gate for finding in findings))
         cause = blame_changed_script(cause, findings)
@@ -296,13 +296,13 @@ class StageRun:
             self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)
-        return StageEnd.FAILED
+        return StageLeaves.FAILED
 
-    def _changed_scripts(self) -> tuple[Finding, ...]:
+    def _changed_scripts(self) -> tuple[GateFinding, ...]:
         """Script files of the command that are not what they were when the attempt began."""
         folder = self.ctx.folder(self.stage)
         changed = changed_scripts(self.ledger.scripts, self.stage, folder)
-        return tuple(Finding(f"{SCRIPT_GATE}{name}", CHANGED, "the same to its end") for name in changed)
+        return tuple(GateFinding(f"{SCRIPT_GATE}{name}", CHANGED, "the same to its end") for name in changed)
 
     def _find_cause(self, number: int, ended: Ended, gates: tuple[str, ...]) -> Cause:
         from onbox.chain.observe.post_mortem import examine  # noqa: PLC0415 - only after a failure
@@ -314,16 +314,16 @@ class StageRun:
     def _backoff_seconds(self, retries: int) -> float:
         return min(self.stage.retry.backoff_seconds * 2.0 ** min(retries, 30), BACKOFF_LIMIT_SECONDS)
 
-    def _back_off(self) -> StageEnd | Again:
+    def _back_off(self) -> StageLeaves | Again:
         delay = self._backoff_seconds(self.known.retries - 1)
         what = f"retry {self.known.retries} of {self.stage.retry.max} in {delay:g} s"
         if not self._patience.pause(delay, what, self.known.attempts):
-            return StageEnd.STOPPED
+            return StageLeaves.STOPPED
         return Again(self.known.attempts + 1, resume=True)
 
     # -- what comes before an attempt
 
-    def _gates(self) -> StageEnd | None:
+    def _gates(self) -> StageLeaves | None:
         """None: they hold (or there is none)."""
         if self.stage.gates == _NO_GATES:
             return None
@@ -339,9 +339,9 @@ class StageRun:
         if not self.findings:
             return None
         self.reason, self.failure_class = "; ".join(map(str, self.findings)), None
-        return StageEnd.REFUSED
+        return StageLeaves.REFUSED
 
-    def _wait_for(self) -> StageEnd | Again | None:
+    def _wait_for(self) -> StageLeaves | Again | None:
         """Wait for what the stage needs. None: it is there."""
         wait = self.stage.wait_for
         if wait is None:
@@ -352,7 +352,7 @@ class StageRun:
             reason = f"wait_for: /{wait.regex}/ takes too long on {wait.log}; simplify the regular expression"
             return self._refuse_start(self.known.attempts, reason)
 
-    def _await(self, wait: WaitFor) -> StageEnd | Again | None:
+    def _await(self, wait: WaitFor) -> StageLeaves | Again | None:
         awaited = Awaited(wait, self.ctx.folder(self.stage))
         found = awaited.look()
         if not found:
@@ -361,7 +361,7 @@ class StageRun:
             try:
                 found = self._patience.wait_for(awaited, wait.timeout_seconds, self.known.attempts) or True
             except AskedToStop:
-                return StageEnd.STOPPED
+                return StageLeaves.STOPPED
         if isinstance(found, Never):
             return self._refuse_start(self.known.attempts, found.why)
         return None

@@ -10,7 +10,7 @@ from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_last_in_log, line_before
 from onbox.model.units import format_duration
 from onbox.system.clock import monotonic, wall
-from onbox.system.process import Entry, boot_id, end_tree, find_tree, look_up, wait_for_ends
+from onbox.system.process import ProcessEntry, boot_id, end_tree, find_tree, look_up, wait_for_ends
 
 if TYPE_CHECKING:
     from onbox.chain.runner.context import Context
@@ -115,7 +115,7 @@ def is_process(pid: int, process: str | None) -> bool:
     return entry is not None and not entry.is_zombie and process == name_of_process(entry)
 
 
-def name_of_process(entry: Entry) -> str:
+def name_of_process(entry: ProcessEntry) -> str:
     """What tells this process from a later one of the same pid, also after a reboot."""
     return f"{entry.identity.start_ticks}:{boot_id()}"
 

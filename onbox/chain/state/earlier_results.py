@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
 
 
-class Wishes(NamedTuple):
+class ResultWishes(NamedTuple):
     """The user's word on earlier results: stages whose result counts though something speaks against it, or that are
     run again.
     """
@@ -61,7 +61,7 @@ class Conflicts(Exception):
         super().__init__(f"{len(found)} stages need a decision")
 
 
-class Place(NamedTuple):
+class ResultsPlace(NamedTuple):
     """A run, and where its stages work; project None: on another disk, so that their results cannot be looked at."""
 
     paths: RunPaths
@@ -81,7 +81,9 @@ def redo_with_followers(
     return [name for name in names if name in redo or name in followers]
 
 
-def find_conflicts(place: Place, stages: Sequence[FrozenStage], history: History, wishes: Wishes) -> list[Conflict]:
+def find_conflicts(
+    place: ResultsPlace, stages: Sequence[FrozenStage], history: History, wishes: ResultWishes
+) -> list[Conflict]:
     """Stages whose DONE is of another command, older than a stage before it that will run, no marker at all, or whose
     results are gone; and stages of which another command is still alive.
     """
@@ -105,7 +107,7 @@ _SETTLED_BY_ACCEPTING = (Action.REFUSE_STALE, Action.REFUSE_INVALID)
 
 
 def _conflict(
-    frozen: FrozenStage, evidence: Evidence, action: Action, wishes: Wishes, to_run: str | None
+    frozen: FrozenStage, evidence: Evidence, action: Action, wishes: ResultWishes, to_run: str | None
 ) -> Conflict | None:
     """What is in the way of one stage, the user's word taken into account. to_run: the first stage that will run."""
     name = frozen.stage.name
@@ -125,14 +127,14 @@ def _conflict(
     return None
 
 
-def _conflict_by_loss(place: Place, frozen: FrozenStage, evidence: Evidence) -> Conflict | None:
+def _conflict_by_loss(place: ResultsPlace, frozen: FrozenStage, evidence: Evidence) -> Conflict | None:
     if place.project is None or not isinstance(evidence.marker, Marker):
         return None
     lost = lost_results(frozen.stage, folder_of(place.project, frozen.stage), evidence.marker)
     return Conflict(frozen, Action.SKIP, evidence.marker, "", lost=lost.gone) if lost.gone else None
 
 
-def all_done(place: Place, stages: Iterable[tuple[Stage, str]], chain_fingerprint: str) -> bool:
+def all_done(place: ResultsPlace, stages: Iterable[tuple[Stage, str]], chain_fingerprint: str) -> bool:
     """Whether the chain has ended well with exactly these commands, and what its stages left is still there.
 
     CHAIN_DONE is taken away when a chain starts, so it vouches for the stages' markers: only those of stages with
@@ -146,7 +148,7 @@ def all_done(place: Place, stages: Iterable[tuple[Stage, str]], chain_fingerprin
     return all(f"{stage.name}_DONE" in names and not _has_lost(place, stage) for stage, _ in stages)
 
 
-def _has_lost(place: Place, stage: Stage) -> bool:
+def _has_lost(place: ResultsPlace, stage: Stage) -> bool:
     if not stage.artifacts or place.project is None:
         return False
     marker = read_marker(place.paths.done(stage.name))
@@ -156,7 +158,7 @@ def _has_lost(place: Place, stage: Stage) -> bool:
 # -- the user's word
 
 
-def carry_out(place: Place, stages: Sequence[FrozenStage], wishes: Wishes, history: History) -> None:
+def carry_out(place: ResultsPlace, stages: Sequence[FrozenStage], wishes: ResultWishes, history: History) -> None:
     """Accept or drop earlier results, as the user said. Journaled before it is done."""
     chosen = [frozen for frozen in stages if frozen.stage.name in {*wishes.accept_done, *wishes.redo}]
     if not chosen:
@@ -194,7 +196,7 @@ _OF_FAILURE = (
 )
 
 
-def _accepted(place: Place, frozen: FrozenStage, history: History, at: str) -> dict[str, Any]:
+def _accepted(place: ResultsPlace, frozen: FrozenStage, history: History, at: str) -> dict[str, Any]:
     """The DONE marker that a person's word makes: that of before, or what is known of the attempt that failed."""
     stage, known = frozen.stage, history.of(frozen.stage.name)
     marker = read_marker(place.paths.done(stage.name))
@@ -212,7 +214,7 @@ def _accepted(place: Place, frozen: FrozenStage, history: History, at: str) -> d
     return {**data, **_what_is_there(place, stage)}
 
 
-def _what_is_there(place: Place, stage: Stage) -> dict[str, Any]:
+def _what_is_there(place: ResultsPlace, stage: Stage) -> dict[str, Any]:
     """The results as they are now: that is what was accepted."""
     if place.project is None or not stage.artifacts:
         return {}

@@ -71,7 +71,7 @@ class Evidence(NamedTuple):
         return self.slot_locked and self.slot is not None and self.slot.exit_code is None
 
 
-class Row(NamedTuple):
+class PlanRow(NamedTuple):
     """A rule: its name, when it holds, what follows."""
 
     name: str
@@ -79,41 +79,41 @@ class Row(NamedTuple):
     action: Action
 
 
-PLAN: tuple[Row, ...] = (
-    Row("alive-other-command", lambda e: e.running and not e.same_command, Action.REFUSE_LIVE),
-    Row("alive", lambda e: e.running, Action.ADOPT),
-    Row("alive-unreadable", lambda e: e.held_by_unknown, Action.REFUSE_LIVE),
-    Row(
+PLAN: tuple[PlanRow, ...] = (
+    PlanRow("alive-other-command", lambda e: e.running and not e.same_command, Action.REFUSE_LIVE),
+    PlanRow("alive", lambda e: e.running, Action.ADOPT),
+    PlanRow("alive-unreadable", lambda e: e.held_by_unknown, Action.REFUSE_LIVE),
+    PlanRow(
         "marker-same-command",
         lambda e: isinstance(e.marker, Marker) and e.marker.fingerprint == e.fingerprint,
         Action.SKIP,
     ),
-    Row("marker-other-command", lambda e: isinstance(e.marker, Marker), Action.REFUSE_STALE),
-    Row("marker-invalid", lambda e: isinstance(e.marker, Invalid), Action.REFUSE_INVALID),
-    Row("marker-not-landed", lambda e: e.history.last == Event.STAGE_DONE and e.awaits_landing, Action.LAND),
-    Row("marker-removed", lambda e: e.history.last == Event.STAGE_DONE, Action.START),
-    Row("redo-asked-for", lambda e: e.history.last == Event.STAGE_REDO, Action.START),
-    Row("unfinished-other-command", lambda e: not e.same_command, Action.START),
-    Row("failure-not-told", lambda e: e.history.last == Event.STAGE_FAILED and e.chain_open, Action.FINISH_FAILURE),
-    Row("failed-before", lambda e: e.history.last == Event.STAGE_FAILED, Action.START),
-    Row("retry-due", lambda e: e.history.last == Event.STAGE_RETRYING, Action.RETRY),
-    Row("interrupted-before", lambda e: e.history.last == Event.STAGE_INTERRUPTED, Action.RESTART),
-    Row(
+    PlanRow("marker-other-command", lambda e: isinstance(e.marker, Marker), Action.REFUSE_STALE),
+    PlanRow("marker-invalid", lambda e: isinstance(e.marker, Invalid), Action.REFUSE_INVALID),
+    PlanRow("marker-not-landed", lambda e: e.history.last == Event.STAGE_DONE and e.awaits_landing, Action.LAND),
+    PlanRow("marker-removed", lambda e: e.history.last == Event.STAGE_DONE, Action.START),
+    PlanRow("redo-asked-for", lambda e: e.history.last == Event.STAGE_REDO, Action.START),
+    PlanRow("unfinished-other-command", lambda e: not e.same_command, Action.START),
+    PlanRow("failure-not-told", lambda e: e.history.last == Event.STAGE_FAILED and e.chain_open, Action.FINISH_FAILURE),
+    PlanRow("failed-before", lambda e: e.history.last == Event.STAGE_FAILED, Action.START),
+    PlanRow("retry-due", lambda e: e.history.last == Event.STAGE_RETRYING, Action.RETRY),
+    PlanRow("interrupted-before", lambda e: e.history.last == Event.STAGE_INTERRUPTED, Action.RESTART),
+    PlanRow(
         "exit-recorded",
         lambda e: e.slot_is_newest and e.slot is not None and e.slot.exit_code is not None,
         Action.JUDGE,
     ),
-    Row("end-recorded", lambda e: e.history.ended is not None, Action.JUDGE),
-    Row(
+    PlanRow("end-recorded", lambda e: e.history.ended is not None, Action.JUDGE),
+    PlanRow(
         "never-ran",
         lambda e: e.slot_is_newest and e.slot is not None and e.slot.keeper_pid is None,
         Action.START_AGAIN,
     ),
-    Row("cut-off", lambda e: e.history.last == Event.ATTEMPT_STARTED, Action.RESTART),
-    Row("new", lambda _: True, Action.START),
+    PlanRow("cut-off", lambda e: e.history.last == Event.ATTEMPT_STARTED, Action.RESTART),
+    PlanRow("new", lambda _: True, Action.START),
 )
 
 
-def plan_stage(evidence: Evidence) -> Row:
+def plan_stage(evidence: Evidence) -> PlanRow:
     """The first row that holds. The last one always does."""
     return next(row for row in PLAN if row.holds(evidence))

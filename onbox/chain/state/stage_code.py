@@ -21,9 +21,9 @@ from onbox.system.files import LINE_LIMIT_BYTES, open_plain, read_file
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from onbox.chain.gates.success_gate import Finding
+    from onbox.chain.gates.success_gate import GateFinding
     from onbox.chain.observe.post_mortem import Cause
-    from onbox.chain.state.earlier_results import Place
+    from onbox.chain.state.earlier_results import ResultsPlace
     from onbox.chain.state.replay import History
     from onbox.contract.runfile import FrozenStage
     from onbox.model.manifest import Stage
@@ -87,7 +87,7 @@ def changed_scripts(then: Mapping[str, Any], stage: Stage, folder: str) -> tuple
     return tuple(name for name, seen in then.items() if now.get(name) != list(seen))
 
 
-def blame_changed_script(cause: Cause, findings: Sequence[Finding]) -> Cause:
+def blame_changed_script(cause: Cause, findings: Sequence[GateFinding]) -> Cause:
     """The cause, or the script that was replaced under a shell, where that explains it as well."""
     names = [one.gate.removeprefix(SCRIPT_GATE) for one in findings if one.gate.startswith(SCRIPT_GATE)]
     shells = [name for name in names if name.endswith(SHELL_SCRIPTS)]
@@ -98,7 +98,11 @@ def blame_changed_script(cause: Cause, findings: Sequence[Finding]) -> Cause:
 
 
 def find_code_changes(
-    place: Place, stages: Sequence[FrozenStage], history: History, git_now: Mapping[str, Any], redo: Collection[str]
+    place: ResultsPlace,
+    stages: Sequence[FrozenStage],
+    history: History,
+    git_now: Mapping[str, Any],
+    redo: Collection[str],
 ) -> Iterator[CodeChange]:
     """Of every stage that would be skipped or resumed with other code than it ran with. redo: stages that run anew."""
     if place.project is None:

@@ -16,9 +16,9 @@ from onbox.system.journal import read_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onbox.chain.artifacts.on_disk import Found
-    from onbox.chain.gates.ask_success_gate import Verdict
-    from onbox.chain.gates.success_gate import Ended, Finding
+    from onbox.chain.artifacts.on_disk import FoundFile
+    from onbox.chain.gates.ask_success_gate import GateAnswer
+    from onbox.chain.gates.success_gate import Ended, GateFinding
     from onbox.chain.observe.post_mortem import Cause
     from onbox.chain.runner.context import Context
     from onbox.chain.state.replay import History, StageHistory
@@ -83,7 +83,7 @@ class StageLedger:
             ),
         )
 
-    def succeed(self, ended: Ended, verdict: Verdict) -> None:
+    def succeed(self, ended: Ended, verdict: GateAnswer) -> None:
         """DONE: journal, then the marker, the last thing that a stage causes. Raises StateNotWritten."""
         number = self.known.attempts
         data = self._marker(number, ended)
@@ -95,7 +95,7 @@ class StageLedger:
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
         land_marker(self.ctx.paths.slot(self.stage.name), self.ctx.paths.done(self.stage.name), data)
 
-    def fail(self, number: int, ended: Ended, findings: tuple[Finding, ...], cause: Cause) -> None:
+    def fail(self, number: int, ended: Ended, findings: tuple[GateFinding, ...], cause: Cause) -> None:
         """FAILED: journal, then the marker. Raises StateNotWritten."""
         data = self._marker(number, ended)
         data |= {
@@ -191,14 +191,14 @@ def shown_command(cmd: str | Sequence[str]) -> str | list[str]:
     return list(cmd) if shown == line else shown
 
 
-def about_success(verdict: Verdict) -> dict[str, Any]:
+def about_success(verdict: GateAnswer) -> dict[str, Any]:
     """What a DONE says of the stage's files, and its warnings, for journal and marker."""
     warnings = [safe_line(text, WARNING_LIMIT) for text in verdict.warnings]
     files = about_files([found for look in verdict.looks for found in look.new])
     return {**files, **({"warnings": warnings} if warnings else {})}
 
 
-def about_files(files: Sequence[Found]) -> dict[str, Any]:
+def about_files(files: Sequence[FoundFile]) -> dict[str, Any]:
     """Which files and folders a DONE stands for. What several artifacts match is one."""
     files = list({found.path: found for found in files}.values())
     return {

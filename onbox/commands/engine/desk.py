@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 
-class Alive(Exception):
+class AlreadyAtWork(Exception):
     """The run is at work already. fingerprint: of its chain. who: what is at work, for people."""
 
     def __init__(self, fingerprint: str, who: str) -> None:
@@ -46,7 +46,7 @@ def desk_of(paths: RunPaths, settings: Mapping[str, Any]) -> Iterator[tuple[Desk
     backend = make_engine(settings, paths)
     lock = take_lock(paths)
     if isinstance(lock, Holder):
-        raise Alive(lock.chain_fingerprint, f"runner pid {lock.pid} on {lock.host}")
+        raise AlreadyAtWork(lock.chain_fingerprint, f"runner pid {lock.pid} on {lock.host}")
     desk = Desk(paths, backend, jobs_of(paths), apart=is_apart(settings))
     try:
         yield desk, lock.lock_fd
@@ -61,10 +61,10 @@ def refuse_live(desk: Desk, paths: RunPaths, *, forget: bool = False) -> None:
         raise alive_of(desk, paths, live)
 
 
-def alive_of(desk: Desk, paths: RunPaths, live: Mapping[str, Job]) -> Alive:
+def alive_of(desk: Desk, paths: RunPaths, live: Mapping[str, Job]) -> AlreadyAtWork:
     head = read_head(paths)
     who = ", ".join(f"{desk.backend.name} job {job.job_id} {job.native_state}" for job in live.values())
-    return Alive(head.chain_fingerprint if head is not None else "", who)
+    return AlreadyAtWork(head.chain_fingerprint if head is not None else "", who)
 
 
 def settle(desk: Desk, *, forget: bool) -> dict[str, Job]:

@@ -14,12 +14,12 @@ from onbox.chain.jobs.job_specs import chain_order, stage_orders
 from onbox.chain.jobs.submit import Desk, NotTaken, Unanswered, make_job_folder
 from onbox.chain.launch import Definition, is_all_done, prepare
 from onbox.chain.runner.runner_process import run_chain
-from onbox.chain.state.earlier_results import Wishes
+from onbox.chain.state.earlier_results import ResultWishes
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.stage_evidence import look_at_stage
-from onbox.commands.engine.desk import Alive, alive_of, desk_of, jobs_of, refuse_live, settle
+from onbox.commands.engine.desk import AlreadyAtWork, alive_of, desk_of, jobs_of, refuse_live, settle
 from onbox.commands.engine.stop import stop_jobs
 from onbox.commands.engine.view import follow, refuse_unaccepted
 from onbox.contract.events import parse_events
@@ -59,11 +59,11 @@ def start_on_backend(args: Options, definition: Definition, tell: Callable[[Reco
                 _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
                 if is_all_done(definition) and not args.accept_done and not args.redo:
                     return _say_done(args, definition)
-                planned = _freeze(desk, definition, Wishes(args.accept_done, args.redo))
+                planned = _freeze(desk, definition, ResultWishes(args.accept_done, args.redo))
                 if not planned:  # all that is missing is the chain's own end
                     return run_chain(paths, os.dup(lock_fd))
                 taken = _submit(desk, definition, planned)
-    except Alive as alive:
+    except AlreadyAtWork as alive:
         _attach(args, definition, alive)
         taken = []
     return _go_on(args, definition, taken, offset, tell)
@@ -93,7 +93,7 @@ def refuse_second_copy(paths: RunPaths, head: RunHead) -> None:
         refuse_unaccepted(head.data["backend"], head, paths)
         with desk_of(paths, head.data["backend"]) as (desk, _):
             refuse_live(desk, paths)
-    except Alive as alive:
+    except AlreadyAtWork as alive:
         raise Trouble(
             Exit.ANOTHER_RUNNER,
             f"this run is with an engine: {alive.who}; see it: onbox status; end it: onbox stop; "
@@ -120,7 +120,7 @@ def _refuse_unproven(jobs: Jobs, definition: Definition, settled: set[str]) -> N
         raise Trouble(Exit.CONFIG, "nothing was started\n" + "\n".join(lines))
 
 
-def _freeze(desk: Desk, definition: Definition, wishes: Wishes) -> list[Planned]:
+def _freeze(desk: Desk, definition: Definition, wishes: ResultWishes) -> list[Planned]:
     """Freeze the definition; the orders for what is not done. Raises Conflicts, StateNotWritten."""
     prepare(definition, wishes)
     desk.jobs = jobs_of(definition.paths)
@@ -163,7 +163,7 @@ def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after
         raise Trouble(Exit.UNAVAILABLE, safe_line(unanswered)) from unanswered
 
 
-def _attach(args: Options, definition: Definition, alive: Alive) -> None:
+def _attach(args: Options, definition: Definition, alive: AlreadyAtWork) -> None:
     if args.accept_done or args.redo:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{alive.who} is at work: stop it before --redo or --accept-done")
     if alive.fingerprint != definition.chain_fingerprint:

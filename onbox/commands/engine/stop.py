@@ -15,7 +15,7 @@ from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.stop_request import StopRequest, write_request
 from onbox.chain.viewer.viewer import configured_grace
-from onbox.commands.engine.desk import Alive, desk_of, refuse_live
+from onbox.commands.engine.desk import AlreadyAtWork, desk_of, refuse_live
 from onbox.commands.engine.view import open_engine
 from onbox.commands.shared.notices import catch_up_notices
 from onbox.contract.events import Event, parse_events
@@ -129,7 +129,7 @@ def _record(paths: RunPaths, settings: Mapping[str, Any]) -> None:
                     }
                 )
                 catch_up_notices(paths)
-    except Alive as alive:
+    except AlreadyAtWork as alive:
         raise Trouble(
             Exit.ANOTHER_RUNNER,
             f"{alive.who} lives on though its job is over (a node that was lost?): look there before you resume",

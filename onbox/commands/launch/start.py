@@ -11,7 +11,7 @@ from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
 from onbox.chain.runner.runner_process import run_chain
-from onbox.chain.state.earlier_results import Conflicts, Wishes, redo_with_followers
+from onbox.chain.state.earlier_results import Conflicts, ResultWishes, redo_with_followers
 from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
@@ -56,7 +56,7 @@ def start(args: Options, definition: Definition) -> int:
             return _run_inline(args, definition, lock)
         offset = size_of(paths.journal)
         _tell_what_later_stages_miss(args, definition)
-        started = launch(definition, Wishes(args.accept_done, args.redo), lock, _announcer(args))
+        started = launch(definition, ResultWishes(args.accept_done, args.redo), lock, _announcer(args))
     except Trouble:
         os.close(lock.lock_fd)
         raise
@@ -164,6 +164,6 @@ def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
 
 
 def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
-    prepare(definition, Wishes(args.accept_done, args.redo), _announcer(args))
+    prepare(definition, ResultWishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
     return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)))

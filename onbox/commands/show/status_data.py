@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.jobs.job_view import JobView
     from onbox.contract.paths import RunPaths
-    from onbox.runs.next_step import Step
+    from onbox.runs.next_step import NextStep
 
 LATE_HEARTBEATS = 4
 REPEATED = 2  # ends in the same way: the next one only repeats it
@@ -252,7 +252,9 @@ def _missing_results(paths: RunPaths, view: RunView) -> list[str]:
     return lines
 
 
-def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | None, missing: Sequence[str] = ()) -> Step:
+def _step(
+    view: RunView, failure: Mapping[str, Any] | None, found: JobView | None, missing: Sequence[str] = ()
+) -> NextStep:
     """What to do about the run, by the same table as everywhere."""
     signs = {Sign.RESULTS_MISSING} if missing else set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
@@ -267,7 +269,7 @@ def _step(view: RunView, failure: Mapping[str, Any] | None, found: JobView | Non
     return next_step(Standing(view.state, frozenset(signs)))
 
 
-def _step_data(step: Step, run: str) -> dict[str, Any]:
+def _step_data(step: NextStep, run: str) -> dict[str, Any]:
     """As the patrol's JSON names it. next_command: for a shell in the project's directory."""
     return {
         "step": step.name,

@@ -10,7 +10,7 @@ from onbox.config.keys import Key, Keys, ListKey, OwnKey
 from onbox.config.tables import billing
 from onbox.config.tables.clusters import read_cluster
 from onbox.contract.names import name_problem
-from onbox.model.boxes import BACKENDS, RECOVERIES, Billing, BoxSettings, Count, StopAt, Watch
+from onbox.model.boxes import BACKENDS, RECOVERIES, Billing, BoxSettings, DeclaredCount, StopAt, Watch
 from onbox.model.engines import CLUSTERS
 
 _WATCH_NEEDS = "at least one of log, process, session, artifacts"
@@ -257,7 +257,7 @@ def _read_stop(table: Table) -> StopAt | None:
     )
 
 
-def _read_count(table: Table, at: int, item: object) -> Count:
+def _read_count(table: Table, at: int, item: object) -> DeclaredCount:
     entry = Table(f"{table.path_of('counts')}[{at}]", item, CountKeys, table.errors)
     local = entry.get(CountKeys.local)
-    return Count(local, entry.get(CountKeys.remote))
+    return DeclaredCount(local, entry.get(CountKeys.remote))

@@ -1,4 +1,4 @@
-"""What an engine's own module says of its part of a configuration: `NAME.py` beside this holds one `Part` as `PART`."""
+"""What an engine's own module says of its part of a configuration: `NAME.py` beside this holds one `EnginePart` as `PART`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Guarded(NamedTuple):
     files: bool = False
 
 
-class Part(NamedTuple):
+class EnginePart(NamedTuple):
     """keys: the engine's table. read: what it means. guarded: see there. job_id, job_wanted, job_example: of a job that
     somebody else submitted, where the engine is asked over HTTP. box_template: such a box, as the template writes it.
     read_options: of the keys `sbatch`, here and in every stage.

@@ -12,9 +12,9 @@ from onbox.model.engines import ENGINES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onbox.config.tables.engine_part import Options, Part
+    from onbox.config.tables.engine_part import EnginePart, Options
 
-PARTS: Mapping[str, Part] = MappingProxyType({row.name: import_module(row.config).PART for row in ENGINES})
+PARTS: Mapping[str, EnginePart] = MappingProxyType({row.name: import_module(row.config).PART for row in ENGINES})
 
 
 def read_backends(file: Table) -> Mapping[str, Mapping[str, object]]:
@@ -22,7 +22,7 @@ def read_backends(file: Table) -> Mapping[str, Mapping[str, object]]:
     return MappingProxyType({name: part.read(_sub_table(file, name, part)) for name, part in PARTS.items()})
 
 
-def _sub_table(file: Table, name: str, part: Part) -> Table:
+def _sub_table(file: Table, name: str, part: EnginePart) -> Table:
     return Table(file.path_of(name), file.values.get(name, {}), part.keys, file.errors)
 
 

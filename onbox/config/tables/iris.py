@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, ListKey
-from onbox.config.tables.engine_part import Guarded, Part, kept
+from onbox.config.tables.engine_part import EnginePart, Guarded, kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +63,7 @@ def _read(table: Table) -> Mapping[str, object]:
     return kept({**found, "args": table.get_list(IrisKeys.args)})
 
 
-PART = Part(
+PART = EnginePart(
     keys=IrisKeys,
     read=_read,
     guarded=(

@@ -12,9 +12,9 @@ from onbox.contract.notify_targets import (
     DEFAULT_NOTIFY_EVENTS,
     FORMATS,
     NOTIFY_EVENTS,
+    DeliveryPace,
     Notify,
-    Pace,
-    Target,
+    NotifyTarget,
     name_of_reference,
 )
 
@@ -27,7 +27,7 @@ TARGET_LIMIT = 50
 _EVENT = values.one_of(NOTIFY_EVENTS, "an event to tell of")
 _EVENTS_WANTED = 'a list such as ["stage_failed", "chain_done"]'
 _URL_WANTED = 'where the URL is: "env:NAME" or "file:PATH"'
-_PACE = Pace()
+_PACE = DeliveryPace()
 
 
 def _attachment(value: object) -> int:
@@ -107,10 +107,10 @@ def read_notify(table: Table) -> Notify:
     """What [notify] says; every error goes into the table's list."""
     urls = table.get_list(NotifyKeys.urls)
     on = _read_events(table, DEFAULT_NOTIFY_EVENTS)
-    targets: dict[str, Target] = {}
+    targets: dict[str, NotifyTarget] = {}
     for url in dict.fromkeys(urls):
         name = _free_name(name_of_reference(url), targets)
-        targets[name] = Target(name, url, on)
+        targets[name] = NotifyTarget(name, url, on)
     named = Table(table.path_of("targets"), table.values.get("targets", {}), None, table.errors, secret=True)
     for name, value in named.values.items():
         target = _read_target(named, name, value, on)
@@ -136,13 +136,13 @@ def _read_events(table: Table, default: tuple[str, ...]) -> tuple[str, ...]:
     return on if "on" in table else default
 
 
-def _read_target(named: Table, name: str, value: object, on: tuple[str, ...]) -> Target | None:
+def _read_target(named: Table, name: str, value: object, on: tuple[str, ...]) -> NotifyTarget | None:
     problem = name_problem(name)
     if problem is not None:
         named.fail(name, name, problem)
     table = Table(named.path_of(name), value, TargetKeys, named.errors, secret=True)
     url = table.get(TargetKeys.url)
-    target = Target(
+    target = NotifyTarget(
         name,
         url or "",
         _read_events(table, on),
@@ -153,8 +153,8 @@ def _read_target(named: Table, name: str, value: object, on: tuple[str, ...]) ->
     return target if url else None
 
 
-def _read_pace(table: Table) -> Pace:
-    return Pace(
+def _read_pace(table: Table) -> DeliveryPace:
+    return DeliveryPace(
         table.get(NotifyKeys.attempt_timeout),
         table.get(NotifyKeys.backoff),
         table.get(NotifyKeys.backoff_limit),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, OwnKey
-from onbox.config.tables.engine_part import Guarded, Part, kept
+from onbox.config.tables.engine_part import EnginePart, Guarded, kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ def _read(table: Table) -> Mapping[str, object]:
     return kept({**found, "resources": {name: amount for name, amount in custom.items() if amount is not None} or None})
 
 
-PART = Part(
+PART = EnginePart(
     keys=RayKeys,
     read=_read,
     guarded=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, OwnKey
-from onbox.config.tables.engine_part import Options, Part, kept
+from onbox.config.tables.engine_part import EnginePart, Options, kept
 from onbox.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -107,4 +107,4 @@ def _read(table: Table) -> Mapping[str, object]:
     return kept({"sbatch": read_sbatch(table), "lead": table.get(SlurmKeys.lead)})
 
 
-PART = Part(keys=SlurmKeys, read=_read, read_options=read_sbatch)
+PART = EnginePart(keys=SlurmKeys, read=_read, read_options=read_sbatch)

@@ -10,23 +10,33 @@ from __future__ import annotations
 from onbox.notify.message_text import text
 from onbox.notify.schedule import Codes, judge_code
 from onbox.notify.signing import dingtalk_sign
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    Rate,
+    TryOutcome,
+    render_json,
+)
 
 LIMIT_BYTES = 4000
 BLOCKED_SECONDS = 600.0
 
 # errcode: what it means, and how long to leave it alone (None: the usual back-off)
 CODES: Codes = {
-    -1: (Outcome.LATER, "the system is busy", None),
-    130101: (Outcome.LATER, "more than 20 messages a minute: blocked for 10 minutes", BLOCKED_SECONDS),
-    410100: (Outcome.LATER, "more than 20 messages a minute: blocked for 10 minutes", BLOCKED_SECONDS),
-    300001: (Outcome.NEVER, "the token of the URL is wrong", None),
-    300005: (Outcome.NEVER, "the token of the URL is wrong", None),
-    310000: (Outcome.NEVER, "keyword, signature or address do not fit the robot's security settings", None),
+    -1: (TryOutcome.LATER, "the system is busy", None),
+    130101: (TryOutcome.LATER, "more than 20 messages a minute: blocked for 10 minutes", BLOCKED_SECONDS),
+    410100: (TryOutcome.LATER, "more than 20 messages a minute: blocked for 10 minutes", BLOCKED_SECONDS),
+    300001: (TryOutcome.NEVER, "the token of the URL is wrong", None),
+    300005: (TryOutcome.NEVER, "the token of the URL is wrong", None),
+    310000: (TryOutcome.NEVER, "keyword, signature or address do not fit the robot's security settings", None),
 }
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     url = ask.url
     if ask.secret is not None:
         stamp = int(ask.now * 1000)
@@ -36,7 +46,7 @@ def build(ask: Ask) -> Outgoing:
     return Outgoing(url, JSON_HEADERS, render_json(data))
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     return judge_code(answer, now, ("errcode",), CODES)
 
 

@@ -10,26 +10,35 @@ from __future__ import annotations
 from onbox.contract.json_text import parse_object
 from onbox.notify.message_text import text
 from onbox.notify.schedule import RETRY_AFTER_LIMIT_SECONDS, judge_status
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    TryOutcome,
+    render_json,
+)
 
 LIMIT = 2000  # characters; so many bytes are never more
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     body = render_json({"content": text(ask.notice, LIMIT), "allowed_mentions": {"parse": []}})
     return Outgoing(ask.url, JSON_HEADERS, body)
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
     data = parse_object(answer.body) or {}
-    if verdict.outcome is Outcome.DELIVERED and answer.status != 204 and "id" not in data:
-        return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, but not 204 and no message")
+    if verdict.outcome is TryOutcome.DELIVERED and answer.status != 204 and "id" not in data:
+        return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, but not 204 and no message")
     wish = data.get("retry_after")
-    if verdict.outcome is Outcome.LATER and isinstance(wish, int | float) and wish >= 0:
+    if verdict.outcome is TryOutcome.LATER and isinstance(wish, int | float) and wish >= 0:
         asked = max(float(wish), verdict.retry_after_seconds or 0.0)
         return verdict._replace(retry_after_seconds=min(asked, RETRY_AFTER_LIMIT_SECONDS))
-    if verdict.outcome is Outcome.NEVER and data.get("code"):
+    if verdict.outcome is TryOutcome.NEVER and data.get("code"):
         return verdict._replace(reason=f"{verdict.reason} (code {data['code']})")
     return verdict
 

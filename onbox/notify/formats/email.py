@@ -12,7 +12,7 @@ from email.policy import SMTP
 from urllib.parse import parse_qs, urlsplit
 
 from onbox.notify.message_text import text, title
-from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict
+from onbox.notify.types import Delivery, Format, FormatInput, HttpAnswer, Outgoing, TryOutcome, Unusable
 
 LIMIT_BYTES = 100_000
 ID_DOMAIN = "onbox.invalid"
@@ -33,7 +33,7 @@ def recipients(url: str) -> tuple[str, list[str]]:
     return sender, readers
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     sender, readers = recipients(ask.url)
     message = EmailMessage()
     message["Subject"] = title(ask.notice)
@@ -45,13 +45,13 @@ def build(ask: Ask) -> Outgoing:
     return Outgoing(ask.url, {}, message.as_bytes(policy=SMTP))
 
 
-def judge(answer: Answer, _now: float) -> Verdict:
+def judge(answer: HttpAnswer, _now: float) -> Delivery:
     said = answer.body.decode("utf-8", "replace").strip()[:120]
     reason = f"SMTP {answer.status}" + (f": {said}" if said else "")
     if 200 <= answer.status < 300:
-        return Verdict(Outcome.DELIVERED, reason, answer.status)
-    outcome = Outcome.NEVER if 500 <= answer.status < 600 else Outcome.LATER
-    return Verdict(outcome, reason, answer.status)
+        return Delivery(TryOutcome.DELIVERED, reason, answer.status)
+    outcome = TryOutcome.NEVER if 500 <= answer.status < 600 else TryOutcome.LATER
+    return Delivery(outcome, reason, answer.status)
 
 
 FORMAT = Format(

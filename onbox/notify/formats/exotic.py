@@ -7,14 +7,14 @@ those of which it is known to be wrong (measured: DingTalk, Feishu, Lark, WeCom)
 from __future__ import annotations
 
 from onbox.notify.message_text import text, title
-from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict, render_json
+from onbox.notify.types import Delivery, Format, FormatInput, HttpAnswer, Outgoing, TryOutcome, Unusable, render_json
 
 LIMIT_BYTES = 3000
 PREFIX = "apprise+"
 OWN = {"dingtalk": "dingtalk", "feishu": "feishu", "lark": "lark", "wecombot": "wecom"}
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     scheme = ask.url[len(PREFIX) :].partition(":")[0].lower()
     if scheme in OWN:
         raise Unusable(f'apprise takes a refusal of this service for success: use format = "{OWN[scheme]}"')
@@ -22,10 +22,10 @@ def build(ask: Ask) -> Outgoing:
     return Outgoing(ask.url, {}, render_json(words))
 
 
-def judge(answer: Answer, _now: float) -> Verdict:
+def judge(answer: HttpAnswer, _now: float) -> Delivery:
     if answer.status == 200:
-        return Verdict(Outcome.DELIVERED, "apprise says that it was sent")
-    return Verdict(Outcome.LATER, "apprise says that it was not sent")
+        return Delivery(TryOutcome.DELIVERED, "apprise says that it was sent")
+    return Delivery(TryOutcome.LATER, "apprise says that it was not sent")
 
 
 FORMAT = Format(

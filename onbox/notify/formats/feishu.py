@@ -11,23 +11,33 @@ from typing import Any
 from onbox.notify.message_text import text
 from onbox.notify.schedule import Codes, judge_code
 from onbox.notify.signing import feishu_sign
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    Rate,
+    TryOutcome,
+    render_json,
+)
 
 LIMIT_BYTES = 4000
 
 CODES: Codes = {
-    9499: (Outcome.LATER, "too many messages, or the system is busy", None),
-    11232: (Outcome.LATER, "too many messages", None),
-    11233: (Outcome.LATER, "too many messages", None),
-    19001: (Outcome.NEVER, "the token of the URL is wrong", None),
-    19002: (Outcome.NEVER, "the message is not understood", None),
-    19021: (Outcome.NEVER, "the signature is wrong, or the clock is off by an hour", None),
-    19022: (Outcome.NEVER, "this address is not on the bot's list", None),
-    19024: (Outcome.NEVER, "the bot's keyword is not in the message", None),
+    9499: (TryOutcome.LATER, "too many messages, or the system is busy", None),
+    11232: (TryOutcome.LATER, "too many messages", None),
+    11233: (TryOutcome.LATER, "too many messages", None),
+    19001: (TryOutcome.NEVER, "the token of the URL is wrong", None),
+    19002: (TryOutcome.NEVER, "the message is not understood", None),
+    19021: (TryOutcome.NEVER, "the signature is wrong, or the clock is off by an hour", None),
+    19022: (TryOutcome.NEVER, "this address is not on the bot's list", None),
+    19024: (TryOutcome.NEVER, "the bot's keyword is not in the message", None),
 }
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     data: dict[str, Any] = {"msg_type": "text", "content": {"text": escape(text(ask.notice, LIMIT_BYTES))}}
     if ask.secret is not None:
         stamp = int(ask.now)
@@ -40,7 +50,7 @@ def escape(plain: str) -> str:
     return plain.replace("<at", "< at").replace("</at", "< /at")
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     # StatusCode is that of the first version
     return judge_code(answer, now, ("code", "StatusCode"), CODES)
 

@@ -12,7 +12,7 @@ from onbox.contract.notices import notice_from_dict, notice_to_dict
 from onbox.notify.message_text import clip, text
 from onbox.notify.schedule import judge_status
 from onbox.notify.signing import webhook_headers
-from onbox.notify.types import JSON_HEADERS, Ask, Format, Outgoing, render_json
+from onbox.notify.types import JSON_HEADERS, Format, FormatInput, Outgoing, render_json
 
 if TYPE_CHECKING:
     from onbox.contract.notices import Notice
@@ -31,7 +31,7 @@ def payload(notice: Notice) -> dict[str, Any]:
     return {"type": f"onbox.{notice.event}", "timestamp": notice.at, "text": brief, "data": notice_to_dict(notice)}
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     notice = ask.notice
     body = render_json(payload(notice))
     for field in _DROPPED:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from onbox.notify.message_text import text
 from onbox.notify.schedule import judge_status
-from onbox.notify.types import Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict
+from onbox.notify.types import Delivery, Format, FormatInput, HttpAnswer, Outgoing, Rate, TryOutcome
 
 LIMIT_BYTES = 9000
 
@@ -19,24 +19,24 @@ _FAILURES = ("stage_failed", "chain_failed", "gate_refused", "interrupted", "pat
 _ENDPOINTS = {"chain_done": "", "patrol_recovered": "", "patrol_done": "", **dict.fromkeys(_FAILURES, "/fail")}
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     parts = urlsplit(ask.url)
     path = parts.path.rstrip("/") + _ENDPOINTS.get(ask.notice.event, "/log")
     body = text(ask.notice, LIMIT_BYTES).encode("utf-8", "replace")
     return Outgoing(parts._replace(path=path).geturl(), {"Content-Type": "text/plain; charset=utf-8"}, body)
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
     said = answer.body.strip()
-    if verdict.outcome is not Outcome.DELIVERED or said == b"OK":
+    if verdict.outcome is not TryOutcome.DELIVERED or said == b"OK":
         return verdict
     if b"not found" in said:
-        return verdict._replace(outcome=Outcome.NEVER, reason=f"HTTP {answer.status}, but there is no such check")
+        return verdict._replace(outcome=TryOutcome.NEVER, reason=f"HTTP {answer.status}, but there is no such check")
     if b"rate limited" in said:
         reason = f"HTTP {answer.status}, but more than five pings a minute"
-        return Verdict(Outcome.LATER, reason, answer.status, 60.0)
-    return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, but the body is not `OK`")
+        return Delivery(TryOutcome.LATER, reason, answer.status, 60.0)
+    return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, but the body is not `OK`")
 
 
 FORMAT = Format(

@@ -12,13 +12,23 @@ from urllib.parse import urlsplit
 from onbox.contract.json_text import parse_object
 from onbox.notify.message_text import clip, text, title
 from onbox.notify.schedule import judge_status
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Unusable, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    TryOutcome,
+    Unusable,
+    render_json,
+)
 
 LIMIT_BYTES = 3800
 TITLE_LIMIT_BYTES = 250
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     parts = urlsplit(ask.url)
     folder, _, topic = parts.path.rstrip("/").rpartition("/")
     if not topic:
@@ -36,10 +46,10 @@ def build(ask: Ask) -> Outgoing:
     return Outgoing(parts._replace(path=f"{folder}/", query="", fragment="").geturl(), headers, render_json(data))
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
-    if verdict.outcome is Outcome.DELIVERED and "id" not in (parse_object(answer.body) or {}):
-        return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, but no `id` in the answer")
+    if verdict.outcome is TryOutcome.DELIVERED and "id" not in (parse_object(answer.body) or {}):
+        return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, but no `id` in the answer")
     return verdict
 
 

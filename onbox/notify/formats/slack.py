@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from onbox.notify.message_text import clip, text
 from onbox.notify.schedule import judge_status
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    Rate,
+    TryOutcome,
+    render_json,
+)
 
 LIMIT_BYTES = 3000  # of a chat message that people read; Slack cuts at 40 000 characters
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     body = render_json({"text": escape(text(ask.notice, LIMIT_BYTES)), "unfurl_links": False})
     return Outgoing(ask.url, JSON_HEADERS, body)
 
@@ -23,12 +33,12 @@ def escape(plain: str) -> str:
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
     said = clip(answer.body.decode("utf-8", "replace").strip(), 80)
-    if verdict.outcome is Outcome.DELIVERED and said != "ok":
-        return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, but the body is not `ok`")
-    if verdict.outcome is Outcome.NEVER and said:
+    if verdict.outcome is TryOutcome.DELIVERED and said != "ok":
+        return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, but the body is not `ok`")
+    if verdict.outcome is TryOutcome.NEVER and said:
         return verdict._replace(reason=f"{verdict.reason} ({said})")
     return verdict
 

@@ -11,13 +11,23 @@ from typing import Any
 
 from onbox.notify.message_text import text, title
 from onbox.notify.schedule import judge_status
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    Rate,
+    TryOutcome,
+    render_json,
+)
 
 LIMIT_BYTES = 8000
 FAILED = b"Webhook message delivery failed"
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     lines = text(ask.notice, LIMIT_BYTES, with_title=False).split("\n")
     blocks: list[dict[str, Any]] = [_block(title(ask.notice), weight="Bolder", size="Medium")]
     blocks += [_block(line) for line in lines if line]
@@ -40,18 +50,18 @@ def escape(line: str) -> str:
     return "".join(f"\\{c}" if c in "\\*_[]#`" else c for c in line)
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
-    if verdict.outcome is not Outcome.DELIVERED:
+    if verdict.outcome is not TryOutcome.DELIVERED:
         return verdict
     body = answer.body.strip()
     if FAILED in body:
         later = b"429" in body or b" 5" in body
         why = f"HTTP {answer.status}, but Teams refused it" + (": too many messages" if b"429" in body else "")
-        return verdict._replace(outcome=Outcome.LATER if later else Outcome.NEVER, reason=why)
+        return verdict._replace(outcome=TryOutcome.LATER if later else TryOutcome.NEVER, reason=why)
     if answer.status == 202 or body == b"1":
         return verdict
-    return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, neither 202 nor the body `1`")
+    return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, neither 202 nor the body `1`")
 
 
 FORMAT = Format(

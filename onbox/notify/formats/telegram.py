@@ -14,21 +14,21 @@ from onbox.notify.message_text import text
 from onbox.notify.schedule import RETRY_AFTER_LIMIT_SECONDS, judge_status
 from onbox.notify.types import (
     JSON_HEADERS,
-    Answer,
-    Ask,
+    Delivery,
     Format,
-    Outcome,
+    FormatInput,
+    HttpAnswer,
     Outgoing,
     Rate,
+    TryOutcome,
     Unusable,
-    Verdict,
     render_json,
 )
 
 LIMIT_BYTES = 4000
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     parts = urlsplit(ask.url)
     query = parse_qs(parts.query)
     if not query.get("chat_id"):
@@ -41,20 +41,22 @@ def build(ask: Ask) -> Outgoing:
     return Outgoing(parts._replace(path=path, query="").geturl(), JSON_HEADERS, render_json(data))
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
     data = parse_object(answer.body)
     if data is None or not isinstance(data.get("ok"), bool):
-        if verdict.outcome is Outcome.DELIVERED:
-            return verdict._replace(outcome=Outcome.UNCLEAR, reason=f"HTTP {answer.status}, but no `ok` in the answer")
+        if verdict.outcome is TryOutcome.DELIVERED:
+            return verdict._replace(
+                outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, but no `ok` in the answer"
+            )
         return verdict
     if data["ok"]:
         return verdict
     code = data.get("error_code")
-    status = code if isinstance(code, int) else 400 if verdict.outcome is Outcome.DELIVERED else answer.status
+    status = code if isinstance(code, int) else 400 if verdict.outcome is TryOutcome.DELIVERED else answer.status
     refused = judge_status(answer._replace(status=status), now)
     wish = (data.get("parameters") or {}).get("retry_after") if isinstance(data.get("parameters"), dict) else None
-    if isinstance(wish, int | float) and refused.outcome is Outcome.LATER:
+    if isinstance(wish, int | float) and refused.outcome is TryOutcome.LATER:
         refused = refused._replace(retry_after_seconds=min(max(0.0, float(wish)), RETRY_AFTER_LIMIT_SECONDS))
     return refused._replace(reason=f"HTTP {answer.status}, ok is false, error_code {code}", status=answer.status)
 

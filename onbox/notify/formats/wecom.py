@@ -8,25 +8,35 @@ from __future__ import annotations
 
 from onbox.notify.message_text import text
 from onbox.notify.schedule import Codes, judge_code
-from onbox.notify.types import JSON_HEADERS, Answer, Ask, Format, Outcome, Outgoing, Rate, Verdict, render_json
+from onbox.notify.types import (
+    JSON_HEADERS,
+    Delivery,
+    Format,
+    FormatInput,
+    HttpAnswer,
+    Outgoing,
+    Rate,
+    TryOutcome,
+    render_json,
+)
 
 LIMIT_BYTES = 2048
 
 CODES: Codes = {
-    -1: (Outcome.LATER, "the system is busy", None),
-    45009: (Outcome.LATER, "more than 20 messages a minute", 60.0),
-    45033: (Outcome.LATER, "too many at once", None),
-    93000: (Outcome.NEVER, "the key of the URL is wrong", None),
-    45002: (Outcome.NEVER, "the message is too long", None),
+    -1: (TryOutcome.LATER, "the system is busy", None),
+    45009: (TryOutcome.LATER, "more than 20 messages a minute", 60.0),
+    45033: (TryOutcome.LATER, "too many at once", None),
+    93000: (TryOutcome.NEVER, "the key of the URL is wrong", None),
+    45002: (TryOutcome.NEVER, "the message is too long", None),
 }
 
 
-def build(ask: Ask) -> Outgoing:
+def build(ask: FormatInput) -> Outgoing:
     data = {"msgtype": "text", "text": {"content": text(ask.notice, LIMIT_BYTES)}}
     return Outgoing(ask.url, JSON_HEADERS, render_json(data))
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: HttpAnswer, now: float) -> Delivery:
     return judge_code(answer, now, ("errcode",), CODES)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.notices import Notice
     from onbox.notify.queue.outbox import Message, Name
-    from onbox.notify.targets import Standing
+    from onbox.notify.targets import TargetStanding
 
 GROUP_LIMIT = 500
 HOLD_SECONDS, HOLD_LIMIT_SECONDS = 60.0, 3600.0
@@ -30,13 +30,13 @@ class Send(NamedTuple):
         return tuple(member.name for member in self.members)
 
 
-class Wait(NamedTuple):
+class HoldUntil(NamedTuple):
     """Nothing before `until` (seconds since the epoch), unless something new comes in."""
 
     until: float
 
 
-def next_step(queue: Iterable[Message], standing: Standing, now: float) -> Send | Wait | None:
+def next_step(queue: Iterable[Message], standing: TargetStanding, now: float) -> Send | HoldUntil | None:
     """queue: the target's messages in order, read as far as needed. None: nothing is waiting."""
     members: list[Message] = []
     more = False
@@ -55,7 +55,7 @@ def next_step(queue: Iterable[Message], standing: Standing, now: float) -> Send 
     if not standing.group and not more and members[0].notice.key == standing.last_key:
         until = standing.last_sent + hold_seconds(standing.repeats)
         if now < until <= now + HOLD_LIMIT_SECONDS:
-            return Wait(until)
+            return HoldUntil(until)
     return Send(merged(members), tuple(members))
 
 

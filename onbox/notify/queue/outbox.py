@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.json_text import parse_json
 from onbox.contract.notices import Notice, notice_from_dict, notice_to_dict
-from onbox.contract.notify_targets import Target, target_from_dict, target_to_dict
+from onbox.contract.notify_targets import NotifyTarget, target_from_dict, target_to_dict
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders, read_file, remove_file, replace_file, sync_folder
 
@@ -44,12 +44,12 @@ class Message(NamedTuple):
 
     name: Name
     enqueued_at: str
-    target: Target
+    target: NotifyTarget
     notice: Notice
     end: dict[str, Any] | None = None
 
 
-class Damaged(NamedTuple):
+class DamagedMessage(NamedTuple):
     """A file of the outbox that is not a message."""
 
     name: Name
@@ -76,7 +76,7 @@ def render_message(message: Message) -> bytes:
     return json.dumps(data).encode("ascii") + b"\n"
 
 
-def parse_message(name: Name, text: bytes) -> Message | Damaged:
+def parse_message(name: Name, text: bytes) -> Message | DamagedMessage:
     """The inverse of `render_message`."""
     try:
         data = parse_json(text)
@@ -84,7 +84,7 @@ def parse_message(name: Name, text: bytes) -> Message | Damaged:
         end = data.get("end")
         return Message(name, str(data.get("enqueued_at", "")), target, notice, end if isinstance(end, dict) else None)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        return Damaged(name, f"not a message ({type(error).__name__})")
+        return DamagedMessage(name, f"not a message ({type(error).__name__})")
 
 
 class Outbox:
@@ -119,7 +119,7 @@ class Outbox:
             remove_file(self._path(self.paths.outbox, name))  # who wrote its end died before this
         return [name for name in waiting if name not in over]
 
-    def read(self, name: Name, folder: str | None = None) -> Message | Damaged | None:
+    def read(self, name: Name, folder: str | None = None) -> Message | DamagedMessage | None:
         """One message; None if it is gone. Raises OSError."""
         text = read_file(self._path(folder or self.paths.outbox, name), FILE_LIMIT_BYTES)
         return None if text is None else parse_message(name, text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.notify_targets import notify_from_dict
 from onbox.contract.runfile import parse_head
 from onbox.notify.message_text import title
-from onbox.notify.queue.outbox import Damaged, Message, Name, Outbox
+from onbox.notify.queue.outbox import DamagedMessage, Message, Name, Outbox
 from onbox.notify.targets import read_standing
 from onbox.outside import safe_line
 from onbox.system.files import LINE_LIMIT_BYTES, open_plain
@@ -76,11 +76,11 @@ def _row(
     }
 
 
-def _read(outbox: Outbox, name: Name, folder: str) -> Message | Damaged | None:
+def _read(outbox: Outbox, name: Name, folder: str) -> Message | DamagedMessage | None:
     try:
         return outbox.read(name, folder)
     except OSError as error:
-        return Damaged(name, error.strerror or "cannot be read")
+        return DamagedMessage(name, error.strerror or "cannot be read")
 
 
 def _message(outbox: Outbox, name: Name, folder: str) -> dict[str, Any]:

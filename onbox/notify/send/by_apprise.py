@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from onbox.notify.formats.exotic import PREFIX
-from onbox.notify.types import Answer, NoAnswer, Unusable
+from onbox.notify.types import HttpAnswer, NoHttpAnswer, Unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def send_by_apprise(
     outgoing: Outgoing, _seconds: float, _heard: Callable[[int, str | None], None]
-) -> Answer | NoAnswer:
+) -> HttpAnswer | NoHttpAnswer:
     """Raises Unusable, ImportError."""
     warnings.simplefilter("ignore")  # nobody reads them here
     import apprise  # noqa: PLC0415 - an extra
@@ -28,4 +28,4 @@ def send_by_apprise(
     service = apprise.Apprise()
     if not service.add(outgoing.url[len(PREFIX) :]):
         raise Unusable("apprise does not know such a URL")
-    return Answer(200 if service.notify(body=words["body"], title=words["title"]) else 500)
+    return HttpAnswer(200 if service.notify(body=words["body"], title=words["title"]) else 500)

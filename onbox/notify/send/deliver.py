@@ -22,7 +22,7 @@ from onbox.notify.queue.coalesce import hold_seconds
 from onbox.notify.queue.delivery_lock import Wish, nobody_asks, take_turn
 from onbox.notify.queue.enqueue import Courier
 from onbox.notify.queue.outbox import Message, Name, Outbox
-from onbox.notify.send.worker import Left, Terms, Worker
+from onbox.notify.send.worker import Left, Worker, WorkerTerms
 from onbox.notify.targets import read_standing, write_next_due
 from onbox.system.clock import pause, wall
 from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, open_plain
@@ -31,7 +31,7 @@ from onbox.system.lock import LockUnsupported, is_locked
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onbox.contract.notify_targets import Target
+    from onbox.contract.notify_targets import NotifyTarget
     from onbox.contract.runfile import RunHead
 
 LIFE_SECONDS = 900.0
@@ -153,7 +153,7 @@ class _Round:
                 os._exit(code)
         self.workers[pid] = name
 
-    def _target(self, name: str) -> Target | None:
+    def _target(self, name: str) -> NotifyTarget | None:
         """As the run's definition says now; else as it was when the message was put in."""
         for target in self.notify.targets:
             if target.name == name:
@@ -165,10 +165,10 @@ class _Round:
             self.outbox.set_aside(waiting, self.paths.dead)
         return None
 
-    def _work(self, target: Target) -> Left:
+    def _work(self, target: NotifyTarget) -> Left:
         folder = self.head.project if self.head else self.paths.root
         life = self.life
-        terms = Terms(self.notify.pace, self.environ, folder, self.end, life.at_once, self.asked_to_end)
+        terms = WorkerTerms(self.notify.pace, self.environ, folder, self.end, life.at_once, self.asked_to_end)
         worker = Worker(self.paths, target, terms)
         try:
             return worker.run()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from onbox.notify.types import Answer, NoAnswer, Unusable
+from onbox.notify.types import HttpAnswer, NoHttpAnswer, Unusable
 from onbox.system.http import Line, NoReply, Request, converse, is_public, is_this_machine
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def route_of(url: str) -> Route:
     return Route(parts.scheme, host, port or (80 if loopback else 443), loopback)
 
 
-def post(outgoing: Outgoing, seconds: float, heard: Callable[[int, str | None], None]) -> Answer | NoAnswer:
+def post(outgoing: Outgoing, seconds: float, heard: Callable[[int, str | None], None]) -> HttpAnswer | NoHttpAnswer:
     """POST it and read the answer. heard: called with status and Retry-After as soon as these are there.
 
     The limits for connect and for each read are the exchange's; the limit for the whole is its process's life.
@@ -59,14 +59,16 @@ def post(outgoing: Outgoing, seconds: float, heard: Callable[[int, str | None], 
         request = Request("POST", url, outgoing.headers, outgoing.body)
         found = converse(request, seconds, BODY_LIMIT_BYTES, line, heard)
         if isinstance(found, NoReply):
-            return NoAnswer(found.why)
+            return NoHttpAnswer(found.why)
         if found.status not in REPOSTED or found.location is None:
-            return Answer(found.status, found.body, found.retry_after, found.whole)
+            return HttpAnswer(found.status, found.body, found.retry_after, found.whole)
         line = Line(abroad=is_public(line.peer))  # the name may lead elsewhere by now
         url = urljoin(url, found.location)
         try:
             if route_of(url) != route:
-                return NoAnswer(f"HTTP {found.status}: redirected to another place, which is refused", permanent=True)
+                return NoHttpAnswer(
+                    f"HTTP {found.status}: redirected to another place, which is refused", permanent=True
+                )
         except Unusable:
-            return NoAnswer(f"HTTP {found.status}: redirected to where nothing may be sent", permanent=True)
-    return NoAnswer(f"redirected more than {REDIRECT_LIMIT} times", permanent=True)
+            return NoHttpAnswer(f"HTTP {found.status}: redirected to where nothing may be sent", permanent=True)
+    return NoHttpAnswer(f"redirected more than {REDIRECT_LIMIT} times", permanent=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from onbox.notify.formats.email import recipients
-from onbox.notify.types import Answer, NoAnswer, Unusable
+from onbox.notify.types import HttpAnswer, NoHttpAnswer, Unusable
 from onbox.system.http import explain, is_loopback
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 PORTS = {"smtps": 465, "smtp": 587}
 
 
-def send_mail(outgoing: Outgoing, seconds: float, _heard: Callable[[int, str | None], None]) -> Answer | NoAnswer:
+def send_mail(
+    outgoing: Outgoing, seconds: float, _heard: Callable[[int, str | None], None]
+) -> HttpAnswer | NoHttpAnswer:
     """Hand it to the server of the URL. Nothing is sent without TLS but to this machine. Raises Unusable."""
     parts = urlsplit(outgoing.url)
     if not parts.hostname:
@@ -32,12 +34,14 @@ def send_mail(outgoing: Outgoing, seconds: float, _heard: Callable[[int, str | N
             refused = server.sendmail(sender, readers, outgoing.body)
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
-        return Answer(min(codes, default=550), b"every recipient was refused")
+        return HttpAnswer(min(codes, default=550), b"every recipient was refused")
     except smtplib.SMTPResponseException as error:
-        return Answer(error.smtp_code, b"sign-in" if isinstance(error, smtplib.SMTPAuthenticationError) else b"")
+        return HttpAnswer(error.smtp_code, b"sign-in" if isinstance(error, smtplib.SMTPAuthenticationError) else b"")
     except (smtplib.SMTPException, OSError) as error:
-        return NoAnswer(explain(error, seconds).why)
-    return Answer(250, f"{len(refused)} of {len(readers)} recipients were refused".encode() if refused else b"accepted")
+        return NoHttpAnswer(explain(error, seconds).why)
+    return HttpAnswer(
+        250, f"{len(refused)} of {len(readers)} recipients were refused".encode() if refused else b"accepted"
+    )
 
 
 def _connect(scheme: str, host: str, port: int, seconds: float) -> smtplib.SMTP:

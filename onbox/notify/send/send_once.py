@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.notify.send.by_apprise import send_by_apprise
 from onbox.notify.send.http_send import post
 from onbox.notify.send.mail import send_mail
-from onbox.notify.types import Answer, NoAnswer, Unusable
+from onbox.notify.types import HttpAnswer, NoHttpAnswer, Unusable
 from onbox.system.http import explain
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PIPE_LIMIT_BYTES = 1 << 20
 
 
-def exchange(outgoing: Outgoing, seconds: float) -> Answer | NoAnswer:
+def exchange(outgoing: Outgoing, seconds: float) -> HttpAnswer | NoHttpAnswer:
     """Send it and get the answer, within `seconds` of wall-clock time. Raises Unusable, OSError (no process left)."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -62,7 +62,7 @@ def _be_the_child(outgoing: Outgoing, seconds: float, writing: int) -> None:
 
     try:
         result = sender_of(outgoing.url)(outgoing, seconds, lambda status, retry: tell(status=status, retry=retry))
-        if isinstance(result, Answer):
+        if isinstance(result, HttpAnswer):
             body = b64encode(result.body).decode("ascii")
             tell(status=result.status, retry=result.retry_after, body=body, whole=result.whole)
         else:
@@ -75,7 +75,7 @@ def _be_the_child(outgoing: Outgoing, seconds: float, writing: int) -> None:
         tell(why=explain(error, seconds).why)
 
 
-def sender_of(url: str) -> Callable[[Outgoing, float, Callable[[int, str | None], None]], Answer | NoAnswer]:
+def sender_of(url: str) -> Callable[[Outgoing, float, Callable[[int, str | None], None]], HttpAnswer | NoHttpAnswer]:
     """What carries a message to such a URL."""
     scheme = url.partition(":")[0].lower()
     if scheme in ("smtp", "smtps"):
@@ -100,15 +100,15 @@ def _read_all(fd: int) -> bytes:
     return b"".join(parts)
 
 
-def parse_told(told: bytes, silence: str) -> Answer | NoAnswer:
+def parse_told(told: bytes, silence: str) -> HttpAnswer | NoHttpAnswer:
     """What a child said before it ended. silence: what it means when it said nothing. Raises Unusable."""
     lines = [line for line in told.split(b"\n")[:-1] if line]
     if not lines:
-        return NoAnswer(silence)
+        return NoHttpAnswer(silence)
     data = json.loads(lines[-1])
     if "unusable" in data:
         raise Unusable(data["unusable"])
     if "status" not in data:
-        return NoAnswer(data["why"], bool(data.get("permanent")))
+        return NoHttpAnswer(data["why"], bool(data.get("permanent")))
     body = b64decode(data.get("body", ""))
-    return Answer(int(data["status"]), body, data.get("retry"), bool(data.get("whole", False)))
+    return HttpAnswer(int(data["status"]), body, data.get("retry"), bool(data.get("whole", False)))

@@ -9,9 +9,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.notify.mask import mask_url
-from onbox.notify.queue.coalesce import Send, Wait, next_step
+from onbox.notify.queue.coalesce import HoldUntil, Send, next_step
 from onbox.notify.queue.delivery_lock import nobody_asks
-from onbox.notify.queue.outbox import KEPT_PENDING, Damaged, Message, Outbox
+from onbox.notify.queue.outbox import KEPT_PENDING, DamagedMessage, Message, Outbox
 from onbox.notify.schedule import (
     UNCLEAR_TRIES,
     judge_silence,
@@ -22,8 +22,8 @@ from onbox.notify.schedule import (
 from onbox.notify.send.send_once import exchange, preload
 from onbox.notify.signing import BadSecret
 from onbox.notify.table import format_of
-from onbox.notify.targets import NotSet, Resolved, Standing, read_standing, resolve_target, write_standing
-from onbox.notify.types import Answer, Ask, NoAnswer, Outcome, Unusable, Verdict
+from onbox.notify.targets import NotSet, Resolved, TargetStanding, read_standing, resolve_target, write_standing
+from onbox.notify.types import Delivery, FormatInput, HttpAnswer, NoHttpAnswer, TryOutcome, Unusable
 from onbox.outside import safe_line, safe_text
 from onbox.system.clock import parse_utc, pause, utc_text, wall
 from onbox.system.files import StateNotWritten, read_tail
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from onbox.contract.notices import Notice
-    from onbox.contract.notify_targets import Pace, Target
+    from onbox.contract.notify_targets import DeliveryPace, NotifyTarget
     from onbox.contract.paths import RunPaths
     from onbox.notify.types import Outgoing
 
@@ -53,14 +53,14 @@ def try_once(
     notice: Notice,
     resolved: Resolved,
     seconds: float,
-    send: Callable[[Outgoing, float], Answer | NoAnswer] = exchange,
-) -> Verdict:
+    send: Callable[[Outgoing, float], HttpAnswer | NoHttpAnswer] = exchange,
+) -> Delivery:
     """Send one notice to one target, once. Raises Unusable, BadSecret."""
     channel = format_of(resolved.url, resolved.target.format)
     notice = with_log_tail(notice, resolved.target)
-    outgoing = channel.build(Ask(notice, resolved.url, resolved.secret, wall()))
+    outgoing = channel.build(FormatInput(notice, resolved.url, resolved.secret, wall()))
     answer = send(outgoing, seconds)
-    verdict = judge_silence(answer) if isinstance(answer, NoAnswer) else channel.judge(answer, wall())
+    verdict = judge_silence(answer) if isinstance(answer, NoHttpAnswer) else channel.judge(answer, wall())
     return verdict._replace(reason=hide(verdict.reason, resolved))
 
 
@@ -72,7 +72,7 @@ def hide(text: str, resolved: Resolved) -> str:
     return safe_line(text, REASON_LIMIT)
 
 
-def with_log_tail(notice: Notice, target: Target) -> Notice:
+def with_log_tail(notice: Notice, target: NotifyTarget) -> Notice:
     """The notice with the end of its log, if the target wants it and there is one; whole lines, without secrets."""
     if not target.attach_log_bytes or not notice.log or notice.attempt is None:
         return notice
@@ -85,12 +85,12 @@ def with_log_tail(notice: Notice, target: Target) -> Notice:
     return notice._replace(log_tail=safe_text(whole).strip() or None)
 
 
-class Terms(NamedTuple):
+class WorkerTerms(NamedTuple):
     """What a worker works under. folder: where relative `file:` references begin. end: when to leave off, in seconds
     since the epoch. at_once: the first try does not wait for the back-off of earlier ones (a person asked).
     """
 
-    pace: Pace
+    pace: DeliveryPace
     environ: Mapping[str, str]
     folder: str
     end: float
@@ -101,7 +101,7 @@ class Terms(NamedTuple):
 class Worker:
     """The queue of one target."""
 
-    def __init__(self, paths: RunPaths, target: Target, terms: Terms) -> None:
+    def __init__(self, paths: RunPaths, target: NotifyTarget, terms: WorkerTerms) -> None:
         self.paths, self.target, self.terms = paths, target, terms
         self.outbox = Outbox(paths)
         self.standing = read_standing(paths, target.name)
@@ -117,7 +117,7 @@ class Worker:
             step = self._next(now)
             if step is None:
                 return Left.EMPTY
-            if isinstance(step, Wait):
+            if isinstance(step, HoldUntil):
                 if step.until > self.terms.end:
                     return Left.BEYOND
                 pause(min(step.until - now, LOOK_SECONDS))
@@ -129,21 +129,21 @@ class Worker:
                 return Left.PARKED
         return Left.BEYOND
 
-    def _next(self, now: float) -> Send | Wait | None:
+    def _next(self, now: float) -> Send | HoldUntil | None:
         names = [name for name in self.outbox.pending(self.target.name) if name.text not in self._delivered]
         if not names:
             return None
         if self._finish_rest([name.text for name in names]):
-            return Wait(now)
+            return HoldUntil(now)
         earliest = self.standing.not_before
         if now < earliest <= now + 86400.0 + 60.0:  # else the clock was set back
-            return Wait(earliest)
+            return HoldUntil(earliest)
         return next_step(self._messages(), self.standing, now)
 
     def _messages(self) -> Iterator[Message]:
         for name in self.outbox.pending(self.target.name):
             message = self.outbox.read(name)
-            if isinstance(message, Damaged):
+            if isinstance(message, DamagedMessage):
                 self.outbox.set_aside(name, self.paths.dead)
             elif message is not None and name.text not in self._delivered:
                 yield message
@@ -179,18 +179,18 @@ class Worker:
         self.standing = self.standing._replace(recent=recent, status=verdict.status, reason=verdict.reason)
         self._note(step, verdict)
 
-    def _note(self, step: Send, verdict: Verdict) -> None:
+    def _note(self, step: Send, verdict: Delivery) -> None:
         tries = self.standing.tries + 1
-        unclear = verdict.outcome is Outcome.UNCLEAR
-        if verdict.outcome is Outcome.DELIVERED:
+        unclear = verdict.outcome is TryOutcome.UNCLEAR
+        if verdict.outcome is TryOutcome.DELIVERED:
             self._finish(step, self.paths.sent, verdict, tries)
-        elif verdict.outcome is Outcome.NEVER or (unclear and tries >= UNCLEAR_TRIES):
+        elif verdict.outcome is TryOutcome.NEVER or (unclear and tries >= UNCLEAR_TRIES):
             self._finish(step, self.paths.dead, verdict, tries)
         else:
             delay = next_try(self.terms.pace, tries, verdict.retry_after_seconds, random.random())  # noqa: S311 - jitter
             self._keep(self.standing._replace(tries=tries, not_before=wall() + delay))
 
-    def _finish(self, step: Send, folder: str, verdict: Verdict, tries: int) -> None:
+    def _finish(self, step: Send, folder: str, verdict: Delivery, tries: int) -> None:
         end: dict[str, Any] = {
             "at": utc_text(wall()),
             "reason": verdict.reason,
@@ -208,10 +208,12 @@ class Worker:
             self.outbox.trim()
         key = step.notice.key
         repeats = self.standing.repeats + 1 if key == self.standing.last_key else 1
-        fresh = Standing(shown_url=self.standing.shown_url, format=self.standing.format, recent=self.standing.recent)
+        fresh = TargetStanding(
+            shown_url=self.standing.shown_url, format=self.standing.format, recent=self.standing.recent
+        )
         self._keep(fresh._replace(last_key=key, last_sent=wall(), repeats=repeats))  # the answer was of this message
 
-    def _keep(self, standing: Standing, *, durable: bool = False) -> None:
+    def _keep(self, standing: TargetStanding, *, durable: bool = False) -> None:
         self.standing = standing
         write_standing(self.paths, self.target.name, standing, durable=durable)
 

@@ -14,7 +14,7 @@ from patrol.decide.remote_command import here
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.rule_context import BoxScene, LinkScene
 from patrol.decide.trend import Full, soonest_full
-from patrol.ssh.unreachable_reasons import BY_KEY, Reason
+from patrol.ssh.unreachable_reasons import BY_KEY, UnreachableReason
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ IfLink = Condition[LinkScene]
 MAY_STAY_UNSEEN = ("kernel", "pressure")  # sections that need rights or a kernel that not every box gives
 
 
-def reason_of(scene: LinkScene) -> Reason:
+def reason_of(scene: LinkScene) -> UnreachableReason:
     return BY_KEY.get(scene.reason) or BY_KEY["unknown"]
 
 

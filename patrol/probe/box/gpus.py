@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
-from patrol.snapshot import Gpu
+from patrol.snapshot import GpuLook
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 FIELDS = (
     "index", "utilization.gpu", "memory.used", "memory.total", "temperature.gpu", "mig.mode.current",
@@ -44,7 +44,7 @@ _SICK = (
 )  # fmt: skip
 
 
-def parse(part: Part) -> Maybe[tuple[Gpu, ...]]:
+def parse(part: SectionPart) -> Maybe[tuple[GpuLook, ...]]:
     """Rows of CSV without units; any other line about a GPU is its trouble, any other answer the reason for none."""
     if part.code == 20:
         return Absent("no nvidia-smi and no NVIDIA device")
@@ -62,14 +62,14 @@ def parse(part: Part) -> Maybe[tuple[Gpu, ...]]:
     return Unseen(next((why for sign, why in _SICK if sign in text), f"nvidia-smi: {text or 'said nothing'}"))
 
 
-def _row(line: str) -> Gpu | None:
+def _row(line: str) -> GpuLook | None:
     words = [word.strip() for word in line.split(",")]
     if len(words) not in (5, len(FIELDS)) or not words[0].isdigit():
         return None
     mig = len(words) > 5 and words[5] == "Enabled"
     busy = Absent("a card in MIG mode tells no utilisation") if mig else _number(words[1])
     used, total = _number(words[2]), _number(words[3])
-    return Gpu(
+    return GpuLook(
         int(words[0][:6]),
         busy,
         used * MIB if isinstance(used, int) else used,
@@ -95,6 +95,6 @@ def _trouble(words: list[str]) -> str:
     return f"{errors} uncorrected memory errors since the driver was loaded" if errors.isdigit() and int(errors) else ""
 
 
-def _lost(number: int, line: str) -> Gpu:
+def _lost(number: int, line: str) -> GpuLook:
     why = Unseen("the card does not answer")
-    return Gpu(number, why, why, why, why, line[:200])
+    return GpuLook(number, why, why, why, why, line[:200])

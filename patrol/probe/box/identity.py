@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.outside import safe_line
-from patrol.snapshot import Identity
+from patrol.snapshot import BoxIdentity
 
 if TYPE_CHECKING:
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 LAST_SECOND = 253402300799.0  # of the year 9999, since the epoch
 
@@ -27,15 +27,15 @@ p_identity() {
 """
 
 
-class Seen(NamedTuple):
-    identity: Identity
+class SeenIdentity(NamedTuple):
+    identity: BoxIdentity
     onbox_on_path: bool
 
 
 HALF_A_SECOND = 0.5  # the box tells whole seconds
 
 
-def parse(part: Part, middle: float, error_seconds: float = 0.0) -> Maybe[Seen]:
+def parse(part: SectionPart, middle: float, error_seconds: float = 0.0) -> Maybe[SeenIdentity]:
     """middle: local time in the middle between question and answer, against which the box's clock is held, with the
     error that this has: half the round trip.
     """
@@ -46,8 +46,8 @@ def parse(part: Part, middle: float, error_seconds: float = 0.0) -> Maybe[Seen]:
     told = number(lines[2])
     uptime = told if told is not None and 0.0 <= told <= LAST_SECOND else None
     boot_id = safe_line(lines[1], 64)
-    return Seen(
-        Identity(
+    return SeenIdentity(
+        BoxIdentity(
             hostname=safe_line(lines[0], 253),
             boot_id=boot_id or Absent("this kernel tells no boot id"),
             uptime_seconds=Absent("this kernel tells no uptime") if uptime is None else uptime,

@@ -14,7 +14,7 @@ from patrol.probe.box.runs import TROUBLE
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 # p_jobs PROJECT STATE_DIR ENGINE
 # The ids come from the journals themselves, so that no earlier look is needed. A job whose end is on record is not
@@ -76,7 +76,7 @@ class RawJobs(NamedTuple):
     markers: dict[str, frozenset[str]]
 
 
-def parse(part: Part) -> Maybe[RawJobs]:
+def parse(part: SectionPart) -> Maybe[RawJobs]:
     """`Absent`: no run has a job. The order of the blocks is the box's."""
     if part.code != 0:
         return Unseen(TROUBLE.get(part.code or 0, f"the runs' jobs could not be looked at (code {part.code})"))

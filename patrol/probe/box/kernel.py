@@ -11,7 +11,7 @@ from patrol.snapshot import KernelFault
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 FIRST_SECONDS = 3600.0  # at first sight, what is older is not news
 
@@ -35,7 +35,7 @@ _LINE = re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}(?:\.\d{1,9})?)\]\s*(.*)$")
 _XID = re.compile(r"NVRM: Xid \([^)]*\):\s*(\d{1,4})")
 
 
-def parse(part: Part, since: float | None, uptime: float | None) -> Maybe[tuple[KernelFault, ...]]:
+def parse(part: SectionPart, since: float | None, uptime: float | None) -> Maybe[tuple[KernelFault, ...]]:
     """since: uptime of the last look, in seconds; None: the first look of this boot."""
     text = part.data.decode("utf-8", "replace")
     if part.code == 20 or "dmesg says no" in text:

@@ -12,7 +12,7 @@ from onbox.outside import safe_line
 from patrol.snapshot import ResultFile
 
 if TYPE_CHECKING:
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 RUNS_LIMIT = 32
 FILES_LIMIT = 4  # small results of a run
@@ -163,7 +163,7 @@ _LINE = re.compile(
 )
 
 
-def parse(part: Part) -> dict[str, Left]:
+def parse(part: SectionPart) -> dict[str, Left]:
     """By run; what cannot be understood is left out, and says nothing."""
     found: dict[str, Left] = {}
     for block in part.blocks:

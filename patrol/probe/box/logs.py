@@ -14,7 +14,7 @@ from onbox.logs.cursor import BEFORE_BYTES, Cursor
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Block
+    from patrol.probe.frames import MarkBlock
 
 ATTACH_BYTES = 1 << 16
 
@@ -88,7 +88,7 @@ _TROUBLE: dict[int | None, Absent | Unseen] = {
 }
 
 
-class News(NamedTuple):
+class LogNews(NamedTuple):
     """What the look at a log brought. pieces: the new bytes; between two of them, bytes were skipped. rest: new bytes
     of the file that was rotated away, in the same way; they come first. start: where in the file the pieces begin.
     event: as in `onbox.logs.cursor.Look`. mtime: last write by the box's clock, whole seconds.
@@ -110,7 +110,7 @@ class News(NamedTuple):
         return self.event in ("first", "truncated", "rewritten") or (self.event == "rotated" and not self.rest)
 
 
-def parse_log(blocks: tuple[Block, ...], code: int | None, known: Cursor | None) -> Maybe[News]:
+def parse_log(blocks: tuple[MarkBlock, ...], code: int | None, known: Cursor | None) -> Maybe[LogNews]:
     """The answer of `p_log`. known: the place that the box was told to go on from."""
     if code in _TROUBLE:
         return _TROUBLE[code]
@@ -120,21 +120,23 @@ def parse_log(blocks: tuple[Block, ...], code: int | None, known: Cursor | None)
         return Unseen("the log could not be looked at" + ("" if code is None else f" (code {code})"))
     event, (start, device, inode, size, mtime) = head[1], numbers
     if event == "same" and known is not None:
-        return News("same", known, size, mtime, known.offset, (), 0)
+        return LogNews("same", known, size, mtime, known.offset, (), 0)
     if event in ("same", "grown") and known is None:  # what the box went on from is no longer believed here
-        return News("first", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b""))
+        return LogNews("first", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b""))
     here = [at for at, block in enumerate(blocks) if block.words[0] in ("log", "new")][-1]
     found = Span.of(blocks[here:])
     if event == "grown" and known is not None and not found.follows(known):
         # No checksum on the box, or the file was cut after it: what came is not from its beginning.
-        return News("rewritten", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b""))
+        return LogNews(
+            "rewritten", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b"")
+        )
     pieces, end, skipped = found.behind(start)
     before = found.before(end)
     rest, _, skipped_before = Span.of(blocks[:here]).behind(known.offset if known else 0)
     if event == "grown" and not pieces:
         event = "same"
     cursor = Cursor(device, inode, end, digest(before))
-    return News(event, cursor, size, mtime, start, pieces, skipped + skipped_before, rest, checksum(before))
+    return LogNews(event, cursor, size, mtime, start, pieces, skipped + skipped_before, rest, checksum(before))
 
 
 class Span(NamedTuple):
@@ -143,7 +145,7 @@ class Span(NamedTuple):
     placed: tuple[tuple[int, bytes], ...]
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...]) -> Span:
+    def of(cls, blocks: tuple[MarkBlock, ...]) -> Span:
         return cls(
             tuple(
                 (int(block.words[1]), block.data)

@@ -14,13 +14,13 @@ from onbox.collectors.pressure import Stall, parse_stall
 from onbox.collectors.reading import parse_keys
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
-from patrol.snapshot import Disk, Memory, Pressure
+from patrol.snapshot import DiskLook, MemoryLook, Pressure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 LEVELS_LIMIT = 8
 
@@ -131,11 +131,11 @@ class Looked(NamedTuple):
     """pid: the process whose group it is; None: the login's own, for want of a run's."""
 
     pid: int | None
-    memory: Memory
+    memory: MemoryLook
     pressure: Pressure
 
 
-def parse_memory(part: Part) -> Looked | Unseen:
+def parse_memory(part: SectionPart) -> Looked | Unseen:
     """What the last group that was told shows; the part may be late: then the first one is there."""
     head = next((block for block in reversed(part.blocks) if block.words[0] == "group" and block.data.strip()), None)
     if head is None or len(head.words) != 3:
@@ -147,7 +147,7 @@ def parse_memory(part: Part) -> Looked | Unseen:
     if head.words[2] == "0":
         held_bytes = limit = Absent("no memory control group is mounted here")
     unknown = Unseen("/proc/meminfo could not be read")
-    memory = Memory(
+    memory = MemoryLook(
         held_bytes,
         limit,
         _oom_kills(files, version),
@@ -252,23 +252,23 @@ class _Row(NamedTuple):
     mount: str
 
 
-def parse_disks(part: Part) -> Maybe[tuple[Disk, ...]]:
+def parse_disks(part: SectionPart) -> Maybe[tuple[DiskLook, ...]]:
     """Bytes and inodes of each file system. 0 inodes of 0: not counted."""
     rows = _rows(part)
     if not rows:
         return Unseen("df told of no file system")
-    disks: dict[str, Disk] = {}
+    disks: dict[str, DiskLook] = {}
     for row in rows:
         # What is kept for root is neither used nor free: df's own percentage leaves it out too.
         free = max(0, row.free)
         total = row.used + free if row.used >= 0 else row.size
         free_inodes, all_inodes = _inodes(row.inodes) if row.inodes else (Unseen("not told"), Unseen("not told"))
         if total > 0:
-            disks[row.mount] = Disk(row.mount, free * 1024, total * 1024, free_inodes, all_inodes)
+            disks[row.mount] = DiskLook(row.mount, free * 1024, total * 1024, free_inodes, all_inodes)
     return tuple(disks.values())
 
 
-def _rows(part: Part) -> list[_Row]:
+def _rows(part: SectionPart) -> list[_Row]:
     lines = part.data.decode("utf-8", "replace").split("\n")
     inodes = part.block("inodes")
     if inodes is None:

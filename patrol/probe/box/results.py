@@ -8,7 +8,7 @@ from onbox.outside import safe_line
 from patrol.snapshot import ResultFile
 
 if TYPE_CHECKING:
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 FILES_LIMIT = 4
 SHOWN_BYTES = 4096
@@ -31,7 +31,7 @@ p_results() {
 """
 
 
-def parse(part: Part) -> tuple[ResultFile, ...]:
+def parse(part: SectionPart) -> tuple[ResultFile, ...]:
     """What was sent, the last file perhaps cut where the section was late."""
     found = []
     for block in part.blocks[:FILES_LIMIT]:

@@ -16,7 +16,7 @@ from patrol.memory.run_records import MARKERS_LIMIT, RecordText, record_of
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Block, Part
+    from patrol.probe.frames import MarkBlock, SectionPart
 
 # p_runs PROJECT STATE_DIR CAP [NAME MANIFEST JOURNAL_INODE JOURNAL_OFFSET LOG INODE OFFSET CHECKSUM MTIME]...
 # Names of stages are plain ASCII words by contract, so their unquoted lists are safe; other files are left out.
@@ -194,7 +194,7 @@ class FileStat(NamedTuple):
         return f"{self.inode}.{self.size}.{self.mtime}"
 
 
-class Alive(NamedTuple):
+class LiveProcess(NamedTuple):
     """A process that was there: state as in proc(5)."""
 
     pid: int
@@ -221,12 +221,12 @@ class RawRun(NamedTuple):
     exit_code: int | None
     log_path: str
     stats: dict[str, FileStat]
-    runner: Alive | None
-    keeper: Alive | None
+    runner: LiveProcess | None
+    keeper: LiveProcess | None
     files: dict[str, bytes]
     journal: tuple[int, int, int]
-    journal_blocks: tuple[Block, ...]
-    log_blocks: tuple[Block, ...]
+    journal_blocks: tuple[MarkBlock, ...]
+    log_blocks: tuple[MarkBlock, ...]
     log_code: int | None
     marks: str = ""
     record: RecordText | None = None
@@ -253,7 +253,7 @@ TROUBLE = {20: "no such project directory on the box, or no permission", 21: "th
 _HEADER = re.compile(rb"(?:^|\n)==> ([^\n]{1,300}) <==\n")
 
 
-def parse(part: Part) -> Maybe[RawRuns]:
+def parse(part: SectionPart) -> Maybe[RawRuns]:
     if part.code != 0:
         return Unseen(TROUBLE.get(part.code or 0, f"the runs could not be looked at (code {part.code})"))
     starts = [at for at, block in enumerate(part.blocks) if block.words[0] == "run"]
@@ -284,7 +284,7 @@ def _left_out(refused: list[bytes], came: int) -> str:
     return "; ".join(words)
 
 
-def _run(name: str, blocks: tuple[Block, ...]) -> RawRun:
+def _run(name: str, blocks: tuple[MarkBlock, ...]) -> RawRun:
     by_word = {block.words[0]: block for block in reversed(blocks)}
     stat = by_word.get("stat")
     facts = (*(stat.words[1:] if stat else ()), *("-" * 8))[:8]
@@ -318,7 +318,7 @@ def _run(name: str, blocks: tuple[Block, ...]) -> RawRun:
     )
 
 
-def _record(by_word: dict[str, Block]) -> RecordText | None:
+def _record(by_word: dict[str, MarkBlock]) -> RecordText | None:
     """None: it did not come, or was cut off."""
     words = ("record", "launches", "events", "markers", "told")
     if not all(word in by_word for word in words):
@@ -361,12 +361,12 @@ def _is_locked(device: int, locked: str) -> bool | None:
     )
 
 
-def _alive(lines: list[list[str]], who: str) -> Alive | None:
+def _alive(lines: list[list[str]], who: str) -> LiveProcess | None:
     for words in lines:
         if len(words) == 4 and words[0] == who:
             pid, ticks = count(words[1]), count(words[3])
             if pid is not None and ticks is not None:
-                return Alive(pid, words[2], ticks)
+                return LiveProcess(pid, words[2], ticks)
     return None
 
 

@@ -17,7 +17,7 @@ from patrol.ssh.box_program import OWNED
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 CAP_BYTES = 1 << 16
 
@@ -87,7 +87,7 @@ class RawWandb(NamedTuple):
     pieces: tuple[tuple[int, bytes], ...]
 
 
-def parse(part: Part) -> Maybe[RawWandb | str]:
+def parse(part: SectionPart) -> Maybe[RawWandb | str]:
     """What the section says; of trackio the program's answer as text."""
     if part.code in _TROUBLE:
         return _TROUBLE[part.code]

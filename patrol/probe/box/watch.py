@@ -16,7 +16,7 @@ from patrol.snapshot import Artifacts
 if TYPE_CHECKING:
     from onbox.backends.base import Job
     from onbox.contract.readings import Maybe
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 PROCESSES_LIMIT = 40
 
@@ -159,7 +159,7 @@ ONLOOKERS = frozenset(
 SHELLS = frozenset("sh bash dash zsh fish ksh csh tcsh ash".split())
 
 
-class Found(NamedTuple):
+class FoundProcess(NamedTuple):
     """A process of the run. folder: its working directory; "": not known."""
 
     pid: int
@@ -168,13 +168,13 @@ class Found(NamedTuple):
     folder: str = ""
 
 
-def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
+def parse_processes(part: SectionPart) -> Maybe[tuple[FoundProcess, ...]]:
     """The live processes that match; () means: looked, and there is none."""
     if part.code == 20:
         return Unseen("the pattern is none for the box's grep -E")
     if part.code != 0:
         return Unseen(f"the processes could not be looked at (code {part.code})")
-    found: list[Found] = []
+    found: list[FoundProcess] = []
     rows = [words for line in part.data.decode("utf-8", "replace").split("\n") if len(words := line.split(" ", 3)) == 4]
     block = part.block("folders_singly") or part.block("folders") or b""
     folders = block.decode("utf-8", "replace").split("\n")
@@ -186,7 +186,7 @@ def parse_processes(part: Part) -> Maybe[tuple[Found, ...]]:
             continue
         pid, ticks = count(words[0]), count(words[2])
         if pid is not None and ticks is not None:
-            found.append(Found(pid, ticks, printable(words[3]).strip(), folder))
+            found.append(FoundProcess(pid, ticks, printable(words[3]).strip(), folder))
     return tuple(found[:PROCESSES_LIMIT])
 
 
@@ -206,7 +206,7 @@ _ABSENT_TMUX = re.compile(r"can't find|no server running|No such file or directo
 _SCREEN = re.compile(r"^\s*(\d{1,9})\.(\S(?:.{0,200}?\S)?)\s+(?:\(\d\d/\d\d/[^()]*\)\s+)?\(([^()]*)\)\s*$")
 
 
-def parse_session(part: Part, name: str) -> Maybe[Session]:
+def parse_session(part: SectionPart, name: str) -> Maybe[Session]:
     """Absent: there is no session of that name."""
     if part.code == 20:
         return Unseen("neither tmux nor screen is on the box's path")
@@ -236,7 +236,7 @@ def _is_busy(pane: str, children: str, command: str) -> bool:
     return not idle or bool(children.strip())
 
 
-def parse_artifacts(part: Part, clock: float) -> Maybe[Artifacts]:
+def parse_artifacts(part: SectionPart, clock: float) -> Maybe[Artifacts]:
     words = [count(word) for word in part.data.decode("ascii", "replace").split()]
     if part.code != 0 or len(words) != 3 or None in words:
         return Unseen(f"the artifacts could not be counted (code {part.code})")
@@ -245,7 +245,7 @@ def parse_artifacts(part: Part, clock: float) -> Maybe[Artifacts]:
     return Artifacts(files, size, age)
 
 
-def parse_count(part: Part) -> tuple[Maybe[int], Maybe[int]]:
+def parse_count(part: SectionPart) -> tuple[Maybe[int], Maybe[int]]:
     """Files and bytes; the bytes are Absent where the box has no awk to add them up."""
     if part.code == 20:
         absent = Absent("no such directory on the box")
@@ -258,6 +258,6 @@ def parse_count(part: Part) -> tuple[Maybe[int], Maybe[int]]:
     return found[0] or 0, Absent("not added up there") if len(found) < 2 else found[1] or 0
 
 
-def parse_queue(part: Part, engine: str) -> Maybe[dict[str, Job]]:
+def parse_queue(part: SectionPart, engine: str) -> Maybe[dict[str, Job]]:
     """The account's own jobs by name."""
     return probe_of(engine).read_names(part.code, part.data.decode("utf-8", "replace"))

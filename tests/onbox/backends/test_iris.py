@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.backends.iris import Iris
 from onbox.backends.iris_text import (
     STATES,
@@ -120,7 +120,7 @@ def test_the_id_is_on_standard_output_or_in_a_log_line() -> None:
 
 def test_refusals_are_told_from_silence() -> None:
     old = read_submission(1, "", case("iris_client_too_old_error.txt"))
-    assert isinstance(old, Refused)
+    assert isinstance(old, EngineRefused)
     assert old.failure_class == "config_error"
     assert isinstance(read_submission(1, "", case("iris_2026-11_cli_controller_down.txt")), Unseen)
     assert isinstance(read_submission(0, "", ""), Unseen)
@@ -128,7 +128,7 @@ def test_refusals_are_told_from_silence() -> None:
 
 def test_a_session_token_is_never_shown() -> None:
     shown = read_submission(1, "", "dashboard http://127.0.0.1:1/?session_token=eyJhbGciOi.x.y\n")
-    assert isinstance(shown, Refused)
+    assert isinstance(shown, EngineRefused)
     assert "eyJ" not in shown.why
 
 

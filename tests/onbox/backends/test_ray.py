@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.backends.ray import Ray
 from onbox.backends.ray_text import STATES, job_from, read_job, read_logs, read_submission, submission
 from onbox.contract.readings import Absent, Unseen
@@ -85,7 +85,7 @@ def test_not_known_names_the_session_that_does_not_know_it() -> None:
 
 def test_an_error_of_the_head_may_have_taken_the_job() -> None:
     assert isinstance(read_submission(500, "Traceback\nValueError: x", "s"), Unseen)
-    assert isinstance(read_submission(400, "bad runtime_env", "s"), Refused)
+    assert isinstance(read_submission(400, "bad runtime_env", "s"), EngineRefused)
     assert read_submission(200, '{"submission_id": "j"}', "s") == Submitted("j", "s")
 
 
@@ -127,7 +127,7 @@ def test_a_submission_knows_its_id_and_its_session() -> None:
 
 def test_a_head_that_is_down_takes_nothing() -> None:
     head = Head({("GET", "/api/version"): NoReply("connection refused")})
-    assert isinstance(ray(head).launch(Order("j", ("true",), "/p")), Refused)
+    assert isinstance(ray(head).launch(Order("j", ("true",), "/p")), EngineRefused)
     assert isinstance(ray(head).look(["j"])["j"], Unseen)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.backends.slurm import Slurm
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.command import Finished, NotRun
@@ -99,7 +99,7 @@ def test_a_job_inherits_the_callers_environment() -> None:
 
 def test_no_slurm_here_is_said_so() -> None:
     gone = NotRun("sbatch cannot be started: No such file or directory", started=False)
-    assert slurm(Fake(sbatch=gone)).launch(Order("n", ("true",), "/")) == Refused(gone.why, "not_started")
+    assert slurm(Fake(sbatch=gone)).launch(Order("n", ("true",), "/")) == EngineRefused(gone.why, "not_started")
 
 
 def test_a_lost_submission_is_found_by_its_name() -> None:

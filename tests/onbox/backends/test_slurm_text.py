@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.backends.base import Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import EngineRefused, Job, JobState, Order, Submitted
 from onbox.backends.slurm_states import STATES, base_state, find_row, job_from, shell_code, wait_code
 from onbox.backends.slurm_text import (
-    Answer,
+    CommandAnswer,
     is_unreachable,
     neutral_environment,
     parse_sacct,
@@ -160,16 +160,16 @@ def test_accounting_with_steps_and_former_lives() -> None:
     ],
 )
 def test_the_id_stands_on_a_line_of_its_own(out: str, job_id: str | None) -> None:
-    answer = parse_submission(Answer(0, out, "sbatch: lua: 500 hours left\n"))
+    answer = parse_submission(CommandAnswer(0, out, "sbatch: lua: 500 hours left\n"))
     assert answer == Submitted(job_id) if job_id else isinstance(answer, Unseen)
 
 
 def test_what_a_wrapper_prints_beside_rows_is_passed_over() -> None:
     row = case("slurm_22.05_squeue.txt").splitlines()[0]
-    found = read_queue(Answer(0, f"Welcome to the cluster\n{row}\n", ""))
+    found = read_queue(CommandAnswer(0, f"Welcome to the cluster\n{row}\n", ""))
     assert not isinstance(found, Absent | Unseen)
     assert len(found) == 1
-    assert isinstance(read_queue(Answer(0, f"{row}\n{row[:30]}\n", "")), Unseen)  # one of them is cut off
+    assert isinstance(read_queue(CommandAnswer(0, f"{row}\n{row[:30]}\n", "")), Unseen)  # one of them is cut off
 
 
 def test_a_submission_from_inside_a_job_hands_nothing_of_it_on() -> None:
@@ -194,24 +194,24 @@ def test_what_is_cut_off_makes_no_job(text: str) -> None:
 
 
 def test_the_three_meanings_of_a_failed_question() -> None:
-    assert read_queue(Answer(1, "", FORGOTTEN)) == {}
-    assert isinstance(read_queue(Answer(1, "", DOWN)), Unseen)
-    assert isinstance(read_queue(Answer(1, "", "squeue: error: Invalid user: nobody")), Unseen)
+    assert read_queue(CommandAnswer(1, "", FORGOTTEN)) == {}
+    assert isinstance(read_queue(CommandAnswer(1, "", DOWN)), Unseen)
+    assert isinstance(read_queue(CommandAnswer(1, "", "squeue: error: Invalid user: nobody")), Unseen)
 
 
 def test_rows_that_make_no_sense_are_no_answer() -> None:
-    assert isinstance(read_queue(Answer(0, "JOBID STATE\n", "")), Unseen)
+    assert isinstance(read_queue(CommandAnswer(0, "JOBID STATE\n", "")), Unseen)
 
 
 def test_only_scontrol_says_that_a_job_is_not_known() -> None:
-    assert isinstance(read_one("7", Answer(1, "", FORGOTTEN)), Absent)
-    assert isinstance(read_one("7", Answer(1, "", DOWN)), Unseen)
-    assert isinstance(read_one("7", Answer(0, "", "")), Unseen)
+    assert isinstance(read_one("7", CommandAnswer(1, "", FORGOTTEN)), Absent)
+    assert isinstance(read_one("7", CommandAnswer(1, "", DOWN)), Unseen)
+    assert isinstance(read_one("7", CommandAnswer(0, "", "")), Unseen)
 
 
 def test_no_accounting_is_not_silence() -> None:
-    assert isinstance(read_history(Answer(1, "", NO_ACCOUNTING)), Absent)
-    assert isinstance(read_history(Answer(1, "", "sacct: error: slurmdbd: Connection refused")), Unseen)
+    assert isinstance(read_history(CommandAnswer(1, "", NO_ACCOUNTING)), Absent)
+    assert isinstance(read_history(CommandAnswer(1, "", "sacct: error: slurmdbd: Connection refused")), Unseen)
 
 
 RUNNING = job_from("7", "RUNNING", "None", None, 0)
@@ -266,15 +266,15 @@ def test_an_order_is_words_never_a_shell_line() -> None:
 
 @pytest.mark.parametrize("out", ["17\n", "17;cluster-a\n", "a site's greeting\n17\n"])
 def test_the_id_is_on_the_last_line(out: str) -> None:
-    assert parse_submission(Answer(0, out, "")) == Submitted("17")
+    assert parse_submission(CommandAnswer(0, out, "")) == Submitted("17")
 
 
 def test_a_refusal_is_told_from_silence() -> None:
     no = "sbatch: error: Batch job submission failed: Requested node configuration is not available"
     late = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
-    assert isinstance(parse_submission(Answer(1, "", no)), Refused)
-    assert isinstance(parse_submission(Answer(1, "", late)), Unseen)
-    assert isinstance(parse_submission(Answer(0, "", "")), Unseen)
+    assert isinstance(parse_submission(CommandAnswer(1, "", no)), EngineRefused)
+    assert isinstance(parse_submission(CommandAnswer(1, "", late)), Unseen)
+    assert isinstance(parse_submission(CommandAnswer(0, "", "")), Unseen)
 
 
 def test_words_of_an_unreachable_controller() -> None:

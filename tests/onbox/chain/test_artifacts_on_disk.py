@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.chain.artifacts import on_disk as artifacts
-from onbox.chain.artifacts.on_disk import PICTURE_LIMIT, Look, StopAsked, find_files, list_files, look_at, picture
+from onbox.chain.artifacts.on_disk import (
+    PICTURE_LIMIT,
+    ArtifactLook,
+    StopAsked,
+    find_files,
+    list_files,
+    look_at,
+    picture,
+)
 from onbox.model.manifest import Artifact
 from onbox.system.process import never
 from tests.box import wait_until
@@ -20,7 +28,7 @@ BEST = Artifact("best.npz")
 ALL = Artifact("*.npz", is_glob=True)
 
 
-def names(look: Look) -> tuple[list[str], list[str], list[str]]:
+def names(look: ArtifactLook) -> tuple[list[str], list[str], list[str]]:
     """(new, old, small) of a look that worked."""
     assert look.problem is None
     new, old, small = ([found.path for found in part] for part in (look.new, look.old, look.small))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.chain.gates.ask_success_gate import Verdict, ask_gate
+from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate
 from onbox.chain.gates.success_gate import Ended
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.state.replay import StageHistory
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PLAIN = Stage("train", "python train.py")
 
 
-def verdict(folder: Path, stage: Stage, text: str, code: int = 0) -> Verdict:
+def verdict(folder: Path, stage: Stage, text: str, code: int = 0) -> GateAnswer:
     log = folder / "train.1.log"
     log.write_text(text)
     progress = ProgressWatch({})

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.chain.gates.start_gates import Sight, bytes_present, check_gates
+from onbox.chain.gates.start_gates import GateSight, bytes_present, check_gates
 from onbox.collectors.disk import NOT_COUNTED, Disk, Room, read_disks
-from onbox.collectors.gpu import Gpu, LostGpu
+from onbox.collectors.gpu import GpuCard, LostGpu
 from onbox.collectors.memory import HostMemory, MemoryReading
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate
@@ -26,10 +26,10 @@ MEMORY = MemoryReading(
 )
 
 
-def card(number: int, used: Maybe[int]) -> Gpu:
+def card(number: int, used: Maybe[int]) -> GpuCard:
     """A card of which only the memory in use matters."""
     other: Any = Absent("not asked")
-    blank = Gpu(number, *[other] * (len(Gpu._fields) - 1))
+    blank = GpuCard(number, *[other] * (len(GpuCard._fields) - 1))
     return blank._replace(memory_used_bytes=used)
 
 
@@ -42,10 +42,10 @@ def one_disk(room: Maybe[Room]) -> Callable[[Iterable[str]], Maybe[tuple[Disk, .
 
 
 THREE_LESS_ONE = "3 x 3.0 MB + 0 B scratch less 3.0 MB there already"
-SIGHT = Sight(never, never, never, never)
+SIGHT = GateSight(never, never, never, never)
 
 
-def refusals(gates: Gates, sight: Sight) -> list[str]:
+def refusals(gates: Gates, sight: GateSight) -> list[str]:
     return [str(finding) for finding in check_gates(gates, "/data", "/data", sight)]
 
 

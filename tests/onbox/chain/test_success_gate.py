@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.chain.artifacts.on_disk import Found, Look
-from onbox.chain.gates.success_gate import Ended, Finding, judge, signal_of
+from onbox.chain.artifacts.on_disk import ArtifactLook, FoundFile
+from onbox.chain.gates.success_gate import Ended, GateFinding, judge, signal_of
 from onbox.model.manifest import Artifact, Stage
 
 PLAIN = Stage("train", "python train.py")
@@ -16,18 +16,18 @@ SAVED = PLAIN._replace(done_if_log="^saved")
 GOOD = Ended(0, None, "exit", 100.0)
 
 
-def files(count: int, size: int = 2000) -> tuple[Found, ...]:
-    return tuple(Found(f"epoch_{number}.npz", size, 1, 1, number) for number in range(count))
+def files(count: int, size: int = 2000) -> tuple[FoundFile, ...]:
+    return tuple(FoundFile(f"epoch_{number}.npz", size, 1, 1, number) for number in range(count))
 
 
-NEW_BEST = Look(BEST, new=files(1))
+NEW_BEST = ArtifactLook(BEST, new=files(1))
 
-SUCCESSES: list[tuple[Stage, Ended, tuple[Look, ...], bool | None]] = [
+SUCCESSES: list[tuple[Stage, Ended, tuple[ArtifactLook, ...], bool | None]] = [
     (PLAIN, GOOD, (), None),
     (PLAIN, GOOD._replace(duration_seconds=None), (), None),
     (PLAIN, GOOD, (NEW_BEST,), None),
-    (PLAIN, GOOD, (NEW_BEST, Look(EPOCHS, new=files(3))), None),
-    (PLAIN, GOOD, (Look(EPOCHS, new=files(3), old=files(9), small=files(2, 5)),), None),
+    (PLAIN, GOOD, (NEW_BEST, ArtifactLook(EPOCHS, new=files(3))), None),
+    (PLAIN, GOOD, (ArtifactLook(EPOCHS, new=files(3), old=files(9), small=files(2, 5)),), None),
     (PLAIN, GOOD, (), False),
     (LONG, GOOD._replace(duration_seconds=60.0), (), None),
     (LONG._replace(min_duration_seconds=0.0), GOOD._replace(duration_seconds=0.0), (), None),
@@ -43,12 +43,12 @@ def test_a_quick_last_attempt_of_a_long_series_is_not_too_fast() -> None:
 
 @pytest.mark.parametrize(("stage", "ended", "looks", "log"), SUCCESSES)
 def test_it_passes_when_nothing_is_missing(
-    stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log: bool | None
+    stage: Stage, ended: Ended, looks: tuple[ArtifactLook, ...], *, log: bool | None
 ) -> None:
     assert judge(stage, ended, looks, log_matches=log) == ()
 
 
-TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
+TRAPS: list[tuple[str, Stage, Ended, tuple[ArtifactLook, ...], bool | None]] = [
     ("exit_code: 1, wanted 0", PLAIN, Ended(1, None, "exit", 100.0), (NEW_BEST,), None),
     ("exit_code: 137 (SIGKILL), wanted 0", PLAIN, Ended(137, 9, "exit", 100.0), (NEW_BEST,), None),
     ("exit_code: not recorded, wanted 0", PLAIN, Ended(None, None, "exit", 100.0), (NEW_BEST,), None),
@@ -80,7 +80,13 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
         (),
         None,
     ),
-    ("artifact best.npz: missing, wanted a new file or folder of at least 1 B", PLAIN, GOOD, (Look(BEST),), None),
+    (
+        "artifact best.npz: missing, wanted a new file or folder of at least 1 B",
+        PLAIN,
+        GOOD,
+        (ArtifactLook(BEST),),
+        None,
+    ),
     (
         (
             "artifact best.npz: 0 new, 1 old (from before the stage's first attempt), "
@@ -88,29 +94,29 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
         ),
         PLAIN,
         GOOD,
-        (Look(BEST, old=files(1)),),
+        (ArtifactLook(BEST, old=files(1)),),
         None,
     ),
     (
         "artifact best.npz: 0 new, 1 too small (from 0 B), wanted a new file or folder of at least 1 B",
         PLAIN,
         GOOD,
-        (Look(BEST, small=files(1, 0)),),
+        (ArtifactLook(BEST, small=files(1, 0)),),
         None,
     ),
     (
         "artifact best.npz: could not look (best.npz: Permission denied), wanted a readable file or folder",
         PLAIN,
         GOOD,
-        (Look(BEST, problem="best.npz: Permission denied"),),
+        (ArtifactLook(BEST, problem="best.npz: Permission denied"),),
         None,
     ),
-    ("artifact epoch_*.npz: missing, wanted 3 new of at least 1.0 kB", PLAIN, GOOD, (Look(EPOCHS),), None),
+    ("artifact epoch_*.npz: missing, wanted 3 new of at least 1.0 kB", PLAIN, GOOD, (ArtifactLook(EPOCHS),), None),
     (
         "artifact epoch_*.npz: 2 new, wanted 3 new of at least 1.0 kB",
         PLAIN,
         GOOD,
-        (Look(EPOCHS, new=files(2)),),
+        (ArtifactLook(EPOCHS, new=files(2)),),
         None,
     ),
     (
@@ -120,7 +126,7 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
         ),
         PLAIN,
         GOOD,
-        (Look(EPOCHS, new=files(2), old=files(7), small=files(1, 5)),),
+        (ArtifactLook(EPOCHS, new=files(2), old=files(7), small=files(1, 5)),),
         None,
     ),
     (
@@ -144,20 +150,22 @@ TRAPS: list[tuple[str, Stage, Ended, tuple[Look, ...], bool | None]] = [
 
 @pytest.mark.parametrize(("said", "stage", "ended", "looks", "log"), TRAPS)
 def test_each_trap_is_refused_with_its_numbers(
-    said: str, stage: Stage, ended: Ended, looks: tuple[Look, ...], *, log: bool | None
+    said: str, stage: Stage, ended: Ended, looks: tuple[ArtifactLook, ...], *, log: bool | None
 ) -> None:
     assert [said] == [str(finding) for finding in judge(stage, ended, looks, log_matches=log)]
 
 
 def test_all_that_is_missing_is_said_at_once() -> None:
     stage = LONG._replace(done_if_log="^saved")
-    found = judge(stage, GOOD._replace(duration_seconds=1.0), (Look(BEST), Look(EPOCHS)), log_matches=False)
+    found = judge(
+        stage, GOOD._replace(duration_seconds=1.0), (ArtifactLook(BEST), ArtifactLook(EPOCHS)), log_matches=False
+    )
     assert [one.gate for one in found] == ["min_duration", "artifact best.npz", "artifact epoch_*.npz", "done_if_log"]
 
 
 def test_artifacts_say_nothing_about_a_failed_command() -> None:
-    found = judge(SAVED, Ended(2, None, "exit", 1.0), (Look(BEST),), log_matches=False)
-    assert (Finding("exit_code", "2", "0"),) == found
+    found = judge(SAVED, Ended(2, None, "exit", 1.0), (ArtifactLook(BEST),), log_matches=False)
+    assert (GateFinding("exit_code", "2", "0"),) == found
 
 
 @pytest.mark.parametrize(

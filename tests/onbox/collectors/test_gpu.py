@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pynvml
 import pytest
 
-from onbox.collectors.gpu import Gpu, GpuProcess, GpuReading, LostGpu, name_reasons, read_gpus, visible
+from onbox.collectors.gpu import GpuCard, GpuProcess, GpuReading, LostGpu, name_reasons, read_gpus, visible
 from onbox.collectors.gpu_health import judge_gpu
 from onbox.collectors.gpu_watch import reading_from_plain
 from onbox.contract.readings import Absent, Unseen, plain
@@ -26,9 +26,9 @@ def read(*cards: dict[str, Any]) -> GpuReading:
     return reading
 
 
-def one(**changes: Any) -> Gpu:
+def one(**changes: Any) -> GpuCard:
     (gpu,) = read(changes).gpus
-    assert isinstance(gpu, Gpu)
+    assert isinstance(gpu, GpuCard)
     return gpu
 
 
@@ -84,8 +84,8 @@ def test_a_lost_card_is_a_row_and_not_the_end(place: str) -> None:
     lost = {place: error(pynvml.NVML_ERROR_GPU_IS_LOST)}
     first, second, third = read({}, lost, {}).gpus
     assert second == LostGpu(1, "it has fallen off the bus")
-    assert isinstance(first, Gpu)
-    assert (isinstance(third, Gpu), third.number) == (True, 2)
+    assert isinstance(first, GpuCard)
+    assert (isinstance(third, GpuCard), third.number) == (True, 2)
 
 
 def test_what_a_card_does_not_have_is_absent_not_zero() -> None:

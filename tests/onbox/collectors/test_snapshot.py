@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import Room
-from onbox.collectors.gpu import Gpu, GpuReading, LostGpu
+from onbox.collectors.gpu import GpuCard, GpuReading, LostGpu
 from onbox.collectors.groups import Group
 from onbox.collectors.memory import MemoryReading
 from onbox.collectors.sample import sample_of
@@ -148,7 +148,7 @@ def test_a_collector_that_fails_says_so(tmp_path: Path) -> None:
 
 def test_gpus_join_the_sample_as_numbers(tmp_path: Path) -> None:
     picture = snapshot(str(tmp_path))
-    blank: Any = Gpu(0, *[Unseen("N/A")] * (len(Gpu._fields) - 1))
+    blank: Any = GpuCard(0, *[Unseen("N/A")] * (len(GpuCard._fields) - 1))
     busy = blank._replace(utilization_percent=99, name="H200")
     reading = GpuReading("550.1", (busy, LostGpu(1, "it has fallen off the bus")))
     assert sample_of(picture, reading)["gpus"] == [{"number": 0, "utilization_percent": 99}, {"number": 1}]

@@ -15,7 +15,7 @@ from onbox.config.parse import (
     parse_config,
     run_name_from,
 )
-from onbox.contract.notify_targets import Target, notify_from_dict, notify_to_dict
+from onbox.contract.notify_targets import NotifyTarget, notify_from_dict, notify_to_dict
 from onbox.model.boxes import PatrolSettings, Watch
 from onbox.model.manifest import Amount, Artifact, Gates, GpuGate, Retry, RunSettings, Stage, WaitFor
 
@@ -121,7 +121,7 @@ def test_an_empty_file_holds_the_defaults() -> None:
     assert (config.state_dir, config.stages) == (".onbox", ())
     assert config.settings == RunSettings(30.0, 30.0)
     assert config.notify == Notify()
-    assert Target("hook", "env:HOOK").on == DEFAULT_NOTIFY_EVENTS
+    assert NotifyTarget("hook", "env:HOOK").on == DEFAULT_NOTIFY_EVENTS
 
 
 def test_a_whole_stage_is_read() -> None:
@@ -173,7 +173,7 @@ def test_tables_for_other_layers_are_kept_read_only() -> None:
 
 def test_notify_takes_references_and_events() -> None:
     on = ("chain_done",)
-    expected = (Target("ONBOX_WEBHOOK", "env:ONBOX_WEBHOOK", on), Target("hook", "file:~/hook", on))
+    expected = (NotifyTarget("ONBOX_WEBHOOK", "env:ONBOX_WEBHOOK", on), NotifyTarget("hook", "file:~/hook", on))
     assert read(WHOLE).notify.targets == expected
     urls = "[notify]\nurls = ['env:A']\n"
     assert read(f"{urls}on = {list(NOTIFY_EVENTS)}").notify.targets[0].on == NOTIFY_EVENTS
@@ -195,8 +195,8 @@ def test_a_named_target_has_settings_of_its_own() -> None:
         on = ["chain_failed"]
     """
     notify = read(text).notify
-    team = Target("team", "env:TEAM", ("chain_done",), "feishu", "file:~/secret", 4000)
-    assert notify.targets == (team, Target("boss", "env:BOSS", ("chain_failed",)))
+    team = NotifyTarget("team", "env:TEAM", ("chain_done",), "feishu", "file:~/secret", 4000)
+    assert notify.targets == (team, NotifyTarget("boss", "env:BOSS", ("chain_failed",)))
     assert notify.pace.attempt_seconds == 5.0
     assert notify_from_dict(notify_to_dict(notify)) == notify
 

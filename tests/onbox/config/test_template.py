@@ -10,7 +10,7 @@ import pytest
 from onbox.config.keys import Key
 from onbox.config.parse import NOTIFY_EVENTS, TABLES, Config, Notify, parse_config
 from onbox.config.template import render_template
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.model.manifest import Gates, Retry, RunSettings, Stage
 from onbox.triage.classes import NEVER
 
@@ -47,7 +47,7 @@ def test_defaults_are_shown_as_they_are() -> None:
     config = read(switched_on(render_template("digits", full=True)))
     assert config.settings == RunSettings()
     assert config.state_dir == Config("x").state_dir
-    assert config.notify.targets[0].on == Target("x", "env:X").on
+    assert config.notify.targets[0].on == NotifyTarget("x", "env:X").on
     assert config.notify.pace == Notify().pace
 
 

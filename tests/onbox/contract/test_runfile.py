@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onbox.contract.runfile import Damaged, FrozenStage, parse_head, parse_stages, render_runfile, replace_head
+from onbox.contract.runfile import DamagedRunfile, FrozenStage, parse_head, parse_stages, render_runfile, replace_head
 from onbox.model.manifest import RunSettings, Stage
 from tests.onbox.model.test_manifest import PLAIN, WHOLE
 
@@ -39,7 +39,7 @@ def test_an_odd_head_is_damaged_or_read(field: str, value: Any) -> None:
     text = render_runfile({**HEAD, field: value}, STAGES)
     try:
         head = parse_head(text.split(b"\n", 1)[0])
-    except Damaged:
+    except DamagedRunfile:
         return
     assert isinstance(head.run, str)
     assert isinstance(head.stage_count, int)
@@ -49,7 +49,7 @@ def test_an_odd_head_is_damaged_or_read(field: str, value: Any) -> None:
     "line", [b'{"name": []', b'{"name": "a", "cmd": "b"}', b'{"name": 1, "cmd": "b", "fingerprint": 1}']
 )
 def test_an_odd_stage_is_damaged(line: bytes) -> None:
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedRunfile):
         list(parse_stages([line]))
 
 

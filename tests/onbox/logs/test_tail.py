@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.logs.tail import BLOCK_BYTES, LINE_LIMIT, OVERLAP_BYTES, LogLook, find_in_log, last_line, look_at_log
+from onbox.logs.tail import BLOCK_BYTES, LINE_LIMIT, OVERLAP_BYTES, LogTail, find_in_log, last_line, look_at_log
 from onbox.system.time_limit import TooLong
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_a_log_is_looked_at_from_its_end(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(b"x" * 3_000_000 + b"\nepoch 3\n")
     os.utime(path, (7, 7))
-    assert LogLook(3_000_009, 7.0, "epoch 3") == look_at_log(str(path))
+    assert LogTail(3_000_009, 7.0, "epoch 3") == look_at_log(str(path))
 
 
 def test_a_log_of_one_huge_line_has_a_short_last_line(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onbox.contract.notices import Notice
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.notify.queue.outbox import Message, Name
-from onbox.notify.types import Ask
+from onbox.notify.types import FormatInput
 
 AT = "2026-11-21T05:10:24.123Z"
 NOW = 1795237824.0
@@ -48,10 +48,12 @@ HOSTILE = FAILED._replace(
 )
 
 
-def ask(notice: Notice = FAILED, url: str = "https://hook.example/x/SECRETPATH", secret: str | None = None) -> Ask:
-    return Ask(notice, url, secret, NOW)
+def ask(
+    notice: Notice = FAILED, url: str = "https://hook.example/x/SECRETPATH", secret: str | None = None
+) -> FormatInput:
+    return FormatInput(notice, url, secret, NOW)
 
 
 def message(offset: int, notice: Notice = FAILED, target: str = "hook") -> Message:
     named = notice._replace(id=f"msg_{offset}")
-    return Message(Name(offset, target), AT, Target(target, "env:HOOK"), named)
+    return Message(Name(offset, target), AT, NotifyTarget(target, "env:HOOK"), named)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.contract.events import Event, render_event
-from onbox.contract.notify_targets import Notify, Target, notify_to_dict
+from onbox.contract.notify_targets import Notify, NotifyTarget, notify_to_dict
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import RunHead
 from onbox.model.manifest import RunSettings
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-A = Target("a", "env:A", ("stage_done", "chain_done"))
-B = Target("b", "env:B", ("chain_done",))
+A = NotifyTarget("a", "env:A", ("stage_done", "chain_done"))
+B = NotifyTarget("b", "env:B", ("chain_done",))
 
 
 class Run:
@@ -37,11 +37,11 @@ class Run:
             file.writelines(map(render_event, records))
         return records
 
-    def launch(self, *targets: Target) -> Courier:
+    def launch(self, *targets: NotifyTarget) -> Courier:
         self.journal(Event.CHAIN_STARTED, notify=[target.name for target in targets])
         return self.courier(*targets)
 
-    def courier(self, *targets: Target) -> Courier:
+    def courier(self, *targets: NotifyTarget) -> Courier:
         data = {"notify": notify_to_dict(Notify(targets)), "host": "gpu1"}
         head = RunHead("digits", "20261121-aa", "/root/digits", "f", 2, RunSettings(), data)
         return Courier(self.paths, head, {}, start=self.start)
@@ -70,7 +70,7 @@ def test_each_target_gets_what_it_asked_for(run: Run) -> None:
 
 
 def test_a_failure_is_one_message_whatever_a_target_asked_for(run: Run) -> None:
-    both = Target("both", "env:A", ("stage_failed", "chain_failed"))
+    both = NotifyTarget("both", "env:A", ("stage_failed", "chain_failed"))
     stage, chain = both._replace(name="stage", on=both.on[:1]), both._replace(name="chain", on=both.on[1:])
     courier = run.launch(both, stage, chain)
     courier.enqueue(run.journal(Event.STAGE_RETRYING, Event.STAGE_FAILED, Event.CHAIN_FAILED))

@@ -17,7 +17,7 @@ from standardwebhooks import Webhook
 from onbox.contract.notify_targets import FORMATS as FORMAT_NAMES
 from onbox.notify.message_text import lines, title
 from onbox.notify.table import BY_NAME, FORMATS, format_of
-from onbox.notify.types import Answer, Outcome, Outgoing, Unusable
+from onbox.notify.types import HttpAnswer, Outgoing, TryOutcome, Unusable
 from tests.onbox.notify.samples import DONE, EVIL, FAILED, HOSTILE, NOW, ask
 
 URLS = {
@@ -26,7 +26,7 @@ URLS = {
     "ntfy": "https://ntfy.sh/topic",
     "apprise": "apprise+json://hook.example",
 }
-DELIVERED, LATER, NEVER, UNCLEAR = Outcome
+DELIVERED, LATER, NEVER, UNCLEAR = TryOutcome
 
 
 def built(name: str, notice: Any = FAILED, secret: str | None = None) -> Outgoing:
@@ -197,7 +197,7 @@ def test_dingtalk_is_signed_in_the_query_which_never_grows() -> None:
 # -- when is it delivered?
 
 TEAMS_FAILED = b"Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error "
-CASES: list[tuple[str, int, bytes, Outcome]] = [
+CASES: list[tuple[str, int, bytes, TryOutcome]] = [
     ("generic", 200, b"", DELIVERED),
     ("generic", 204, b"", DELIVERED),
     ("generic", 302, b"", NEVER),
@@ -270,8 +270,8 @@ CASES: list[tuple[str, int, bytes, Outcome]] = [
 
 
 @pytest.mark.parametrize(("name", "status", "body", "outcome"), CASES)
-def test_the_answer_decides(name: str, status: int, body: bytes, outcome: Outcome) -> None:
-    verdict = BY_NAME[name].judge(Answer(status, body), NOW)
+def test_the_answer_decides(name: str, status: int, body: bytes, outcome: TryOutcome) -> None:
+    verdict = BY_NAME[name].judge(HttpAnswer(status, body), NOW)
     assert verdict.outcome is outcome, verdict.reason
     assert verdict.reason
 
@@ -280,14 +280,14 @@ def test_the_answer_decides(name: str, status: int, body: bytes, outcome: Outcom
 def test_no_answer_whatever_makes_a_judge_fail(name: str) -> None:
     for status in (0, 100, 200, 299, 304, 418, 429, 599, 999):
         for body in (b"", b"\xff\x00", b"[]", b"null", b'{"code":"0"}', b'{"ok":0,"parameters":3}', b"[" * 100000):
-            assert BY_NAME[name].judge(Answer(status, body, "x" * 99, whole=False), NOW).reason
+            assert BY_NAME[name].judge(HttpAnswer(status, body, "x" * 99, whole=False), NOW).reason
 
 
 def test_channels_say_when_to_come_back() -> None:
-    assert BY_NAME["discord"].judge(Answer(429, b'{"retry_after":1.5}', "1"), NOW).retry_after_seconds == 1.5
+    assert BY_NAME["discord"].judge(HttpAnswer(429, b'{"retry_after":1.5}', "1"), NOW).retry_after_seconds == 1.5
     said = b'{"ok":false,"error_code":429,"parameters":{"retry_after":9}}'
-    assert BY_NAME["telegram"].judge(Answer(429, said), NOW).retry_after_seconds == 9
-    assert BY_NAME["dingtalk"].judge(Answer(200, b'{"errcode":130101}'), NOW).retry_after_seconds == 600
+    assert BY_NAME["telegram"].judge(HttpAnswer(429, said), NOW).retry_after_seconds == 9
+    assert BY_NAME["dingtalk"].judge(HttpAnswer(200, b'{"errcode":130101}'), NOW).retry_after_seconds == 600
 
 
 def test_apprise_is_refused_where_it_is_known_to_be_wrong() -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
-from onbox.notify.types import Outcome, Unusable, Verdict
+from onbox.notify.types import Delivery, TryOutcome, Unusable
 from tests.fault_server import CANARY, FaultServer, free_port
 from tests.onbox.notify.samples import FAILED
 
@@ -79,12 +79,12 @@ def mail() -> Iterator[MailServer]:
     made.close()
 
 
-def attempt(url: str) -> Verdict:
-    return try_once(FAILED, Resolved(Target("mail", "env:MAIL"), url, None), 5.0)
+def attempt(url: str) -> Delivery:
+    return try_once(FAILED, Resolved(NotifyTarget("mail", "env:MAIL"), url, None), 5.0)
 
 
 def test_a_mail_arrives_with_its_id(mail: MailServer) -> None:
-    assert attempt(f"smtp://me:{CANARY}@127.0.0.1:{mail.port}{QUERY}").outcome is Outcome.DELIVERED
+    assert attempt(f"smtp://me:{CANARY}@127.0.0.1:{mail.port}{QUERY}").outcome is TryOutcome.DELIVERED
     (text,) = mail.mails
     assert f"Message-ID: <{FAILED.id}@onbox.invalid>".encode() in text
     assert [word.lower() for word in mail.words if word.startswith("rcpt")] == [
@@ -96,15 +96,15 @@ def test_a_mail_arrives_with_its_id(mail: MailServer) -> None:
 @pytest.mark.parametrize(
     ("word", "reply", "outcome"),
     [
-        ("DATA", b"451 try later", Outcome.LATER),
-        ("DATA", b"554 looks like spam", Outcome.NEVER),
-        ("RCPT", b"550 nobody here", Outcome.NEVER),
-        ("RCPT", b"450 mailbox busy", Outcome.LATER),
-        ("AUTH", f"535 {CANARY} is wrong".encode(), Outcome.NEVER),
-        ("MAIL", b"421 closing", Outcome.LATER),
+        ("DATA", b"451 try later", TryOutcome.LATER),
+        ("DATA", b"554 looks like spam", TryOutcome.NEVER),
+        ("RCPT", b"550 nobody here", TryOutcome.NEVER),
+        ("RCPT", b"450 mailbox busy", TryOutcome.LATER),
+        ("AUTH", f"535 {CANARY} is wrong".encode(), TryOutcome.NEVER),
+        ("MAIL", b"421 closing", TryOutcome.LATER),
     ],
 )
-def test_the_server_s_word_decides(mail: MailServer, word: str, reply: bytes, outcome: Outcome) -> None:
+def test_the_server_s_word_decides(mail: MailServer, word: str, reply: bytes, outcome: TryOutcome) -> None:
     mail.replies[word] = reply
     verdict = attempt(f"smtp://me:{CANARY}@127.0.0.1:{mail.port}{QUERY}")
     assert verdict.outcome is outcome, verdict.reason
@@ -112,15 +112,15 @@ def test_the_server_s_word_decides(mail: MailServer, word: str, reply: bytes, ou
 
 
 def test_no_mail_server() -> None:
-    assert attempt(f"smtp://127.0.0.1:{free_port()}{QUERY}") == Verdict(Outcome.LATER, "connection refused")
+    assert attempt(f"smtp://127.0.0.1:{free_port()}{QUERY}") == Delivery(TryOutcome.LATER, "connection refused")
 
 
 def test_apprise_sends_what_has_no_format_here() -> None:
     pytest.importorskip("apprise")
     server = FaultServer()
     url = f"apprise+json://127.0.0.1:{server.port}/200/{CANARY}"
-    assert attempt(url).outcome is Outcome.DELIVERED
-    assert attempt(url.replace("/200/", "/500/")).outcome is Outcome.LATER
+    assert attempt(url).outcome is TryOutcome.DELIVERED
+    assert attempt(url.replace("/200/", "/500/")).outcome is TryOutcome.LATER
     server.close()
     with pytest.raises(Unusable):
         attempt("apprise+nothing-like-it://x")

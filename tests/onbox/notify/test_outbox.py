@@ -9,7 +9,7 @@ import pytest
 
 from onbox.contract.paths import RunPaths
 from onbox.notify.queue import outbox as module
-from onbox.notify.queue.outbox import Damaged, Name, Outbox, parse_message, parse_name, render_message
+from onbox.notify.queue.outbox import DamagedMessage, Name, Outbox, parse_message, parse_name, render_message
 from tests.onbox.notify.samples import FAILED, HOSTILE, message
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_a_message_comes_back_as_it_was() -> None:
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"{}", b'{"notice":{}}', b'{"notice":3,"target":4}', b"[" * 99999])
 def test_damage_is_a_value(text: bytes) -> None:
-    assert isinstance(parse_message(Name(1, "a"), text), Damaged)
+    assert isinstance(parse_message(Name(1, "a"), text), DamagedMessage)
 
 
 @pytest.mark.parametrize("text", [".lock", ".target-a", "x.json", "12.json", "12-a.json.tmp99", "12-.json", "-a.json"])

@@ -6,7 +6,7 @@ from email.utils import formatdate
 
 import pytest
 
-from onbox.contract.notify_targets import Pace
+from onbox.contract.notify_targets import DeliveryPace
 from onbox.notify.schedule import (
     RATE_MARGIN_SECONDS,
     STATUS_TABLE,
@@ -45,14 +45,14 @@ def test_retry_after_in_both_forms(text: str | None, seconds: float | None) -> N
 
 
 def test_back_off_doubles_up_to_the_limit_and_half_is_chance() -> None:
-    pace = Pace(backoff_seconds=2.0, backoff_limit_seconds=60.0)
+    pace = DeliveryPace(backoff_seconds=2.0, backoff_limit_seconds=60.0)
     assert [next_try(pace, tries, None, 1.0) for tries in (1, 2, 3, 6, 9999)] == [2.0, 4.0, 8.0, 60.0, 60.0]
     assert next_try(pace, 1, None, 0.0) == 1.0
 
 
 def test_what_the_channel_asks_for_counts_as_it_stands() -> None:
-    assert next_try(Pace(), 9, 3600.0, 0.5) == 3600.0
-    assert next_try(Pace(), 9, 0.0, 0.5) == 0.0
+    assert next_try(DeliveryPace(), 9, 3600.0, 0.5) == 3600.0
+    assert next_try(DeliveryPace(), 9, 0.0, 0.5) == 0.0
 
 
 def test_a_rate_is_kept() -> None:

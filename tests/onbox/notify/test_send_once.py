@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.notify.mask import mask_url
 from onbox.notify.send.http_send import route_of
 from onbox.notify.send.send_once import exchange
 from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
-from onbox.notify.types import NoAnswer, Outcome, Outgoing, Unusable, Verdict
+from onbox.notify.types import Delivery, NoHttpAnswer, Outgoing, TryOutcome, Unusable
 from onbox.system.http import Line, NoReply, Request, converse
 from tests.fault_server import CANARY, FaultServer, free_port, self_signed
 from tests.onbox.notify.samples import FAILED
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMIT_SECONDS = 2.0
-DELIVERED, LATER, NEVER, UNCLEAR = Outcome
+DELIVERED, LATER, NEVER, UNCLEAR = TryOutcome
 
 
-def attempt(url: str, form: str | None = None, seconds: float = LIMIT_SECONDS) -> Verdict:
-    return try_once(FAILED, Resolved(Target("hook", "env:HOOK", format=form), url, None), seconds)
+def attempt(url: str, form: str | None = None, seconds: float = LIMIT_SECONDS) -> Delivery:
+    return try_once(FAILED, Resolved(NotifyTarget("hook", "env:HOOK", format=form), url, None), seconds)
 
 
-FAULTS: list[tuple[str, str | None, Outcome, str]] = [
+FAULTS: list[tuple[str, str | None, TryOutcome, str]] = [
     ("200", None, DELIVERED, "HTTP 200"),
     ("204", None, DELIVERED, "HTTP 204"),
     ("400", None, NEVER, "HTTP 400"),
@@ -63,7 +63,7 @@ FAULTS: list[tuple[str, str | None, Outcome, str]] = [
 
 @pytest.mark.parametrize(("fault", "form", "outcome", "words"), FAULTS)
 def test_each_fault_gets_its_word_in_time(
-    server: FaultServer, fault: str, form: str | None, outcome: Outcome, words: str
+    server: FaultServer, fault: str, form: str | None, outcome: TryOutcome, words: str
 ) -> None:
     began = time.monotonic()
     verdict = attempt(server.url(fault), form)
@@ -104,7 +104,7 @@ def test_what_libraries_print_is_dropped(server: FaultServer, capfd: pytest.Capt
 
 
 def test_nobody_listens() -> None:
-    assert attempt(f"http://127.0.0.1:{free_port()}/{CANARY}") == Verdict(LATER, "connection refused")
+    assert attempt(f"http://127.0.0.1:{free_port()}/{CANARY}") == Delivery(LATER, "connection refused")
 
 
 def test_a_name_that_is_not_there() -> None:
@@ -181,7 +181,7 @@ def test_proxies_are_not_asked_for_this_machine(server: FaultServer, monkeypatch
 
 def test_what_a_child_raises_is_told_by_type_only(server: FaultServer) -> None:
     answer = exchange(Outgoing(server.url(), {"X-Bad": f"a\nb{CANARY}"}, b""), 1.0)
-    assert isinstance(answer, NoAnswer)
+    assert isinstance(answer, NoHttpAnswer)
     assert CANARY not in answer.why
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.contract.notify_targets import Pace, Target
+from onbox.contract.notify_targets import DeliveryPace, NotifyTarget
 from onbox.contract.paths import RunPaths
 from onbox.notify.queue.outbox import Message, Outbox
-from onbox.notify.send.worker import Left, Terms, Worker, hide
-from onbox.notify.targets import Standing, write_standing
+from onbox.notify.send.worker import Left, Worker, WorkerTerms, hide
+from onbox.notify.targets import TargetStanding, write_standing
 from onbox.system.clock import utc_text, wall
 from tests.fault_server import CANARY, FaultServer
 from tests.onbox.notify.samples import DONE, FAILED, message
@@ -19,7 +19,7 @@ from tests.onbox.notify.samples import DONE, FAILED, message
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = Pace(2.0, 0.01, 0.05, 3600.0)
+QUICK = DeliveryPace(2.0, 0.01, 0.05, 3600.0)
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def fresh(offset: int, age_seconds: float = 0.0, **changes: str) -> Message:
     return message(offset, notice)._replace(enqueued_at=utc_text(wall() - age_seconds))
 
 
-def work(box: Outbox, url: str, pace: Pace = QUICK, seconds: float = 5.0) -> Left:
-    terms = Terms(pace, {"HOOK": url}, "/", wall() + seconds)
-    return Worker(box.paths, Target("hook", "env:HOOK"), terms).run()
+def work(box: Outbox, url: str, pace: DeliveryPace = QUICK, seconds: float = 5.0) -> Left:
+    terms = WorkerTerms(pace, {"HOOK": url}, "/", wall() + seconds)
+    return Worker(box.paths, NotifyTarget("hook", "env:HOOK"), terms).run()
 
 
 def reasons(box: Outbox) -> list[str]:
@@ -47,7 +47,7 @@ def reasons(box: Outbox) -> list[str]:
 def test_what_is_too_old_is_given_up_with_the_reason(box: Outbox, server: FaultServer) -> None:
     box.put(fresh(1, age_seconds=7200))
     box.put(fresh(2))
-    write_standing(box.paths, "hook", Standing(reason="HTTP 500: the receiver is in trouble"))
+    write_standing(box.paths, "hook", TargetStanding(reason="HTTP 500: the receiver is in trouble"))
     assert work(box, server.url()) is Left.EMPTY
     assert reasons(box) == ["not delivered within 7200 s; the last try: HTTP 500: the receiver is in trouble"]
     assert len(server.acknowledged) == 1
@@ -91,9 +91,9 @@ def test_a_flapping_stage_makes_few_messages(box: Outbox, server: FaultServer) -
 
 def test_an_answer_that_is_not_the_channel_s_is_not_tried_for_ever(box: Outbox, server: FaultServer) -> None:
     box.put(fresh(1))
-    terms = Terms(QUICK, {"HOOK": server.url("garbage_200")}, "/", wall() + 5)
+    terms = WorkerTerms(QUICK, {"HOOK": server.url("garbage_200")}, "/", wall() + 5)
     server.plan = ["200", "200", "200", "200"]  # 200 without Slack's `ok`
-    assert Worker(box.paths, Target("hook", "env:HOOK", format="slack"), terms).run() is Left.EMPTY
+    assert Worker(box.paths, NotifyTarget("hook", "env:HOOK", format="slack"), terms).run() is Left.EMPTY
     assert len(server.received) == 3
     assert "not `ok`" in reasons(box)[0]
 
@@ -102,7 +102,7 @@ def test_a_group_whose_finisher_died_is_not_sent_again(box: Outbox, server: Faul
     for offset in (1, 2, 3):
         box.put(message(offset, FAILED)._replace(enqueued_at=utc_text(wall())))
     group = tuple(name.text for name in box.pending())
-    write_standing(box.paths, "hook", Standing(tries=1, group=group))
+    write_standing(box.paths, "hook", TargetStanding(tries=1, group=group))
     box.set_aside(box.pending()[0], box.paths.sent)
     assert work(box, server.url()) is Left.EMPTY
     assert server.received == []
@@ -141,7 +141,7 @@ def test_reasons_hide_every_part_of_the_secret() -> None:
     from onbox.notify.targets import Resolved
 
     resolved = Resolved(
-        Target("hook", "env:HOOK"), f"https://x.example/services/T1/{CANARY}?key=abcdef1", "whsec_zzzzzz"
+        NotifyTarget("hook", "env:HOOK"), f"https://x.example/services/T1/{CANARY}?key=abcdef1", "whsec_zzzzzz"
     )
     said = f"no {CANARY} and key=abcdef1 or whsec_zzzzzz at https://x.example/services/T1/{CANARY}?key=abcdef1"
     hidden = hide(said, resolved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onbox.chain.gates.start_gates import Sight
+from onbox.chain.gates.start_gates import GateSight
 from onbox.collectors.cpu import CpuReading, PidsReading
 from onbox.collectors.disk import Disk, Room
 from onbox.collectors.memory import HostMemory, MemoryReading
@@ -12,7 +12,7 @@ from onbox.collectors.pressure import PressureReading
 from onbox.collectors.snapshot import Snapshot
 from onbox.contract.paths import RunPaths
 from onbox.contract.readings import Absent
-from onbox.preflight.report import Facts
+from onbox.preflight.report import CheckFacts
 
 GB = 10**9
 NONE = Absent("none")
@@ -30,11 +30,11 @@ def never(*_: object) -> Any:
     raise AssertionError("not to be looked at here")
 
 
-def facts(root: str = "/", folder: str = "/", environ: dict[str, str] | None = None, **changes: Any) -> Facts:
+def facts(root: str = "/", folder: str = "/", environ: dict[str, str] | None = None, **changes: Any) -> CheckFacts:
     """Facts of a healthy box. changes: of the snapshot, or of the facts themselves."""
     of_snapshot = {key: value for key, value in changes.items() if key in Snapshot._fields}
     of_facts = {key: value for key, value in changes.items() if key not in Snapshot._fields}
-    base = Facts(
+    base = CheckFacts(
         folder,
         "",
         "",
@@ -45,7 +45,7 @@ def facts(root: str = "/", folder: str = "/", environ: dict[str, str] | None = N
         SNAPSHOT._replace(**of_snapshot),
         NONE,
         NONE,
-        lambda _: Sight(never, never, never, never),
+        lambda _: GateSight(never, never, never, never),
         root,
     )
     return base._replace(**of_facts)

@@ -8,7 +8,7 @@ import pytest
 
 from onbox.config.parse import parse_config
 from onbox.preflight.engine import check_engine
-from onbox.preflight.report import Result, Verdict
+from onbox.preflight.report import CheckResult, CheckVerdict
 from onbox.system.command import Finished, NotRun
 from onbox.system.http import NoReply, Question, Reply
 from tests.onbox.preflight.facts import facts
@@ -72,14 +72,16 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def look(root: Path, engine: str, *, settings: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Result]:
+def look(
+    root: Path, engine: str, *, settings: Mapping[str, Any] | None = None, **changes: Any
+) -> dict[str, CheckResult]:
     changes.setdefault("environ", {"PATH": str(root / "bin")})
     of_engine: dict[str, Any] = {"engine": engine, "engine_settings": {"grace_seconds": 5.0, **(settings or {})}}
     given = facts(root=str(root), folder=str(root), **of_engine, **changes)
     return {result.check: result for result in check_engine(given)}
 
 
-def slurm(root: Path, words: str = "", answer: Finished | NotRun | None = None) -> dict[str, Result]:
+def slurm(root: Path, words: str = "", answer: Finished | NotRun | None = None) -> dict[str, CheckResult]:
     """With another answer to the command that begins with these words."""
     answers = SLURM if answer is None else {**SLURM, words: answer}
     return look(root, "slurm", stages=TRAIN, run=Shell(answers))
@@ -91,7 +93,7 @@ def test_a_chain_that_stays_here_asks_no_engine(root: Path) -> None:
 
 def test_a_sound_slurm_passes_in_every_line(root: Path) -> None:
     found = slurm(root)
-    assert {result.verdict for result in found.values()} == {Verdict.PASS}
+    assert {result.verdict for result in found.values()} == {CheckVerdict.PASS}
     assert list(found) == [
         "slurm", "controller", "accounting", "sbatch train", "sbatch eval", "partition main", "shared disk",
     ]  # fmt: skip
@@ -110,7 +112,7 @@ def test_stages_of_the_same_options_are_asked_once(root: Path) -> None:
 def test_commands_that_are_missing_are_named(root: Path) -> None:
     (root / "bin/sbatch").unlink()
     found = slurm(root)
-    assert found["slurm"].verdict is Verdict.FAIL
+    assert found["slurm"].verdict is CheckVerdict.FAIL
     assert "sbatch" in found["slurm"].seen
     assert "controller" not in found
 
@@ -127,7 +129,7 @@ def test_a_controller_that_is_down_is_not_one_that_could_not_be_asked(
     root: Path, answer: Finished | NotRun, *, looked: bool
 ) -> None:
     found = slurm(root, "scontrol ping", answer)
-    assert (found["controller"].verdict, found["controller"].looked) == (Verdict.FAIL, looked)
+    assert (found["controller"].verdict, found["controller"].looked) == (CheckVerdict.FAIL, looked)
     assert found["controller"].remedy
     assert not [check for check in found if check.startswith("sbatch")]
 
@@ -135,7 +137,7 @@ def test_a_controller_that_is_down_is_not_one_that_could_not_be_asked(
 def test_a_refusal_is_told_without_the_banners_of_the_site(root: Path) -> None:
     found = slurm(root, "sbatch --test-only", Finished(1, "", REFUSED))
     result = found["sbatch train"]
-    assert (result.verdict, result.looked) == (Verdict.FAIL, True)
+    assert (result.verdict, result.looked) == (CheckVerdict.FAIL, True)
     assert "invalid partition specified: gpu" in result.seen
     assert "welcome" not in result.seen
 
@@ -145,20 +147,20 @@ def test_a_refusal_is_told_without_the_banners_of_the_site(root: Path) -> None:
 )
 def test_options_that_could_not_be_tried_are_neither_good_nor_bad(root: Path, answer: Finished | NotRun) -> None:
     found = slurm(root, "sbatch --test-only", answer)
-    assert (found["sbatch train"].verdict, found["sbatch train"].looked) == (Verdict.WARN, False)
+    assert (found["sbatch train"].verdict, found["sbatch train"].looked) == (CheckVerdict.WARN, False)
 
 
 @pytest.mark.parametrize("rows", ["down 2 idle\n", "up 2 drain\nup 1 down*\n"])
 def test_a_partition_where_jobs_only_wait(root: Path, rows: str) -> None:
     found = slurm(root, "sinfo -h -p", Finished(0, rows, ""))
-    assert found["partition main"].verdict is Verdict.WARN
+    assert found["partition main"].verdict is CheckVerdict.WARN
 
 
 def test_a_disk_of_this_machine_is_not_the_nodes(root: Path) -> None:
     (root / "proc/self/mountinfo").write_text(EXT4)
-    assert slurm(root)["shared disk"].verdict is Verdict.WARN
+    assert slurm(root)["shared disk"].verdict is CheckVerdict.WARN
     found = slurm(root, "sinfo -h -N", Finished(0, "localhost\nlocalhost\n", ""))
-    assert found["shared disk"].verdict is Verdict.PASS
+    assert found["shared disk"].verdict is CheckVerdict.PASS
 
 
 # -- over HTTP
@@ -181,7 +183,7 @@ RAY_TOKEN = {"RAY_AUTH_TOKEN": "secret-0123456789"}
 def test_a_head_that_answers(root: Path) -> None:
     web = Web(VERSION)
     found = look(root, "ray", ask=web, environ=RAY_TOKEN)
-    assert {result.verdict for result in found.values()} == {Verdict.PASS}
+    assert {result.verdict for result in found.values()} == {CheckVerdict.PASS}
     assert "Ray 2.60.0 at http://127.0.0.1:8265" in found["ray"].seen
     assert web.questions[0].headers == (("Authorization", "Bearer secret-0123456789"),)
     assert "secret" not in str(found)
@@ -199,21 +201,21 @@ def test_a_head_that_answers(root: Path) -> None:
 )
 def test_a_head_that_does_not(root: Path, reply: Reply | NoReply, check: str, *, looked: bool) -> None:
     found = look(root, "ray", ask=Web(reply), environ={"RAY_AUTH_TOKEN_PATH": "/nothing"})
-    assert (found[check].verdict, found[check].looked) == (Verdict.FAIL, looked)
+    assert (found[check].verdict, found[check].looked) == (CheckVerdict.FAIL, looked)
     assert found[check].remedy
 
 
 def test_a_token_that_leads_nowhere_is_told_and_nothing_is_asked(root: Path) -> None:
     web = Web(VERSION)
     found = look(root, "ray", ask=web, settings={"token": "env:NOT_SET"}, environ={})
-    assert found["ray token"].verdict is Verdict.FAIL
+    assert found["ray token"].verdict is CheckVerdict.FAIL
     assert not web.questions
 
 
 def test_a_token_in_the_clear_is_warned_of(root: Path) -> None:
     settings = {"address": "http://head.example:8265"}
     found = look(root, "ray", ask=Web(VERSION), settings=settings, environ=RAY_TOKEN)
-    assert found["ray token"].verdict is Verdict.WARN
+    assert found["ray token"].verdict is CheckVerdict.WARN
 
 
 IRIS = {"controller": "http://127.0.0.1:10000", "config": "marin"}
@@ -223,7 +225,7 @@ HELP = Finished(0, "Usage: iris job run [OPTIONS]\n  --no-wait\n  --job-name TEX
 def test_a_controller_of_iris_that_answers(root: Path) -> None:
     (root / "marin.yaml").touch()
     found = look(root, "iris", settings=IRIS, ask=Web(Reply(200, "{}")), run=Shell({"iris job run": HELP}))
-    assert {result.verdict for result in found.values()} == {Verdict.PASS}
+    assert {result.verdict for result in found.values()} == {CheckVerdict.PASS}
     assert set(found) == {"iris", "iris command", "iris config"}
 
 
@@ -238,14 +240,14 @@ def test_a_controller_of_iris_that_answers(root: Path) -> None:
 )
 def test_a_controller_of_iris_that_does_not(root: Path, reply: Reply | NoReply, check: str, *, looked: bool) -> None:
     found = look(root, "iris", settings=IRIS, ask=Web(reply), run=Shell({"iris job run": HELP}))
-    assert (found[check].verdict, found[check].looked) == (Verdict.FAIL, looked)
+    assert (found[check].verdict, found[check].looked) == (CheckVerdict.FAIL, looked)
 
 
 def test_verbs_that_the_command_lacks_are_named(root: Path) -> None:
     old = Finished(0, "Usage: iris job run\n  --no-waiting\n", "")
     found = look(root, "iris", settings=IRIS, ask=Web(Reply(200, "{}")), run=Shell({"iris job run": old}))
     assert "--no-wait, --job-name" in found["iris command"].seen
-    assert found["iris config"].verdict is Verdict.FAIL
+    assert found["iris config"].verdict is CheckVerdict.FAIL
     (root / "bin/iris").unlink()
     found = look(root, "iris", settings=IRIS, ask=Web(Reply(200, "{}")), run=Shell({}))
     assert "not on PATH" in found["iris command"].seen

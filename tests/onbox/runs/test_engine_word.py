@@ -7,7 +7,7 @@ import pytest
 from onbox.backends.base import Job, JobState
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.states import RunState, StageState
-from onbox.runs.engine_word import TABLE, Seen, judge_run, judge_stage
+from onbox.runs.engine_word import TABLE, SeenStage, judge_run, judge_stage
 
 FORGOTTEN, DOWN = Absent("not known"), Unseen("controller down")
 
@@ -45,7 +45,7 @@ CASES: list[tuple[str, StageState, StageState, Maybe[Job]]] = [
 
 @pytest.mark.parametrize(("rule", "state", "disk", "word"), CASES)
 def test_each_row(rule: str, state: StageState, disk: StageState, word: Maybe[Job]) -> None:
-    verdict = judge_stage(Seen("slurm", "7", disk, word))
+    verdict = judge_stage(SeenStage("slurm", "7", disk, word))
     assert (rule, state) == (verdict.rule, verdict.state)
 
 
@@ -57,18 +57,18 @@ def test_rows_have_names_of_their_own_and_are_all_tried() -> None:
 
 def test_a_marker_is_not_success_where_the_job_was_killed() -> None:
     verdict = judge_stage(
-        Seen("slurm", "7", StageState.DONE, job(JobState.FAILED, "OUT_OF_MEMORY", failure_class="host_oom"))
+        SeenStage("slurm", "7", StageState.DONE, job(JobState.FAILED, "OUT_OF_MEMORY", failure_class="host_oom"))
     )
     assert verdict.failure_class == "host_oom"
     assert "OUT_OF_MEMORY" in verdict.text
 
 
 def test_without_a_job_the_disk_speaks() -> None:
-    assert judge_stage(Seen("slurm", None, StageState.INTERRUPTED, FORGOTTEN)).state is StageState.INTERRUPTED
+    assert judge_stage(SeenStage("slurm", None, StageState.INTERRUPTED, FORGOTTEN)).state is StageState.INTERRUPTED
 
 
 def test_a_job_with_another_disk_needs_no_marker_here() -> None:
-    seen = Seen("ray", "7", StageState.PENDING, job(JobState.SUCCEEDED), apart=True)
+    seen = SeenStage("ray", "7", StageState.PENDING, job(JobState.SUCCEEDED), apart=True)
     assert judge_stage(seen).state is StageState.DONE
 
 

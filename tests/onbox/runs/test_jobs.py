@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.backends.base import Done, Job, JobState, Order, Refused, Submitted
+from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.chain.jobs.job_view import ask
 from onbox.chain.jobs.submit import Desk, NotTaken, Planned, Unanswered, job_name
 from onbox.contract.events import Event, parse_events, render_event
@@ -79,13 +79,13 @@ class Engine:
     files: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self) -> None:
-        self.launches: list[Submitted | Refused | Unseen] = []
+        self.launches: list[Submitted | EngineRefused | Unseen] = []
         self.words: dict[str, Maybe[Job]] = {}
         self.found: Maybe[str] = GONE
         self.orders: list[Order] = []
         self.stopped: list[str] = []
 
-    def launch(self, order: Order) -> Submitted | Refused | Unseen:
+    def launch(self, order: Order) -> Submitted | EngineRefused | Unseen:
         self.orders.append(order)
         return self.launches.pop(0)
 
@@ -98,7 +98,7 @@ class Engine:
     def logs(self, job_id: str, *, lines: int) -> Maybe[str]:
         return GONE
 
-    def stop(self, job_id: str, *, urgent: bool) -> Done | Refused | Unseen:
+    def stop(self, job_id: str, *, urgent: bool) -> Done | EngineRefused | Unseen:
         self.stopped.append(job_id)
         return Done()
 
@@ -126,7 +126,7 @@ def test_each_job_comes_after_the_one_before_it(tmp_path: Path) -> None:
 
 def test_all_are_taken_or_none(tmp_path: Path) -> None:
     engine = Engine()
-    engine.launches = [Submitted("17"), Refused("no such partition")]
+    engine.launches = [Submitted("17"), EngineRefused("no such partition")]
     with pytest.raises(NotTaken, match="no such partition"):
         desk(tmp_path, engine).submit(PLANNED, "digits", "r-1")
     assert engine.stopped == ["17"]

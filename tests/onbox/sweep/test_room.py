@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.collectors.gpu import Gpu, GpuProcess, LostGpu
+from onbox.collectors.gpu import GpuCard, GpuProcess, LostGpu
 from onbox.contract.readings import Absent, Unseen
 from onbox.sweep.room import Cards, Refused, choose
 
 NOT_TOLD = Absent("not supported here")
 
 
-def card(number: int, *, used_mib: int | None = 400, processes: int = 0, mig: bool = False) -> Gpu:
-    fields = dict.fromkeys(Gpu._fields, NOT_TOLD)
+def card(number: int, *, used_mib: int | None = 400, processes: int = 0, mig: bool = False) -> GpuCard:
+    fields = dict.fromkeys(GpuCard._fields, NOT_TOLD)
     told = {
         "number": number,
         "memory_used_bytes": NOT_TOLD if used_mib is None else used_mib << 20,
         "processes": tuple(GpuProcess(pid, NOT_TOLD) for pid in range(processes)),
         "mig": mig,
     }
-    return Gpu(**{**fields, **told})  # type: ignore[arg-type]
+    return GpuCard(**{**fields, **told})  # type: ignore[arg-type]
 
 
 def test_the_first_free_cards_that_no_cell_has() -> None:
@@ -42,7 +42,7 @@ def test_what_a_cell_is_told() -> None:
         (LostGpu(0, "it has fallen off the bus"), "GPU 0 cannot be looked at (it has fallen off the bus)"),
     ],
 )
-def test_a_card_that_is_not_known_to_be_free_is_not_handed_out(one: Gpu | LostGpu, says: str) -> None:
+def test_a_card_that_is_not_known_to_be_free_is_not_handed_out(one: GpuCard | LostGpu, says: str) -> None:
     refused = choose(1, [one], (), 1024)
     assert isinstance(refused, Refused)
     assert says in refused.reason

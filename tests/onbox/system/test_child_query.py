@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.system.child_query import Asker, Silence
+from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.process import look_up
 from tests.box import is_running, wait_until
 
@@ -22,13 +22,13 @@ BOUND_SECONDS = 20.0
 
 
 @pytest.fixture
-def make() -> Iterator[Callable[..., Asker]]:
+def make() -> Iterator[Callable[..., ChildQuery]]:
     """Makes askers of Python code; ends their children."""
-    made: list[Asker] = []
+    made: list[ChildQuery] = []
 
-    def build(code: str, give_up_seconds: float = 60.0) -> Asker:
+    def build(code: str, give_up_seconds: float = 60.0) -> ChildQuery:
         words = (sys.executable, "-I", "-S", "-c", textwrap.dedent(code))
-        made.append(Asker(words, name="the card", give_up_seconds=give_up_seconds))
+        made.append(ChildQuery(words, name="the card", give_up_seconds=give_up_seconds))
         return made[-1]
 
     yield build
@@ -46,7 +46,7 @@ def children() -> set[int]:
     return found
 
 
-def test_questions_are_answered_by_one_child(make: Callable[..., Asker]) -> None:
+def test_questions_are_answered_by_one_child(make: Callable[..., ChildQuery]) -> None:
     before = children()
     asker = make(ECHO)
     for question, answer in ((b"abc", b"cba"), (b"xy", b"yx")):
@@ -57,7 +57,7 @@ def test_questions_are_answered_by_one_child(make: Callable[..., Asker]) -> None
     wait_until(lambda: not children() - before, "the child to be gone")
 
 
-def test_an_answer_may_come_in_pieces_and_be_long(make: Callable[..., Asker]) -> None:
+def test_an_answer_may_come_in_pieces_and_be_long(make: Callable[..., ChildQuery]) -> None:
     asker = make(
         """
         import sys
@@ -73,7 +73,7 @@ def test_an_answer_may_come_in_pieces_and_be_long(make: Callable[..., Asker]) ->
     assert len(answer) == 1_000_000
 
 
-def test_a_hanging_child_is_waited_for_only_so_long(make: Callable[..., Asker]) -> None:
+def test_a_hanging_child_is_waited_for_only_so_long(make: Callable[..., ChildQuery]) -> None:
     asker = make("import time\ntime.sleep(600)")
     asker.ask()
     answer = asker.answer(0.05)
@@ -83,7 +83,7 @@ def test_a_hanging_child_is_waited_for_only_so_long(make: Callable[..., Asker]) 
     assert isinstance(asker.answer(0.0), Silence)
 
 
-def test_a_late_answer_is_still_taken(make: Callable[..., Asker]) -> None:
+def test_a_late_answer_is_still_taken(make: Callable[..., ChildQuery]) -> None:
     asker = make("import sys, os\nsys.stdin.readline()\nos.read(0, 1)\nprint('late', flush=True)\nos.read(0, 1)")
     asker.ask(b"one")
     assert isinstance(asker.answer(0.05), Silence)
@@ -91,7 +91,7 @@ def test_a_late_answer_is_still_taken(make: Callable[..., Asker]) -> None:
     assert asker.answer(BOUND_SECONDS) == b"late"
 
 
-def test_a_child_that_hangs_for_good_is_ended(make: Callable[..., Asker]) -> None:
+def test_a_child_that_hangs_for_good_is_ended(make: Callable[..., ChildQuery]) -> None:
     before = children()
     asker = make("import time\ntime.sleep(600)", 0.0)
     asker.ask()
@@ -100,7 +100,7 @@ def test_a_child_that_hangs_for_good_is_ended(make: Callable[..., Asker]) -> Non
     wait_until(lambda: not children() - before, "the child to be gone")
 
 
-def test_a_crash_is_told_with_its_signal(make: Callable[..., Asker]) -> None:
+def test_a_crash_is_told_with_its_signal(make: Callable[..., ChildQuery]) -> None:
     asker = make("import os, sys\nsys.stdin.readline()\nos.kill(os.getpid(), 11)")
     asker.ask()
     assert "killed by SIGSEGV" in str(asker.answer(BOUND_SECONDS))
@@ -108,13 +108,13 @@ def test_a_crash_is_told_with_its_signal(make: Callable[..., Asker]) -> None:
     assert "killed by SIGSEGV" in str(asker.answer(0.0))
 
 
-def test_an_end_is_told_with_its_code(make: Callable[..., Asker]) -> None:
+def test_an_end_is_told_with_its_code(make: Callable[..., ChildQuery]) -> None:
     asker = make("raise SystemExit(3)")
     asker.ask()
     assert "exit code 3" in str(asker.answer(BOUND_SECONDS))
 
 
-def test_an_end_before_the_question_could_be_put_is_told_too(make: Callable[..., Asker]) -> None:
+def test_an_end_before_the_question_could_be_put_is_told_too(make: Callable[..., ChildQuery]) -> None:
     before = children()
     asker = make("input()\nprint('one', flush=True)\nraise SystemExit(3)")
     asker.ask()
@@ -124,8 +124,8 @@ def test_an_end_before_the_question_could_be_put_is_told_too(make: Callable[...,
     assert "exit code 3" in str(asker.answer(BOUND_SECONDS))
 
 
-def test_a_program_that_is_not_there_is_a_silence(make: Callable[..., Asker]) -> None:
-    asker = Asker(("/no/such/program",), name="the card")
+def test_a_program_that_is_not_there_is_a_silence(make: Callable[..., ChildQuery]) -> None:
+    asker = ChildQuery(("/no/such/program",), name="the card")
     asker.ask()
     assert "cannot be started" in str(asker.answer(0.0))
 
@@ -134,7 +134,7 @@ def test_the_child_ends_with_who_asks_even_by_sigkill() -> None:
     read_fd, write_fd = os.pipe()
     pid = os.fork()
     if pid == 0:
-        asker = Asker((sys.executable, "-I", "-S", "-c", ECHO), name="the card")
+        asker = ChildQuery((sys.executable, "-I", "-S", "-c", ECHO), name="the card")
         asker.ask(b"x")
         asker.answer(BOUND_SECONDS)
         os.write(write_fd, str(asker._pid).encode())

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.cluster import ClusterLook, Endpoint, NoLook, look
-from onbox.contract.notify_targets import Target
+from onbox.contract.notify_targets import NotifyTarget
 from onbox.model.tracker import Intent, TrackerIdentity
 from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
-from onbox.notify.types import Outcome
+from onbox.notify.types import TryOutcome
 from onbox.system.http import Line, NoReply, Question, Reply, Request, ask, converse
 from patrol.tracker_server import ALL_SECONDS, Server
 from tests.fault_server import FaultServer, free_port, self_signed
@@ -56,8 +56,8 @@ def wandb(url: str) -> tuple[bool, str]:
 
 
 def webhook(url: str) -> tuple[bool, str]:
-    verdict = try_once(FAILED, Resolved(Target("hook", "env:HOOK"), url, None), LIMIT_SECONDS)
-    return verdict.outcome is Outcome.DELIVERED, verdict.reason
+    verdict = try_once(FAILED, Resolved(NotifyTarget("hook", "env:HOOK"), url, None), LIMIT_SECONDS)
+    return verdict.outcome is TryOutcome.DELIVERED, verdict.reason
 
 
 CLIENTS = {"ask": ask_once, "ray": engine("ray"), "iris": engine("iris"), "wandb": wandb, "webhook": webhook}

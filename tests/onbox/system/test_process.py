@@ -11,9 +11,9 @@ import pytest
 
 from onbox.system.process import (
     BOOT_ID_FILE,
-    Entry,
     Files,
     Identity,
+    ProcessEntry,
     boot_id,
     end_tree,
     find_tree,
@@ -98,7 +98,7 @@ def family(tmp_path: Path) -> Iterator[Family]:
     made.end()
 
 
-def pids(entries: list[Entry]) -> list[int]:
+def pids(entries: list[ProcessEntry]) -> list[int]:
     return [entry.identity.pid for entry in entries]
 
 
@@ -110,7 +110,7 @@ def test_a_hostile_process_name_is_only_a_name(name: str) -> None:
     text = f"77 ({name}) {REST}\n".encode("utf-8", "surrogateescape")
     entry = parse_stat(text)
     assert entry is not None
-    wanted = Entry(Identity(77, 9876), 10, 20, 30, is_zombie=False, state="S", cpu_ticks=56)
+    wanted = ProcessEntry(Identity(77, 9876), 10, 20, 30, is_zombie=False, state="S", cpu_ticks=56)
     assert wanted[:7] == entry[:7]
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.trackers.compare import TABLE, Intent, Look, compare
+from onbox.trackers.compare import TABLE, FrozenIntent, TrackerPoints, compare
 from onbox.trackers.reading import TrackerRun
 
 NOW = 1_800_000_000.0
 RUN = TrackerRun("wandb", "abc", "try-7", "digits", "running", 100.0, False, NOW - 10)
-LOOK = Look(Intent("abc", "try-7", "digits"), RUN, None, NOW, 3600.0, False, True, 600.0)
+LOOK = TrackerPoints(FrozenIntent("abc", "try-7", "digits"), RUN, None, NOW, 3600.0, False, True, 600.0)
 
 
-def look(**changes: Any) -> Look:
+def look(**changes: Any) -> TrackerPoints:
     return LOOK._replace(**changes)
 
 
@@ -23,7 +23,7 @@ def run(**changes: Any) -> TrackerRun:
     return RUN._replace(**changes)
 
 
-CASES: list[tuple[str, Look]] = [
+CASES: list[tuple[str, TrackerPoints]] = [
     ("could-not-look", look(seen=Unseen("HTTP 500"))),
     ("not-there-yet", look(seen=Absent("no run"), running_seconds=30.0)),
     ("missing", look(seen=Absent("no run"))),
@@ -46,7 +46,7 @@ CASES: list[tuple[str, Look]] = [
 
 
 @pytest.mark.parametrize(("rule", "seen"), CASES)
-def test_each_row(rule: str, seen: Look) -> None:
+def test_each_row(rule: str, seen: TrackerPoints) -> None:
     assert rule == compare(seen).rule
 
 
@@ -73,4 +73,4 @@ def test_a_drift_names_both() -> None:
 
 
 def test_what_was_not_recorded_cannot_drift() -> None:
-    assert compare(look(intent=Intent())).rule == "fresh"
+    assert compare(look(intent=FrozenIntent())).rule == "fresh"

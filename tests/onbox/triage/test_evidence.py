@@ -5,26 +5,26 @@ from __future__ import annotations
 import pytest
 
 from onbox.triage.classes import CLASS_KEYS, CLASSES, REMEDIES
-from onbox.triage.evidence import EVIDENCE, End, classify_end
+from onbox.triage.evidence import EVIDENCE, EvidenceEnd, classify_end
 
 
-def exited(code: int | None, *gates: str) -> End:
-    return End(code, None, "exit", gates)
+def exited(code: int | None, *gates: str) -> EvidenceEnd:
+    return EvidenceEnd(code, None, "exit", gates)
 
 
-def killed(number: int) -> End:
-    return End(128 + number, number, "exit")
+def killed(number: int) -> EvidenceEnd:
+    return EvidenceEnd(128 + number, number, "exit")
 
 
 CASES = [
-    ("timed-out", "time_limit", End(143, 15, "timeout")),
-    ("timed-out", "time_limit", End(0, None, "timeout")),
-    ("stalled", "hang_stall", End(137, 9, "stalled")),
-    ("not-started", "not_started", End(None, None, "not_started")),
-    ("oom-killed", "host_oom", End(137, 9, "exit", oom_kills=1)),
-    ("oom-killed", "host_oom", End(1, None, "exit", oom_kills=3)),
-    ("killed-cause-unknown", "unknown", End(137, 9, "exit", oom_kills=0)),
-    ("exit-0-but-refused", "false_success", End(0, None, "exit", ("min_duration",), 1)),
+    ("timed-out", "time_limit", EvidenceEnd(143, 15, "timeout")),
+    ("timed-out", "time_limit", EvidenceEnd(0, None, "timeout")),
+    ("stalled", "hang_stall", EvidenceEnd(137, 9, "stalled")),
+    ("not-started", "not_started", EvidenceEnd(None, None, "not_started")),
+    ("oom-killed", "host_oom", EvidenceEnd(137, 9, "exit", oom_kills=1)),
+    ("oom-killed", "host_oom", EvidenceEnd(1, None, "exit", oom_kills=3)),
+    ("killed-cause-unknown", "unknown", EvidenceEnd(137, 9, "exit", oom_kills=0)),
+    ("exit-0-but-refused", "false_success", EvidenceEnd(0, None, "exit", ("min_duration",), 1)),
     ("exit-0-but-refused", "false_success", exited(0, "artifact best.npz")),
     ("loss-not-finite", "divergence", exited(0, "finite_loss")),
     ("exit-0-but-refused", "false_success", exited(0, "min_duration")),
@@ -51,18 +51,18 @@ CASES = [
     ("unproven", "unknown", exited(1)),
     ("unproven", "unknown", exited(255)),
     ("unproven", "unknown", exited(None)),
-    ("unproven", "unknown", End(None, None, "keeper_lost")),
+    ("unproven", "unknown", EvidenceEnd(None, None, "keeper_lost")),
 ]
 
 
 @pytest.mark.parametrize(("rule", "failure_class", "end"), CASES)
-def test_an_end_has_its_class(rule: str, failure_class: str, end: End) -> None:
+def test_an_end_has_its_class(rule: str, failure_class: str, end: EvidenceEnd) -> None:
     row = classify_end(end)
     assert (rule, failure_class) == (row.rule, row.failure_class)
 
 
 @pytest.mark.parametrize("end", [end for _, _, end in CASES])
-def test_the_last_row_always_holds(end: End) -> None:
+def test_the_last_row_always_holds(end: EvidenceEnd) -> None:
     assert EVIDENCE[-1].holds(end)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from onbox.triage.verdict import Verdict
+    from onbox.triage.verdict import Diagnosis
 
 MIB = 1 << 20
 NOISE = b"2026-11-21 03:15:01,658 INFO data.py: part of the data set is in the cache\n"
@@ -25,7 +25,7 @@ NO_MEMORY = (
 )
 
 
-def judge(path: Path, *parts: bytes, exit_code: int | None = None) -> tuple[Verdict, Excerpt]:
+def judge(path: Path, *parts: bytes, exit_code: int | None = None) -> tuple[Diagnosis, Excerpt]:
     log = b"".join(parts)
     path.write_bytes(log)
     with open(path, "rb") as file:

@@ -9,7 +9,7 @@ import pytest
 from onbox.logs.model.lines import message
 from onbox.triage.classes import CLASS_KEYS
 from onbox.triage.match import holds_a_word, match_row
-from onbox.triage.rows import Row, compiled
+from onbox.triage.rows import RuleRow, compiled
 from onbox.triage.rules import ROWS
 
 # These are told by evidence, silence or the lack of a fault, not by a line.
@@ -17,12 +17,12 @@ WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started",
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
-def test_a_rows_example_is_matched_by_that_row(row: Row) -> None:
+def test_a_rows_example_is_matched_by_that_row(row: RuleRow) -> None:
     assert match_row(message(row.example).text.strip(), row.example) is row
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
-def test_a_rows_example_is_worth_a_closer_look(row: Row) -> None:
+def test_a_rows_example_is_worth_a_closer_look(row: RuleRow) -> None:
     assert holds_a_word(row.example.lower())
 
 

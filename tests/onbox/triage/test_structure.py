@@ -10,14 +10,14 @@ from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 
 if TYPE_CHECKING:
-    from onbox.triage.verdict import Verdict
+    from onbox.triage.verdict import Diagnosis
 
 FRESH = Evidence(log_age_seconds=30.0)
 CRASH = "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    go()\nKeyError: 'w'\n"
 NO_SPACE = "ERROR could not write part: No space left on device\n"
 
 
-def read(text: str) -> Verdict:
+def read(text: str) -> Diagnosis:
     return classify(text.encode(), FRESH)
 
 

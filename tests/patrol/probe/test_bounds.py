@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.contract.readings import Absent, Unseen
-from onbox.model.boxes import BoxSettings, Count, Watch
+from onbox.model.boxes import BoxSettings, DeclaredCount, Watch
 from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.frames import end_mark, split
 from patrol.probe.plan import plan
@@ -109,7 +109,7 @@ def test_a_look_leaves_no_process_and_no_file(box: LocalBox, tmp_path: Path) -> 
         project=str(tmp_path),
         backend="slurm",
         watches=(Watch("w", log="train.log", process="x", session="s", artifacts=("*.log",)),),
-        counts=(Count("a", "b"),),
+        counts=(DeclaredCount("a", "b"),),
     )
     before = sorted(os.listdir(tmp_path)), os.stat(tmp_path).st_mtime_ns
     for _ in range(2):

@@ -14,14 +14,14 @@ from patrol.memory.run_manifest import Promise
 from patrol.probe.box import left as box_left
 from patrol.probe.frames import end_mark, split
 from patrol.probe.left_behind import lost_of
-from patrol.probe.script import Call, build
+from patrol.probe.script import SectionCall, build
 from patrol.ssh.client import script_with_values
 from tests.patrol.probe.local_sh import shell_params
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from patrol.probe.frames import Part
+    from patrol.probe.frames import SectionPart
 
 PROMISES = {
     "train": (Promise("best.pt", is_glob=False, min_count=1), Promise("e*.pt", is_glob=True, min_count=2)),
@@ -52,8 +52,8 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def section(shell: tuple[str, ...], *values: str) -> Part:
-    script, words = build((Call("left", values),), "ab12", 20)
+def section(shell: tuple[str, ...], *values: str) -> SectionPart:
+    script, words = build((SectionCall("left", values),), "ab12", 20)
     stdin = script_with_values(script, words)
     done = subprocess.run([*shell, "-s"], input=stdin, capture_output=True, timeout=60, check=False)
     part = split(done.stdout + b"\n" + end_mark("ab12") + b"\n", "ab12").part("left")

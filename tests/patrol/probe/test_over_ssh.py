@@ -12,7 +12,7 @@ from onbox.model.boxes import BoxSettings, Watch
 from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.take import take
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh.client import Answer, NoAnswer, Target, ask
+from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask
 from tests.box import wait_until
 from tests.hung_mount import hung_mount
 from tests.patrol.probe.local_sh import settings_for
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.sshd import Sshd
 
 
-def question(target: Target, stdin: bytes, mark: bytes, deadline: float) -> Answer | NoAnswer:
+def question(target: SshTarget, stdin: bytes, mark: bytes, deadline: float) -> Answer | NoAnswer:
     return ask(target, stdin, end_mark=mark, deadline_seconds=deadline)
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from onbox.collectors.disk import NOT_COUNTED
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.model.boxes import BoxSettings, Count, Watch
+from onbox.model.boxes import BoxSettings, Watch
 from patrol.probe.box import gpus as box_gpus
 from patrol.probe.box import kernel as box_kernel
 from patrol.probe.box import resources as box_resources
 from patrol.probe.box import watch as box_watch
-from patrol.probe.frames import Block, Part
+from patrol.probe.frames import MarkBlock, SectionPart
 from patrol.snapshot import Artifacts, BoxLook, FileCount, RunLook
 from tests.box import is_running, wait_until
 from tests.patrol.probe.test_bounds import fake
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from onbox.contract.readings import Maybe
-    from patrol.snapshot import Gpu
+    from patrol.snapshot import GpuLook
     from tests.patrol.probe.local_sh import LocalBox
 
 MIB = 1 << 20
@@ -142,7 +142,7 @@ def test_files_are_counted_on_both_sides(box: LocalBox, tmp_path: Path) -> None:
         (tmp_path / side / "deep").mkdir(parents=True)
         for at in range(number):
             (tmp_path / side / "deep" / f"new\nline {at}").write_bytes(b"xy")
-    counts = (Count("here", "there"), Count("here", "missing"), Count("gone", "there"))
+    counts = (DeclaredCount("here", "there"), DeclaredCount("here", "missing"), DeclaredCount("gone", "there"))
     seen = box.look(BoxSettings("b", "b", project=str(tmp_path), counts=counts))
     none, gone = Absent("no such directory on the box"), Absent(f"no directory {tmp_path}/gone here")
     assert seen.counts == (
@@ -175,7 +175,7 @@ def test_a_tmux_session_is_alive_while_something_runs_in_it(box: LocalBox, tmp_p
 # -- GPUs: texts of nvidia-smi
 
 
-def gpus(box: LocalBox, tmp_path: Path, text: str, code: int = 0) -> Maybe[tuple[Gpu, ...]]:
+def gpus(box: LocalBox, tmp_path: Path, text: str, code: int = 0) -> Maybe[tuple[GpuLook, ...]]:
     fake(tmp_path, "nvidia-smi", f"cat <<'EOF'\n{text}\nEOF\nexit {code}\n")
     box.env["PATH"] = f"{tmp_path}/bin:/usr/bin:/bin"
     return box.look(BoxSettings("b", "b")).gpus
@@ -238,8 +238,8 @@ def test_an_older_driver_is_asked_again_for_less(one_box: LocalBox, tmp_path: Pa
 # -- the kernel's log, memory, disks: texts of other boxes
 
 
-def part(data: bytes, *blocks: Block, code: int | None = 0) -> Part:
-    return Part(data, blocks, code)
+def part(data: bytes, *blocks: MarkBlock, code: int | None = 0) -> SectionPart:
+    return SectionPart(data, blocks, code)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def part(data: bytes, *blocks: Block, code: int | None = 0) -> Part:
     ids=["all", "one of another account", "a line break in a name", "none"],
 )
 def test_folders_of_processes_stay_with_their_process(blocks: list[tuple[str, bytes]], folders: list[str]) -> None:
-    marks = [Block((word,), data) for word, data in blocks]
+    marks = [MarkBlock((word,), data) for word, data in blocks]
     found = box_watch.parse_processes(part(b"7 S 100 python train.py\n8 R 200 python train.py\n", *marks))
     assert not isinstance(found, Absent | Unseen)
     assert [process.folder for process in found] == folders
@@ -305,7 +305,7 @@ MEMINFO = "/proc/meminfo:MemTotal:       1000000 kB\n/proc/meminfo:MemAvailable:
 )  # fmt: skip
 def test_the_level_with_the_least_room_binds(version: int, text: str, held: int, limit: int | None) -> None:
     lines = [f"memory.{word}" if word[0] != "." else word.replace("../", "../memory.") for word in text.split()]
-    group = Block(("group", "17", str(version)), ("\n".join(lines).replace("=", " ") + "\n" + MEMINFO).encode())
+    group = MarkBlock(("group", "17", str(version)), ("\n".join(lines).replace("=", " ") + "\n" + MEMINFO).encode())
     found = box_resources.parse_memory(part(b"", group, code=None))
     assert not isinstance(found, Unseen)
     assert found.memory.held_bytes == held
@@ -320,7 +320,7 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
         b"none                100      100         0     100% /full\n"
         b"btrfs               100       50        50      50% /btrfs\n"
     )
-    seen = box_resources.parse_disks(part(df, Block(("inodes",), b"0 500\n10 100\n0 0\n")))
+    seen = box_resources.parse_disks(part(df, MarkBlock(("inodes",), b"0 500\n10 100\n0 0\n")))
     assert not isinstance(seen, Absent | Unseen)
     assert [(disk.mount, disk.bytes_free, disk.inodes_free, disk.inodes_total) for disk in seen] == [
         ("/my disk", 102400, 0, 500),
@@ -333,7 +333,7 @@ def test_inodes_that_are_not_counted_are_absent() -> None:
 def test_what_is_kept_for_root_is_not_called_used() -> None:
     """As df itself counts: 42 of 106 are used, though the file system has 264."""
     df = b"/dev/vda 264212084 42316700 64074212 40% /\n"
-    disks = observed(box_resources.parse_disks(part(df, Block(("inodes",), b"10 100\n"))))
+    disks = observed(box_resources.parse_disks(part(df, MarkBlock(("inodes",), b"10 100\n"))))
     assert disks is not None
     assert round(100 * (1 - disks[0].bytes_free / disks[0].bytes_total)) == 40
 
