@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from onbox.local.processes import Running
+    from sentinels.register import WaitStanding
 
 TRANSFERS = ("rsync", "scp", "sftp", "rclone")
 SHOWN = 10

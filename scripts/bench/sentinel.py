@@ -74,7 +74,6 @@ def held(sshd: Sshd, marker: Path) -> list[str]:
 WAYS = (
     Waiting("sentinel, python on the box", sentinel, engine="python"),
     Waiting("sentinel, no python on the box", sentinel, engine="sh"),
-    Waiting("sentinel, only dash on the box", sentinel, engine="plain"),
     Waiting("sentinel, this machine", local),
     Waiting("plain poll every 20 s, at 2 s", polling(2.0), scale=10),
     Waiting("held inotifywait", held),

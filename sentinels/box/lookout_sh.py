@@ -1,9 +1,8 @@
 """What is sent to a box: the script that finds a python there, and `lookout.py` once more in POSIX sh for boxes that
 have none (dash, bash, busybox). Same words, same lines.
 
-What costs there is each process that is started. A shell whose `read` can wait for a part of a second (bash, busybox)
-waits for the other side with it and looks seven times a second; where `sh` is none of these, one is looked for. In the
-others each pause is a `sleep`, and they look five times a second.
+What costs there is each process that is started. Each pause is a `sleep`, five in a second: half a minute of CPU in an
+hour. A `read` with a time limit would make it ten seconds, but no two shells have the same one, and some have none.
 """
 
 from __future__ import annotations
@@ -24,31 +23,22 @@ if TYPE_CHECKING:
     from sentinels.link.schedule import LinkPace
 
 ITEM_WORDS = 8
-LOOK_SECONDS = 0.05  # python's; the shell makes 0.15 or 0.2 of it
+LOOK_SECONDS = 0.05  # python's; the shell makes 0.2 of it
 PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
 
-# Values: ENGINE (any, python, sh, or plain: the login's own sh and no other), PYTHON (to be tried first; may be empty),
+# Values: ENGINE (any, python or sh), PYTHON (to be tried first; may be empty),
 # its program and the program's words as JSON, then the program for sh and the same words in quotes. Program and words
-# go through the environment: in argv they would answer to any `pgrep -f`. A python or bash that is there and does not
-# start (a broken shim) must not end the wait: it is tried first.
+# go through the environment: in argv they would answer to any `pgrep -f`. A python that is there and does not start (a
+# broken shim) must not end the wait: it is tried first.
 LAUNCH = r"""
 engine=$1 first=$2 program=$3 words=$4 look=$5 args=$6
 shift 6
-if [ "$engine" != sh ] && [ "$engine" != plain ]; then
+if [ "$engine" != sh ]; then
   for python in "$first" python3 python /usr/bin/python3 /opt/conda/bin/python3; do
     [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 || continue
     "$python" -ISc 'import sys; sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue
     export SENTINEL_PROGRAM="$program" SENTINEL_WORDS="$words"
     exec "$python" -ISc 'import os; exec(os.environ["SENTINEL_PROGRAM"])'
-  done
-fi
-can_wait='[ -z "$( { read -r -t 0.01 _ </dev/null; } 2>&1 )" ]'
-if [ "$engine" != plain ] && ! eval "$can_wait" 2>/dev/null; then
-  unset BASH_ENV
-  for shell in "bash --norc" "busybox ash"; do
-    command -v "${shell%% *}" >/dev/null 2>&1 && $shell -c "$can_wait" </dev/null >/dev/null 2>&1 || continue
-    export SENTINEL_LOOK="$look" SENTINEL_ARGS="$args"
-    exec $shell -c 'eval "set -- $SENTINEL_ARGS; look=\$SENTINEL_LOOK; unset SENTINEL_LOOK SENTINEL_ARGS"; eval "$look"'
   done
 fi
 eval "set -- $args"
@@ -60,16 +50,9 @@ LC_ALL=C
 export LC_ALL
 hold=$1 beat=$2 ping=$3 tick=$4
 shift 4
-fast=; [ "$ping" = 0 ] || [ -n "$( { read -r -t 0.01 _ </dev/null; } 2>&1 )" ] || [ ! -r /proc/uptime ] || fast=1
-# slow: so many turns are about a second; often: of what takes a process to look at, each so-manieth is enough
-if [ -n "$fast" ]; then
-  [ "$tick" != 0.05 ] || tick=0.15
-  slow=7 often=2
-else
-  [ "$tick" != 0.05 ] || tick=0.2
-  slow=5 often=1
-  sleep "$tick" 2>/dev/null || tick=1
-fi
+slow=5 # so many turns are about a second
+[ "$tick" != 0.05 ] || tick=0.2
+sleep "$tick" 2>/dev/null || tick=1
 say() { printf '@s %s\n' "$*" || exit 1; }
 hex() { od -An -v -tx1 2>/dev/null | tr -d ' \n'; }
 hex_of() { hexed=$(printf %s "$1" | hex); printf %s "${hexed:--}"; }
@@ -91,14 +74,6 @@ boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 hz=$(getconf CLK_TCK 2>/dev/null) # ticks of a process's start time, in a second
 case $hz in '' | *[!0-9]* | 0) hz=100 ;; esac
 now() { date +%s; }
-zero= # what the clock is ahead of the uptime, which can be read without a process; found anew twice a minute
-clock() { # sets at
-  if { read -r up _ </proc/uptime; } 2>/dev/null; then
-    up=${up%.*}
-    [ -n "$zero" ] || zero=$(($(now) - up))
-    at=$((zero + up))
-  else at=$(now); fi
-}
 exact_now() {
   case $(date +%N 2>/dev/null) in
     [0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]) date +%s.%N ;;
@@ -117,7 +92,6 @@ done
 look_file() { # NUMBER ID PATH KNOWN
   eval "was=\$state$1"
   if [ -e "$3" ]; then
-    case $was in '' | absent | unseen) ;; *) [ $((turn % often)) -eq 0 ] || return 0 ;; esac
     stamp "$3"
     [ -n "$is" ] || is=$(ls -diL "$3" 2>/dev/null | tr -s ' ' : | cut -d: -f1-2)
   elif [ -e "${3%/*}" ] && [ -d "${3%/*}" ] && [ ! -x "${3%/*}" ]; then is=unseen
@@ -191,7 +165,6 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
     return 0
   fi
   eval "was=\$state$1 rest=\$more$1"
-  [ -z "$was" ] || [ $((turn % often)) -eq 0 ] || return 0
   is=$(stat -L -c '%d:%i %s' "$3" 2>/dev/null)
   if [ -z "$is" ]; then
     [ "$was" = absent ] || say "log $2 absent"
@@ -236,7 +209,7 @@ look_log() { # NUMBER ID PATH CURSOR RE FAIL_RE ERE FAIL_ERE
 }
 
 look_artifact() { # NUMBER ID PATTERN MIN_BYTES STABLE SINCE;KNOWN
-  clock
+  at=$(now)
   since=${6%%;*}; [ "$since" != now ] || { since=$began; eval "d$1=\$since;"; }
   since=${since%.*} stable=${5%.*} files=0 growing=0 ready= latest=-1 # the newest is told: too old, and all are
   saved=$IFS; IFS=
@@ -401,39 +374,25 @@ look_all() {
   done
 }
 
-turn=0 beats=0
-clock
+turn=0
+at=$(now)
 began=$at heard=$at next=$at
 printf '\n' || exit 1
 say "hello sh $(exact_now) ${boot:--} $$"
 if [ "$ping" != 0 ]; then
   trap 'exit 0' TERM HUP INT PIPE
-fi
-if [ "$ping" != 0 ] && [ -z "$fast" ]; then
   trap heard= USR1
   { while IFS= read -r _ <&3; do kill -USR1 $$ || exit; done; kill -TERM $$; } >/dev/null 2>&1 &
   reader=$!
   exec 3<&-
   trap 'kill $reader 2>/dev/null' EXIT
 fi
-pause() {
-  if [ -z "$fast" ]; then sleep "$tick"; return 0; fi
-  [ -n "$BASH_VERSION" ] || read -r was_up _ </proc/uptime
-  if read -r -t "$tick" -u 3 _; then heard=; return 0; else code=$?; fi
-  [ $code -le 1 ] || return 0 # bash: the time was over
-  [ -z "$BASH_VERSION" ] || exit 0 # the other side has gone
-  # busybox says the same of both; but a time-out has taken its time.
-  read -r is_up _ </proc/uptime
-  [ $((1${is_up%.*}${is_up#*.} - 1${was_up%.*}${was_up#*.})) -ge 3 ] || exit 0
-}
 while :; do
   look_all
   if [ $((turn % slow)) -eq 0 ]; then
-    clock
+    at=$(now)
     : "${heard:=$at}"
     if [ "$at" -ge "$next" ] || [ "$at" -lt "$began" ]; then
-      beats=$((beats + 1))
-      [ $((beats % 8)) -ne 0 ] || { zero=; clock; }
       beat_all
       [ -n "$behind" ] || next=$((at + beat))
     fi
@@ -442,7 +401,7 @@ while :; do
     if [ "$ping" != 0 ] && [ $((at - heard)) -ge "$ping" ]; then exit 0; fi
   fi
   turn=$((turn + 1))
-  pause
+  sleep "$tick"
 done
 """
 

@@ -280,7 +280,7 @@ def test_a_signal_ends_it_with_everything(sshd: Sshd, one_waiter: Waiters, tmp_p
     assert children
     assert not [entry for entry in children if is_running(entry.identity.pid)]
     wait_until(lambda: not sshd.sessions(), "nothing to be left on the box", 5)
-    assert one_waiter.run("list").stdout == "nobody waits\n"
+    assert one_waiter.run("list").stdout == "nothing waits\n"
 
 
 # -- many, and two
@@ -439,8 +439,8 @@ def test_a_busybox_box_is_enough(tmp_path: Path) -> None:
     assert code == 0
 
 
-def test_a_shell_that_cannot_wait_by_itself_is_enough(sshd: Sshd, tmp_path: Path) -> None:
-    waiters = Waiters(tmp_path, sshd.ssh(), engine="plain")
+def test_a_box_without_python_is_waited_for_by_its_shell(sshd: Sshd, tmp_path: Path) -> None:
+    waiters = Waiters(tmp_path, sshd.ssh(), engine="sh")
     first, killed = (waiters.start("wait", f"gpu1:{tmp_path / name}", "--timeout", "30s") for name in ("DONE", "NEVER"))
     wait_until(lambda: sum(entry.name == "sleep" for entry in lookouts(sshd)) == 2, "both programs on the box")
     land(tmp_path / "DONE")

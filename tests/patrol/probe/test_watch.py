@@ -12,7 +12,7 @@ import pytest
 
 from onbox.collectors.disk import NOT_COUNTED
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.model.boxes import BoxSettings, Watch
+from onbox.model.boxes import BoxSettings, DeclaredCount, Watch
 from patrol.probe.box import gpus as box_gpus
 from patrol.probe.box import kernel as box_kernel
 from patrol.probe.box import resources as box_resources
