@@ -11,6 +11,7 @@ from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.environment import frozen_environment
 from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.run_lock import StillAlive
+from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
 from onbox.commands.launch.follow import say, size_of
@@ -340,6 +341,7 @@ def _start(args: Options, wanted: Wanted) -> int:
 
 def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     """The runner: in this process, or detached and watched."""
+    note_run(paths, os.environ)
     if args.inline:
         from onbox.commands.launch.follow import teller  # noqa: PLC0415
         from onbox.commands.shared.echo import listener  # noqa: PLC0415 - only then

@@ -85,7 +85,7 @@ def _is_past(track: Track, counter: Counter, ending: Ending) -> bool:
     once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
     if once and not full:
         return behind > 0
-    return counter.kind == "aux" and full and behind > LINES_BEHIND
+    return counter.kind == "aux" and full and behind > LINES_BEHIND and not ending.sums_up(counted=True)
 
 
 def _without_counter(track: Track) -> bool | None:
@@ -195,7 +195,13 @@ def _maximum(track: Track, counter: Counter) -> int | None:
 
 def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> bool:
     """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
-    if counter.resets and counter.maximum is not None and any(not other.resets and other.maximum for other in others):
+    if (
+        counter.resets
+        and counter.maximum is not None
+        and any(
+            not other.resets and other.maximum and (_is_open(other) or other.last > counter.last) for other in others
+        )
+    ):
         return True
     if any(_is_global(other, counter) for other in others):
         return True

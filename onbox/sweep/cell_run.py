@@ -165,26 +165,32 @@ def preload() -> None:
     parse_utc(utc_text(wall()))  # compiles the pattern of its own
 
 
-def begin(ready: Ready, environ: Mapping[str, str], words: tuple[str, ...], afterwards: Callable[[], None]) -> int:
+def begin(
+    ready: Ready,
+    environ: Mapping[str, str],
+    words: tuple[str, ...],
+    afterwards: Callable[[], None],
+    kept: Sequence[int] = (),
+) -> int:
     """Start the cell's runner; its pid. It is a fork of this process, which has all of its code already: a new
     interpreter would take longer than all the rest of a hand-off.
 
     environ: added to its environment. words: with which a keeper calls for help once this runner is dead. afterwards:
-    called there once the chain has ended. Raises OSError.
+    called there once the chain has ended. kept: descriptors that stay open in it. Raises OSError.
     """
     pid = os.fork()
     if pid:
         return pid
     code = int(Exit.INTERNAL)
     try:
-        _become_a_runner(ready, environ)
+        _become_a_runner(ready, environ, kept)
         code = run_chain(ready.paths, LOCK_FD, words=words)
         afterwards()
     finally:
         os._exit(code)
 
 
-def _become_a_runner(ready: Ready, environ: Mapping[str, str]) -> None:
+def _become_a_runner(ready: Ready, environ: Mapping[str, str], kept: Sequence[int]) -> None:
     """A session of its own, its own log, none of the sweep's descriptors (its lock above all), no signal handler."""
     os.setsid()
     log = os.open(ready.paths.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
@@ -194,10 +200,10 @@ def _become_a_runner(ready: Ready, environ: Mapping[str, str]) -> None:
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    close_others(3, keep=(LOCK_FD,))
-    kept = runner_environment(os.environ)
+    close_others(3, keep=(LOCK_FD, *kept))
+    known = runner_environment(os.environ)
     os.environ.clear()
-    os.environ.update({**kept, **environ})
+    os.environ.update({**known, **environ})
     with suppress(OSError), open("/proc/self/comm", "w", encoding="utf-8", errors="replace") as file:
         file.write(f"onbox:{os.path.basename(ready.paths.root)}"[:15])
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.manifest import Gates
+from onbox.system.files import StateNotWritten, make_folders
+from onbox.system.lock import LockUnsupported, try_lock
+from onbox.system.process import high
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -28,9 +31,12 @@ class Refused(NamedTuple):
 
 
 class Cards(NamedTuple):
-    """The cards for a cell, by their numbers; () where it gets none of its own."""
+    """The cards for a cell, by their numbers; () where it gets none of its own. locks: descriptors that keep other
+    sweeps of this user off them until the cell's runner ends; its command's memory shows by itself by then.
+    """
 
     numbers: tuple[int, ...] = ()
+    locks: tuple[int, ...] = ()
 
     @property
     def environ(self) -> dict[str, str]:
@@ -67,6 +73,31 @@ def find_cards(
         reading if isinstance(reading, Absent | Unseen) else visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
     )
     return choose(count, ours, taken, FREE_MIB if max_used_mib is None else max_used_mib)
+
+
+def hold(cards: Cards, environ: Mapping[str, str]) -> Cards | int:
+    """The cards with their locks, or the first that another sweep has just handed out: a program that begins holds no
+    memory yet, and two sweeps may look at the same moment. In a folder that cannot be written the look alone counts.
+    """
+    home = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    locks: list[int] = []
+    try:
+        make_folders(os.path.join(home, "onbox", "cards"))
+        for number in cards.numbers:
+            fd = try_lock(os.path.join(home, "onbox", "cards", f"{os.uname().nodename}-{number}.lock"))
+            if fd is None:
+                release(Cards((), tuple(locks)))
+                return number
+            locks.append(high(fd))
+    except (StateNotWritten, LockUnsupported):
+        pass
+    return Cards(cards.numbers, tuple(locks))
+
+
+def release(cards: Cards) -> None:
+    """In the process that started the cell: its runner holds them now, or nobody."""
+    for fd in cards.locks:
+        os.close(fd)
 
 
 def cards_missing(count: int, environ: Mapping[str, str]) -> Refused | None:

@@ -38,7 +38,7 @@ from onbox.sweep.metrics import read_metrics
 from onbox.sweep.narrate import narrate
 from onbox.sweep.plan import Action, Evidence, plan_next
 from onbox.sweep.progress import progress_of
-from onbox.sweep.room import Cards, Refused, check_room, find_cards
+from onbox.sweep.room import Cards, Refused, check_room, find_cards, hold, release
 from onbox.sweep.template import stage_of_cell
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import StateNotWritten, append_line, link_newest, remove_file
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.model.sweep import Cell
 
-HOLD_LOOK_SECONDS = 30.0
+HOLD_LOOK_SECONDS = 10.0
 QUEUE_LOOK_SECONDS = 2.0  # no event tells that a line was added; asked only while a slot is free
 LOOK_SECONDS = 1.0  # for what lives without pidfd
 SETTLE_SECONDS = 1.0  # between two flushes of the journal, and two statuses: what cells left is flushed by themselves
@@ -266,7 +266,7 @@ class SweepRunner:
         if is_locked(paths.lock) or cell_run.has_live_stage(paths):
             self._start(cell, Cards(tuple(self.board.cards.get(number, ()))))
             return
-        end = cell_run.end_of(paths, cell_run.run_id_of(self.head, number), self._fingerprint(cell))
+        end = self._end_of(cell)
         if end.outcome in ("done", "failed"):
             self._tell_end(number, end, None)
         elif was_running:
@@ -275,8 +275,10 @@ class SweepRunner:
     def _cell(self, number: int) -> Cell:
         return read_cell(self.paths, self.board.offsets[number - 1])
 
-    def _fingerprint(self, cell: Cell) -> str:
-        return cell_run.fingerprint_of(cell_run.stages_of(self.frozen.template, self.head.run, cell))
+    def _end_of(self, cell: Cell) -> cell_run.End:
+        paths, run_id = cell_run.cell_paths(self.paths, cell.name), cell_run.run_id_of(self.head, cell.number)
+        fingerprint = cell_run.fingerprint_of(cell_run.stages_of(self.frozen.template, self.head.run, cell))
+        return cell_run.end_of(paths, run_id, fingerprint)
 
     # -- the next cell
 
@@ -289,7 +291,10 @@ class SweepRunner:
         if isinstance(cards, Refused):
             self._hold_back(cards.reason)
             return
-        self._start(cell, cards)
+        try:
+            self._start(cell, cards)
+        finally:
+            release(cards)
 
     def _refuse(self, cell: Cell) -> Refused | None:
         stage = stage_of_cell(self.frozen.template[0], self.head.run, cell)
@@ -299,7 +304,13 @@ class SweepRunner:
         if not self.settings.gpus:
             return Cards()
         gate = self.frozen.template[0].gates.gpu
-        return find_cards(self.settings.gpus, self.live.cards, os.environ, gate.max_used_mib if gate else None)
+        most_mib, taken = gate.max_used_mib if gate else None, set(self.live.cards)
+        while True:
+            found = find_cards(self.settings.gpus, taken, os.environ, most_mib)
+            held = found if isinstance(found, Refused) else hold(found, os.environ)
+            if not isinstance(held, int):
+                return held
+            taken.add(held)
 
     def _start(self, cell: Cell, cards: Cards) -> None:
         number = cell.number
@@ -316,6 +327,11 @@ class SweepRunner:
         if isinstance(ready, cell_run.Busy):
             self._adopt(number, ready, cards)
             return
+        end = self._end_of(cell)
+        if end.outcome in ("done", "failed"):  # its runner ended between the look at it and the lock
+            os.close(ready.lock_fd)
+            self._tell_end(number, end, None)
+            return
         record = {"event": Event.CELL_STARTED, "n": number, "cell": cell.name}
         record |= {"gpus": list(cards.numbers)} if cards.numbers else {}
         try:
@@ -327,6 +343,7 @@ class SweepRunner:
                 {**cards.environ, restart.CELL_VARIABLE: cell.name, restart.SWEEP_VARIABLE: self.paths.root},
                 restart.words_of_cell(ready.paths.root),
                 self._call_back,
+                cards.locks,
             )
             who = cell_run.identity_of(pid)
             self.live.add(Live(number, ready.paths, who, True, None, monotonic(), cards.numbers))
@@ -371,7 +388,7 @@ class SweepRunner:
     def _ended(self, gone: Gone) -> None:
         live = gone.live
         cell = self._cell(live.number)
-        end = cell_run.end_of(live.paths, cell_run.run_id_of(self.head, live.number), self._fingerprint(cell))
+        end = self._end_of(cell)
         self._look_again = True
         is_skipped = live.number in self._to_skip
         self._to_skip.discard(live.number)

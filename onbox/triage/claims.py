@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
 from onbox.triage import signs
 from onbox.triage.record import LOGGED, WEAK
+from onbox.triage.rows import ASKED
 
 if TYPE_CHECKING:
-    from onbox.triage.record import Fault, LogAttempt
+    from onbox.triage.record import Fault, LogAttempt, SeenLine
 
 _ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
@@ -44,3 +46,19 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     if found in _LEAVES_OTHERS:
         return attempt.signs_after(fault) == 0
     return False
+
+
+_ENDS_HELPERS = lazy(
+    r"\b(?:send(?:ing|s)?|sent|kill(?:ing|s)?|stopp(?:ing|ed)|terminating|shutting down|cleaning up)\b.{0,40}"
+    r"\b(?:SIG(?:KILL|TERM|INT)|workers?|helpers?|servers?|prefetch\w*|daemons?|children|background|tunnel|proxy|monitor)\b",
+    re.IGNORECASE,
+)
+ANNOUNCED_BEFORE = 5  # lines
+
+
+def is_meant(fault: Fault, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether a death at the very end was announced: a program that has done its work ends its helpers."""
+    if fault.row.explains > ASKED or fault.trace is not None:
+        return False
+    near = (line for line in tail if 0 < fault.number - line.number <= ANNOUNCED_BEFORE)
+    return any(_ENDS_HELPERS.search(line.text) for line in near)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.claims import outlives_success
+from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.last_words import last_words, reason_before
 from onbox.triage.layers import explained_by
 from onbox.triage.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
@@ -62,7 +62,8 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     live = [
         fault
         for fault in attempt.faults
-        if not _survived(fault, attempt, dead=dead, well=well)
+        if not (attempt.reached_end and is_meant(fault, record.tail))
+        and not _survived(fault, attempt, dead=dead, well=well)
         and fault.number > end - LAST_LINES.get(fault.row.id, end + 1)
     ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None

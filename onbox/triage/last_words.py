@@ -27,7 +27,7 @@ STOPS = lazy(
     r"\b(?:abort(?:ing|ed)|giving up|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
     r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:e|ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
     r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
-    r"|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
+    r"|killing the|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
     re.IGNORECASE,
 )
 _NOTHING_WRONG = lazy(
@@ -52,6 +52,14 @@ _OF_A_TOOL = lazy(
     r"|illegal|unsupported|unrecogni[sz]ed|too (?:many|long|large|few|small)|exceed\w{0,3}|duplicate|mismatch\w{0,2}"
     r"|undefined|undeclared|expected|corrupt\w{0,3}|truncated|not (?:an?|valid|allowed|supported|enough)|out of"
     r"|singular|infeasible|syntax error)\b)",
+    re.IGNORECASE,
+)
+_POINTS_ELSEWHERE = lazy(
+    r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
+)
+_INCOMPLETE = lazy(
+    r"\b(\d{1,12}) of (\d{1,12})\b.{0,60}\b[1-9]\d{0,11} (?:\w{1,20} )?"
+    r"(?:lost|missing|not (?:stored|written|copied|read|saved|uploaded))\b",
     re.IGNORECASE,
 )
 _OWN_NAME = lazy(
@@ -88,6 +96,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         if form == previous and any(map(str.isdigit, said.text)):
             break  # the same again with other numbers: a loop
         previous = form
+        if _INCOMPLETE.search(said.text):  # it says that it has finished, and has not
+            return _fault(ROWS["data_error"], line, attempt)
         if progress_of(line.text, said) and (attempt.steps.is_habit(line.text) or not _is_clear(said.text)):
             break
         stops = stops or bool(STOPS.search(said.text))
@@ -107,15 +117,20 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
 
 
 def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
-    """The reason in the lines right before a bare death, which says only that the process is gone."""
-    if death.row.explains > DEATH or death.trace is not None:
+    """The reason in the lines right before a bare death, which says only that the process is gone, or around an
+    exception that points to another one.
+    """
+    points = bool(_POINTS_ELSEWHERE.search(death.text))
+    if not points and (death.row.explains > DEATH or death.trace is not None):
         return None
-    for line in [line for line in reversed(tail) if line.number < death.number][:LOOKED_AT]:
+    near = [line for line in reversed(tail) if line.number < death.number or points]
+    for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
         said = message(line.text)
         if progress_of(line.text, said):
             return None
         found = None if _is_harmless(said, line.text) or said.level in ("INFO", "DEBUG") else meaning_of(said.text)
-        if found is not None and found.score >= CLEAR and not found.rivals:
+        sure = SURE if points or STOPS.search(said.text) else CLEAR
+        if found is not None and found.score >= sure and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
     return None
 
@@ -159,7 +174,7 @@ def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool)
 
 def _is_harmless(said: Message, text: str) -> bool:
     return bool(
-        signs.is_handled(text)
+        (signs.is_handled(text) and not signs.STOPPED.search(text))
         or signs.is_success(said.text)
         or signs.SET_ASIDE.search(text)
         or signs.HEDGED.search(text)

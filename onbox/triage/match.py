@@ -72,7 +72,7 @@ _SIGN_WORDS = (
     'traceback|recent call|file "'
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
-    "|again|early stop|objective"
+    "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"

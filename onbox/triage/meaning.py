@@ -187,7 +187,7 @@ THEMES: tuple[Theme, ...] = (
         r"|followers?|ring",
         r"never (?:arriv\w+|came|reached|joined|answered|reported)|time[ds]? ?out|timeout|lost"
         r"|not (?:respond\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
-        r"|closed|no (?:answer|response|reply|word)"
+        r"|closed|no (?:answer|response|reply|word)|no \w{1,20} (?:for|since|in) \d+"
         r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
         1,
     ),
@@ -282,7 +282,7 @@ TWO_THINGS = "says-two-things"
 
 
 def _words(words: str) -> re.Pattern[str]:
-    return compiled(rf"(?<![\w.])(?:{words})(?![\w])")
+    return compiled(rf"(?<!\w)(?:{words})(?!\w)")
 
 
 def row_of(found: Meaning) -> RuleRow:

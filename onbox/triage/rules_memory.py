@@ -115,7 +115,8 @@ CARD: tuple[RuleRow, ...] = (
         CAUSE,
         "out of memory|out of gpu memory|out of device memory|outofgpumemory"
         "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
-        r"(?:cuda\w{0,24}|hip|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}\bout of memory"
+        r"(?:cuda\w{0,24}|hip\w{0,24}|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}"
+        r"\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
         r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"

@@ -22,7 +22,7 @@ PROGRESS = lazy(
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
     r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
-    r"|obj)['\"]?[\s:=|]{1,4}-?\d"
+    r"|obj)['\"]?[\s:=|]{1,4}(?:-?\d|nan\b|-?inf\b)"
     r"|^\s*\[?\d+\]?\s{1,8}(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
@@ -76,7 +76,7 @@ TESTS_OK = lazy(
     r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
-STOPPED = lazy(r"\^C|\binterrupted\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
+STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
 SAVED = lazy(r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b", re.IGNORECASE)
 FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
@@ -91,12 +91,13 @@ HANDLED = lazy(
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|"
-    r"\bis used\b|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
+    r"\bis used\b(?! up)|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
+    r"|\bwill (?:re-?)?start\b|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
     r"|\bas (?:it should|expected|intended|designed)\b|fault injection|on purpose|deliberate"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
@@ -155,6 +156,7 @@ _NOT_THE_RUN = lazy(
     r"\b(?:sequence|seq|request|req|prompt|query|session|thread|goroutine|beam|kv)s?\b.{0,40}"
     r"\b(?:preempt|evict|cancel|abort|kill|swap)"
     r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
+    r"|^(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ import pytest
 from tests.box import REPOSITORY, Box, is_running, wait_until
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -341,3 +341,29 @@ def test_stages_of_a_sweep_are_not_run_as_they_stand_there(box: Box) -> None:
     )
     assert "a job array does it" in box.onbox("sweep").stderr
     assert box.ran == []
+
+
+def test_two_sweeps_at_once_never_share_a_card(box: Box) -> None:
+    """Both look before the other's cell shows on a card."""
+    command = "echo begins-$CUDA_VISIBLE_DEVICES >>ran; sleep 2; echo ends-$CUDA_VISIBLE_DEVICES >>ran; : {n}"
+    program = str(REPOSITORY / "tests" / "fakes" / "sweep_on_cards.py")
+    words = [sys.executable, program, "0,0", "sweep", "--inline", "--gpus", "1"]
+    both = [
+        subprocess.Popen([*words, "--name", name, "n=1", "--", command], cwd=box.project, env=box.env)
+        for name in ("one", "two")
+    ]
+    assert [one.wait(60) for one in both] == [0, 0]
+    assert sorted(box.ran) == ["begins-0", "begins-1", "ends-0", "ends-1"]
+
+
+def test_a_cell_that_ended_between_the_look_and_its_lock_is_not_run_again(box: Box) -> None:
+    assert box.onbox("sweep", "n=1", "--", "echo {n} >>ran; exit 1").returncode == 1
+    code = (
+        "import sys; from onbox.contract.paths import RunPaths; from onbox.sweep.board import Standing\n"
+        "from onbox.sweep.room import Cards; from onbox.sweep.runner import SweepRunner\n"
+        "one = SweepRunner(RunPaths(sys.argv[1])); one.board.set(1, Standing.RUNNING)\n"
+        "one._start(one._cell(1), Cards()); print(len(one.live), one.board.standing(1).name)\n"
+    )
+    done = box.run_program([sys.executable, "-c", code, str(box.state)])
+    assert done.stdout == "0 FAILED\n", done.stderr
+    assert box.ran == ["1"]
