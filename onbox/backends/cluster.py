@@ -35,7 +35,7 @@ NOT_TOLD = Absent("the engine does not tell")
 
 
 class Endpoint(NamedTuple):
-    """Where an engine answers. token: a reference (`env:NAME`, `file:PATH`); None: where the engine's own tools look."""
+    """Where an engine answers. token: a reference (`env:NAME`, `file:PATH`); None: where its own tools look."""
 
     engine: str
     address: str
