@@ -65,7 +65,8 @@ def _shown(track: Track, configured_max: int | None, ending: Ending) -> Progress
 
 def _may_be_over(progress: Progress) -> bool:
     """Whether no counter speaks against an end that the last lines tell of."""
-    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max:
+    complete = progress.exact_max is not None and (progress.current or 0) >= progress.exact_max
+    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
         return False
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= 99
@@ -83,9 +84,11 @@ def _is_past(track: Track, counter: Counter, ending: Ending) -> bool:
         return behind > LINES_SINCE
     full = counter.maximum is None or counter.current >= counter.maximum
     once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
+    if full and not counter.made and counter.minimum == counter.maximum and counter.unit not in LONE_UNITS:
+        return behind > 0  # `rows 1/1`: it never moved
     if once and not full:
         return behind > 0
-    return counter.kind == "aux" and full and behind > LINES_BEHIND
+    return counter.kind == "aux" and full and behind > LINES_BEHIND and not ending.sums_up(counted=True)
 
 
 def _without_counter(track: Track) -> bool | None:
@@ -195,7 +198,13 @@ def _maximum(track: Track, counter: Counter) -> int | None:
 
 def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> bool:
     """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
-    if counter.resets and counter.maximum is not None and any(not other.resets and other.maximum for other in others):
+    if (
+        counter.resets
+        and counter.maximum is not None
+        and any(
+            not other.resets and other.maximum and (_is_open(other) or other.last > counter.last) for other in others
+        )
+    ):
         return True
     if any(_is_global(other, counter) for other in others):
         return True

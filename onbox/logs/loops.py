@@ -20,6 +20,8 @@ _REPEATED = (
 _IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model"  # of these, only a bar's own description tells
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
 
+COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
+
 _INDEX = (
     r"s?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
     r"\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,9})(?![\w./%-])"
@@ -59,13 +61,20 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if outer is inner or outer.resets or inner.kind in ("bare", "done", "moving"):
         return False
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
-    if outer.inner or outer.maximum is None or not (repeats or (outer.made and inner.made)):
+    if outer.maximum is None:
+        return inner.made and outer.unit in COUNTED_UNITS and _go_together(outer, inner)
+    if outer.inner or not (repeats or (outer.made and inner.made)):
         return False
     if outer.advances and inner.resets:
-        return abs(outer.advances - inner.resets) <= 1 and (repeats or outer.first < inner.first)
+        return _go_together(outer, inner) and (repeats or outer.first < inner.first)
     if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
         return False
     if left and not outer.advances:
         return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
+
+
+def _go_together(outer: Counter, inner: Counter) -> bool:
+    """Whether the one went on about as often as the other began again."""
+    return outer.advances > 0 < inner.resets and abs(outer.advances - inner.resets) <= 1

@@ -83,7 +83,7 @@ ENDED = lazy(
     r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
     r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
-    r"|\bended up (?:at|with)|\bend of (?:training|run)\b"
+    r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")

@@ -89,7 +89,7 @@ _UNTIL = lazy(
 )
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
-_ONE_SETTING = lazy(r"^[\s,{-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
+_ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _ABOUT = lazy(
     r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
@@ -211,7 +211,7 @@ def _moving(text: str) -> list[CounterSight]:
     label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
     if current > most or most < 2 or NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label) or AUXILIARY.search(label):
+    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label):
         return []
     words = " ".join(word.lower() for word in _WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
@@ -438,10 +438,10 @@ def _labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
-        if match["max"] is None and _OF_A_CHECKPOINT.search(before):
-            continue
-        if before.endswith(("/", "?", "&", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
-            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `?step=3`: of an address; `grad_steps 9`
+        if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
+            continue  # of an address, of a file
+        if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
         count = parse_count(match["current"])
         told = _is_exact(text, *match.span("current"))
@@ -516,7 +516,7 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before):
         return "bare"
-    if unit in SELDOM_UNITS and not bounded:
+    if not bounded and (unit in SELDOM_UNITS or (unit == "batch" and not _is_measured(text, match, before))):
         return "moving"
     return "setting" if match["max"] is None and _is_setting(text) else "train"
 

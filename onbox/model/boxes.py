@@ -101,7 +101,8 @@ class BoxSettings(NamedTuple):
     at a fixed time. stop_at: of all its runs that name none of their own; None: nowhere. results: patterns of small
     files there that a report shows as they are, once a run is done. address, token: of a cluster, where they
     differ from those in its engine's table; token is a reference. billing: None: no price is known. provider: the
-    profile of who rents it out, or a path of one's own; None: the general one.
+    profile of who rents it out, or a path of one's own; None: the general one. group: the table's name, where one
+    table names several projects; "": it names one.
     """
 
     name: str
@@ -121,6 +122,7 @@ class BoxSettings(NamedTuple):
     token: str | None = None
     billing: Billing | None = None
     provider: str | None = None
+    group: str = ""
 
     @property
     def is_cluster(self) -> bool:

@@ -20,6 +20,7 @@ from patrol.known_projects import in_each_project
 from patrol.report.lines import details
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
+from patrol.snapshot import Unreachable
 from patrol.tick import Busy, TickWishes, tick, warn
 from patrol.verdict import Severity
 
@@ -79,8 +80,10 @@ def run(args: Options) -> int:
 
     show_as = ShowAs(args.wide, args.quiet, args.all)
 
+    down: set[tuple[str, str]] = set()
+
     def show(judged: BoxJudged) -> None:
-        for line in _lines(judged, show_as) if plain else ():
+        for line in _lines(judged, show_as, down) if plain else ():
             output.print(line)
 
     try:
@@ -105,7 +108,8 @@ def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
         warn(trouble)
 
 
-def _lines(judged: BoxJudged, show_as: ShowAs) -> list[str]:
+def _lines(judged: BoxJudged, show_as: ShowAs, down: set[tuple[str, str]]) -> list[str]:
+    """down: hosts of which it was told why they were not reached: once is enough for all projects there."""
     from patrol.report.lines import wide_line  # noqa: PLC0415 - loaded while the boxes answered
 
     lines: list[str] = []
@@ -117,8 +121,18 @@ def _lines(judged: BoxJudged, show_as: ShowAs) -> list[str]:
         wide = show_as.wide
         lines.append(wide_line(one.verdict, one.look, judged.snapshot, at, one.before) if wide else one.line)
         silent = show_as.quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
+        silent = silent or (one.look is None and _is_told(judged, down))
         lines += [] if silent else details(one.verdict, one.look, at, told, wide=wide)
     return lines
+
+
+def _is_told(judged: BoxJudged, down: set[tuple[str, str]]) -> bool:
+    if not isinstance(judged.snapshot, Unreachable):
+        return False
+    why = (judged.box.host, judged.snapshot.reason)
+    known = why in down
+    down.add(why)
+    return known
 
 
 def _left_out(ticked: Ticked, show_as: ShowAs) -> str:

@@ -56,12 +56,12 @@ def choose_boxes(settings: Settings, names: Sequence[str]) -> tuple[BoxSettings,
     if not boxes:
         where = settings.config_path or settings.folder
         raise Trouble(Exit.USAGE, f"no box is known in {where}; add one: patrol add HOST")
-    known = [box.name for box in boxes]
+    known = [*(box.name for box in boxes), *dict.fromkeys(box.group for box in boxes if box.group)]
     names = [name if name in known else split_run(name)[0] for name in names]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise Trouble(Exit.USAGE, f"no box {', '.join(map(repr, unknown))}; there are: {', '.join(known)}")
-    return tuple(box for box in boxes if not names or box.name in names)
+    return tuple(box for box in boxes if not names or box.name in names or (box.group and box.group in names))
 
 
 def split_run(word: str) -> tuple[str, str | None]:

@@ -18,6 +18,7 @@ class Thresholds(NamedTuple):
     cadence_seconds: float = FALLBACK_SECONDS
     cadences_count: float = 2.0
     stall_after_seconds: float = 1800.0
+    capacity_after_seconds: float = 1800.0
     start_grace_seconds: float = 120.0
     linger_seconds: float = 600.0
     unreachable_looks: int = 2
@@ -77,6 +78,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("cadence", "cadence_seconds", _SPAN, _S, "time between two ticks; default: the longest gap of the schedule"),
     Threshold("cadences", "cadences_count", _COUNT, "cadences", "a monitor that is silent for longer is stale"),
     Threshold("stall_after", "stall_after_seconds", _SPAN, _S, "signals older than this are old, where the run declares nothing"),
+    Threshold("capacity_after", "capacity_after_seconds", _SPAN, _S, "a job that waits in a queue for longer is told"),
     Threshold("start_grace", "start_grace_seconds", _SPAN, _S, "an attempt younger than this has only just started"),
     Threshold("linger", "linger_seconds", _SPAN, _S, "a process may live on for this long after its proof of success"),
     Threshold("unreachable_looks", "unreachable_looks", _COUNT, "looks in a row", "from then on a box that does not answer is believed to be away"),

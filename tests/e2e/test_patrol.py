@@ -588,3 +588,22 @@ def test_from_anywhere_the_patrol_knows_its_projects(place: Patrolled, tmp_path:
     assert f"== {other}\n" in said
     refused = place.patrol("ack", "gpu1/digits", cwd=nowhere)
     assert (refused.returncode, "several are known" in refused.stderr) == (64, True)
+
+
+def test_one_box_with_several_projects_is_down_once(place: Patrolled) -> None:
+    boxes = [running(place.add_box(name)) for name in ("one", "two")]
+    folders = []
+    for number, box in enumerate(boxes):
+        folder = box.project.parent / f"work{number}"
+        folder.symlink_to(box.project)
+        folders.append(str(folder))
+    place.tables = {"gpu1": f'[boxes.gpu1]\nhost = "gpu1"\nprojects = {json.dumps(folders)}\n'}
+    place.write()
+    said = place.patrol("tick", "gpu1").stdout
+    assert "gpu1-work0/digits RUNNING" in said
+    assert "gpu1-work1/digits RUNNING" in said
+    place.sshd.stop()
+    down = place.patrol("tick").stdout
+    place.sshd.start()
+    assert down.count("  remedy ") == 1, down
+    assert len(re.findall(r"^\d\d:\d\d gpu1-work\d/digits UNKNOWN", down, re.M)) == 2

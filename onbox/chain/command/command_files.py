@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
 
 _INTERPRETERS = ("python", "bash", "sh", "perl", "Rscript", "julia")
-_SCRIPTS = (".py", ".sh", ".bash", ".zsh", ".pl", ".R", ".jl", ".lua")
+SCRIPTS = (".py", ".sh", ".bash", ".zsh", ".pl", ".R", ".jl", ".lua")
+_CONFIGS = (".yaml", ".yml", ".toml", ".ini", ".cfg")
 
 
 def what_is_missing(stage: Stage, folder: str, environ: Mapping[str, str]) -> Iterator[str]:
@@ -36,14 +37,25 @@ def what_is_missing(stage: Stage, folder: str, environ: Mapping[str, str]) -> It
         yield f"no file {script!r} in {folder}"
 
 
-def scripts_of(stage: Stage, folder: str) -> list[str]:
-    """The script files that the command names and that are there, as it names them."""
+def files_of(stage: Stage, folder: str) -> list[str]:
+    """The scripts and configuration files that the command names (`train.py --config run.yaml`, `conf=run.yaml`) and
+    that are there, as it names them. A .json may be a result: it counts behind a word that says configuration.
+    """
     try:
         words = list(stage.cmd) if isinstance(stage.cmd, tuple) else shlex.split(stage.cmd, comments=True)
     except ValueError:
         return []
-    found = dict.fromkeys(word.strip(";&|()<>") for word in words)
-    return [word for word in found if word.endswith(_SCRIPTS) and os.path.isfile(os.path.join(folder, word))]
+    found = dict.fromkeys(
+        name
+        for before, word in zip(["", *words], words, strict=False)
+        if _is_code((name := word.rpartition("=")[2].strip(";&|()<>")), before + word.rpartition("=")[0])
+    )
+    return [name for name in found if os.path.isfile(os.path.join(folder, name))]
+
+
+def _is_code(name: str, behind: str) -> bool:
+    of_config = any(part in behind.lower() for part in ("conf", "cfg"))
+    return name.endswith(SCRIPTS + _CONFIGS) or (of_config and name.endswith(".json"))
 
 
 def _script_of(words: list[str]) -> str | None:

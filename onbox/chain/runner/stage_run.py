@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts.on_disk import StopAsked, picture
+from onbox.chain.command.command_files import SCRIPTS
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate, ended_from_record, picture_of_added
 from onbox.chain.gates.success_gate import Ended, GateFinding, judge, signal_of
@@ -301,7 +302,8 @@ class StageRun:
     def _changed_scripts(self) -> tuple[GateFinding, ...]:
         """Script files of the command that are not what they were when the attempt began."""
         folder = self.ctx.folder(self.stage)
-        changed = changed_scripts(self.ledger.scripts, self.stage, folder)
+        scripts = {name: seen for name, seen in self.ledger.scripts.items() if name.endswith(SCRIPTS)}
+        changed = changed_scripts(scripts, self.stage, folder)
         return tuple(GateFinding(f"{SCRIPT_GATE}{name}", CHANGED, "the same to its end") for name in changed)
 
     def _find_cause(self, number: int, ended: Ended, gates: tuple[str, ...]) -> Cause:

@@ -1,4 +1,5 @@
-"""Which code a stage ran with, and whether it is the same now: the commit, and the script files that its command names.
+"""Which code a stage ran with, and whether it is the same now: the commit, and the scripts and configuration files that
+its command names.
 
 A file is known by size and checksum: a change is to be told, not to be proven, and the runner is spared OpenSSL.
 """
@@ -9,7 +10,7 @@ import binascii
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.command.command_files import scripts_of
+from onbox.chain.command.command_files import files_of
 from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import commit_text
 from onbox.contract.events import Event
@@ -47,9 +48,9 @@ class CodeChange(NamedTuple):
 
 
 def look_at_scripts(stage: Stage, folder: str) -> dict[str, list[int]]:
-    """{script as the command names it: [bytes, checksum]}, of those that are there now."""
+    """{script or configuration as the command names it: [bytes, checksum]}, of those that are there now."""
     found = {}
-    for name in scripts_of(stage, folder):
+    for name in files_of(stage, folder):
         try:
             text = read_file(os.path.join(folder, name), SCRIPT_LIMIT_BYTES) or b""
         except OSError:

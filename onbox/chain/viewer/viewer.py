@@ -42,7 +42,7 @@ CODE_MARK = b"\0"  # in the bell, before the runner's exit code
 DETACH_KEY = b"d"
 _WAYS = {
     True: "Ctrl-C stops the run; d detaches, and the run goes on",
-    False: "Ctrl-C or d detaches, and the run goes on; onbox stop ends it",
+    False: "Ctrl-C or d detaches, and the run goes on; onbox stop {run} ends it",
 }
 LIVE_LINE_SECONDS = 1.0
 BREATH_SECONDS = 0.02  # a chain of very short stages shall not wait for who watches it
@@ -103,7 +103,8 @@ class Viewer:
         with counted_interrupts() as interrupts, single_keys() as keys:
             begin()
             if keys is not None:
-                print(f"onbox: {_WAYS[self.may_stop]}", file=sys.stderr, flush=True)
+                ways = _WAYS[self.may_stop].format(run=os.path.basename(self.paths.root))
+                print(f"onbox: {ways}", file=sys.stderr, flush=True)
             result = self._follow(interrupts, None, None, keys)
         return int(Exit.INTERNAL) if result is None else result
 
@@ -280,9 +281,10 @@ class Viewer:
         return end
 
     def _vanished(self) -> int:
+        run = os.path.basename(self.paths.root)
         print(
             "onbox: the runner ended without a word (killed?); a running stage lives on.\n"
-            "onbox: look with `onbox status`, go on with `onbox resume`",
+            f"onbox: look with `onbox status {run}`, go on with `onbox resume {run}`",
             file=sys.stderr,
         )
         return int(Exit.STOPPED)

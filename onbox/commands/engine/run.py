@@ -94,9 +94,10 @@ def refuse_second_copy(paths: RunPaths, head: RunHead) -> None:
         with desk_of(paths, head.data["backend"]) as (desk, _):
             refuse_live(desk, paths)
     except AlreadyAtWork as alive:
+        run = os.path.basename(paths.root)
         raise Trouble(
             Exit.ANOTHER_RUNNER,
-            f"this run is with an engine: {alive.who}; see it: onbox status; end it: onbox stop; "
+            f"run {run} is with an engine: {alive.who}; see it: onbox status {run}; end it: onbox stop {run}; "
             "beside it under another name: onbox chain --run NAME …",
         ) from alive
 
@@ -170,8 +171,8 @@ def _attach(args: Options, definition: Definition, alive: AlreadyAtWork) -> None
         run = os.path.basename(definition.paths.root)
         raise Trouble(
             Exit.ANOTHER_RUNNER,
-            f"run {run} is at work on another chain: {alive.who}\n  see it: onbox status; end it: onbox stop; "
-            "beside it under another name: onbox chain --run NAME …",
+            f"run {run} is at work on another chain: {alive.who}\n  see it: onbox status {run}; "
+            f"end it: onbox stop {run}; beside it under another name: onbox chain --run NAME …",
         )
     text = f"this chain is at work already ({alive.who}); nothing was submitted"
     print(json.dumps({"event": "attached", "who": alive.who}) if args.json else text, flush=True)
@@ -205,9 +206,11 @@ def _say_submitted(args: Options, definition: Definition, taken: list[KnownJob])
         return
     backend = definition.head["backend"]["name"]
     jobs = " → ".join(f"{job.job_id} {job.stage}".strip() for job in taken)
+    run = os.path.basename(paths.root)
     lines = [f"run {definition.head['run']} ({definition.head['run_id']}) is with {backend}: job {jobs}"]
     lines += [f"  marker  {path}" for path in (paths.done("CHAIN"), paths.failed("CHAIN"))]
-    lines += ["  watch   onbox status · onbox logs -f", "  stop    onbox stop      continue  onbox resume"]
+    lines += [f"  watch   onbox status {run} · onbox logs -f --run {run}"]
+    lines += [f"  stop    onbox stop {run}      continue  onbox resume {run}"]
     print(safe_text("\n".join(lines)), flush=True)
 
 

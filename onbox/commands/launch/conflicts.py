@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,8 @@ def difference_lines(differences: Iterable[Difference]) -> list[str]:
 def _describe(paths: RunPaths, conflict: Conflict) -> list[str]:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:
-        return [f"stage {name}: a command of it is still alive; end it with `onbox stop`, or let it finish"]
+        run = os.path.basename(paths.root)
+        return [f"stage {name}: a command of it is still alive; end it with `onbox stop {run}`, or let it finish"]
     ways = [f"  keep the result:  --accept-done {name}", f"  run it again:     --redo {name}"]
     if conflict.marker is None and conflict.action in (Action.REFUSE_STALE, Action.REFUSE_INVALID):
         return [f"stage {name}: {paths.done(name)} is not a marker of a finished stage: {conflict.reason}", *ways]

@@ -131,12 +131,13 @@ def attach(args: Options, definition: Definition, holder: Holder) -> int:
         raise Trouble(
             Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --redo or --accept-done"
         )
+    run = os.path.basename(definition.paths.root)
     if holder.chain_fingerprint != definition.chain_fingerprint:
         raise Trouble(
             Exit.ANOTHER_RUNNER,
-            f"run {os.path.basename(definition.paths.root)} is held by another chain: runner pid {holder.pid} on "
-            f"{holder.host}, run id {holder.run_id}{_what_differs(definition)}\n  see it: onbox status; "
-            "end it: onbox stop; beside it under another name: onbox chain --run NAME …",
+            f"run {run} is held by another chain: runner pid {holder.pid} on "
+            f"{holder.host}, run id {holder.run_id}{_what_differs(definition)}\n  see it: onbox status "
+            f"{run}; end it: onbox stop {run}; beside it under another name: onbox chain --run NAME …",
         )
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this chain runs on another host: {holder.host}, pid {holder.pid}")

@@ -89,10 +89,11 @@ def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conf
     if isinstance(refusal, StillAlive):
         return Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, refusal.pids))
     if isinstance(refusal, OtherStageAlive):
+        run = os.path.basename(paths.root)
         return Trouble(
             Exit.ANOTHER_RUNNER,
             f"stage {refusal.stage} of an earlier chain of this run is still alive (its runner is gone)\n"
-            "  let it finish: onbox resume; end it: onbox stop; beside it: onbox chain --run NAME …",
+            f"  let it finish: onbox resume {run}; end it: onbox stop {run}; beside it: onbox chain --run NAME …",
         )
     if isinstance(refusal, Claimed):
         own, other = refusal.own, refusal.other

@@ -9,7 +9,7 @@ from onbox.config.fields import Table
 from onbox.config.keys import Key, Keys, ListKey, OwnKey
 from onbox.config.tables import billing
 from onbox.config.tables.clusters import read_cluster
-from onbox.contract.names import name_problem
+from onbox.contract.names import name_problem, run_name_from
 from onbox.model.boxes import BACKENDS, RECOVERIES, Billing, BoxSettings, DeclaredCount, StopAt, Watch
 from onbox.model.engines import CLUSTERS
 
@@ -67,6 +67,12 @@ class BoxKeys(Keys):
     HELP = "For the local side: where runs live, and how to look at them."
     host = Key(values.host, "", "The host: an alias of ~/.ssh/config.", '"gpu1"', usual="the box's name")
     project = Key(values.text, None, "The project directory on the box.", '"/root/@NAME@"')
+    projects = ListKey(
+        values.text,
+        "Several of them, instead of `project`: each is looked at as BOX-DIRECTORY, and `patrol tick BOX` is all of them.",
+        '["/root/llm", "/root/vit"]',
+        usual="none",
+    )
     backend = Key(
         values.one_of(BACKENDS, "a back end"),
         "ssh",
@@ -152,8 +158,26 @@ def read_boxes(file: Table) -> tuple[BoxSettings, ...]:
         problem = name_problem(name)
         if problem is not None:
             table.fail(name, name, problem)
-        boxes.append(_read_box(name, Table(table.path_of(name), value, BoxKeys, file.errors)))
+        boxes += _projects_of(_read_box(name, inner := Table(table.path_of(name), value, BoxKeys, file.errors)), inner)
     return tuple(boxes)
+
+
+def _projects_of(box: BoxSettings, table: Table) -> list[BoxSettings]:
+    """One for each of its projects; what it costs is told of the first."""
+    places = [place.rstrip("/") for place in table.get_list(BoxKeys.projects)]
+    if not places:
+        return [box]
+    for key in ("project", "watch", "counts", "results"):
+        if key in table:
+            table.fail(key, key, "given only where the box has one `project`: a table of its own for that one")
+    names = [run_name_from(place.rpartition("/")[2]) for place in places]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            table.fail("projects", places[at], "directories with different names")
+    return [
+        box._replace(name=f"{box.name}-{name}", project=place, group=box.name, billing=None if at else box.billing)
+        for at, (name, place) in enumerate(zip(names, places, strict=True))
+    ]
 
 
 def _read_box(name: str, table: Table) -> BoxSettings:

@@ -76,6 +76,15 @@ def _shows_end(scene: RunScene) -> bool:
     return bool(progress.finished) or full
 
 
+def _has_waited_long(scene: RunScene) -> bool:
+    """By the engine's time of submission, else by what this patrol saw."""
+    age, before = observed(scene.look.submitted_age_seconds), scene.before
+    if before.rule == "capacity-long":
+        return True  # of this very run; one that began is no longer in the queue
+    seen = scene.now - before.since if before.rule == "capacity-wait" and before.since is not None else 0.0
+    return max(age or 0.0, seen) > scene.limits.capacity_after_seconds
+
+
 ENDED_SO = {
     word: If(f"its last end record is {word}", lambda scene, word=word: scene.outcome == word)  # type: ignore[misc]
     for word in (Event.CHAIN_FAILED, Event.GATE_REFUSED, Event.CHAIN_STOPPED, Event.CHAIN_INTERRUPTED)
@@ -96,6 +105,7 @@ ACKNOWLEDGED = If(
     lambda scene: scene.before.acknowledged == acknowledgement(observed(scene.look.run_id), "done"),
 )
 FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
+WAITS_LONG = If("it has waited for longer than capacity_after", _has_waited_long)
 QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
 REPEATED = If(
     "an earlier attempt failed with the same signature, or ended at the same step",
@@ -231,6 +241,13 @@ ENDED: tuple[Row, ...] = (
         _queue_words,
         "a job that is held, or that no node can ever satisfy, never starts by itself",
         remedy=lambda s: "Release it, or submit it with what the cluster has; a patrol changes nothing on a cluster.",
+        command=status_command,
+    ),
+    Row(
+        "capacity-long", Severity.WARNING, RunState.PENDING, (QUEUED, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE, WAITS_LONG),
+        lambda s: f"{_queue_words(s)}; for more than {ago(s.limits.capacity_after_seconds)}",
+        "a queue is not a failure, but what waits for long may be asking for what nobody gives back",
+        remedy=lambda s: "See whether the cluster has what it asks for; a smaller or another request may start sooner.",
         command=status_command,
     ),
     Row(

@@ -317,3 +317,19 @@ def test_what_artifacts_and_preset_both_name_is_counted_once() -> None:
     text = 'artifacts = [{ glob = "ckpt/checkpoint-*", min_count = 2 }]\ncheckpoints = { kind = "hf", path = "ckpt/" }'
     (stage,) = read(f'[stages.train]\ncmd = "x"\n{text}').stages
     assert stage.artifacts == (Artifact("ckpt/checkpoint-*", is_glob=True, min_count=2),)
+
+
+def test_one_box_may_hold_several_projects() -> None:
+    data = {"boxes": {"gpu1": {"host": "h", "projects": ["/root/llm", "/root/vit/"], "price": "2 USD/h"}}}
+    one, two = parse_config(data, default_name="digits").boxes
+    assert (one.name, one.project, one.group, one.host) == ("gpu1-llm", "/root/llm", "gpu1", "h")
+    assert (two.name, two.project, two.group) == ("gpu1-vit", "/root/vit", "gpu1")
+    assert one.billing is not None
+    assert two.billing is None, "it is paid for once"
+
+
+@pytest.mark.parametrize("more", [{"project": "/x"}, {"watch": {"log": "l"}}, {"projects": ["/a/llm", "/b/llm"]}])
+def test_what_belongs_to_one_project_is_refused_beside_several(more: dict[str, object]) -> None:
+    data = {"boxes": {"gpu1": {"projects": ["/root/llm"], **more}}}
+    with pytest.raises(ConfigErrors):
+        parse_config(data, default_name="digits")
