@@ -7,11 +7,13 @@ excluded. What a child must inherit (the run, a stage's slot) stays with `onbox.
 from __future__ import annotations
 
 import errno
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import LockUnsupported
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 LOOK_SECONDS = 0.02  # flock has no wait with a limit, so it is tried again and again
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL})
@@ -22,6 +24,8 @@ def take(path: str, *, patience_seconds: float = 0.0) -> FileLock | None:
     this process; one that is forked off does not hold it. Raises StateNotWritten, this also where `path` is a symbolic
     link, and LockUnsupported.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - 15 ms, which who only reads does not pay
+
     lock = FileLock(path, mode=0o600, thread_local=False, poll_interval=LOOK_SECONDS, fallback_to_soft=False)
     try:
         lock.acquire(timeout=patience_seconds)

@@ -211,7 +211,7 @@ def _moving(text: str) -> list[CounterSight]:
     label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
     if current > most or most < 2 or NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label) or AUXILIARY.search(label):
+    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label):
         return []
     words = " ".join(word.lower() for word in _WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
