@@ -249,7 +249,9 @@ def _bars(text: str) -> tuple[list[CounterSight], str]:
     """The displays on a line, and the line without them."""
     fraction = _FRACTION.search(text)
     for shape in SHAPES:
-        if not all(need in text for need in shape.needs) or (shape.fraction and not fraction):
+        if shape.fraction and not fraction:
+            continue
+        if not _has_all(text, shape.needs):
             continue
         sights: list[CounterSight] = []
         rest: list[str] = []
@@ -266,6 +268,14 @@ def _bars(text: str) -> tuple[list[CounterSight], str]:
         if sights:
             return sights, " ".join([*rest, text[at:]])
     return [], text
+
+
+def _has_all(text: str, needs: tuple[str, ...]) -> bool:
+    """As `all(...)`, which takes twice as long: this is asked twenty times a line."""
+    for need in needs:  # noqa: SIM110 - as said
+        if need not in text:
+            return False
+    return True
 
 
 def _group(match: re.Match[str], name: str) -> str | None:
