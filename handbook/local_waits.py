@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from handbook.page.phrases import safe
 from onbox.contract.readings import Maybe, Unseen
 from onbox.local.processes import running_of_user
+from patrol.memory.transfers import Register as Transfers
+from patrol.memory.transfers import transfer_line
 from sentinels.register import WaitRegister, register_folder, standing_of
 
 if TYPE_CHECKING:
@@ -30,9 +32,10 @@ class LocalTransfer(NamedTuple):
     words: str
 
 
-def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...]]:
+def find_waiters(environ: Mapping[str, str], now: float, state: str | None = None) -> Maybe[tuple[str, ...]]:
     """Sentinels by their register and what lives of them, and transfers that are alive; one line each. Those that ran
-    out of their time wait for nothing until somebody types them again: they are counted.
+    out of their time wait for nothing until somebody types them again: they are counted. state: the patrol's folder,
+    for transfers that did not come to their end, with the command that goes on.
     """
     standings = [standing_of(entry, now) for entry in WaitRegister(register_folder(environ)).entries()]
     try:
@@ -43,7 +46,14 @@ def find_waiters(environ: Mapping[str, str], now: float) -> Maybe[tuple[str, ...
     lines = [_sentinel(one) for one in standings if one.word not in ("parked", "over")]
     lines += [f"{parked} that ran out of their time: sentinel list"] if parked else []
     lines += [*(f"transfer pid {one.pid}: {one.words}" for one in transfers)]
+    lines += _unfinished(state, now) if state is not None else []
     return tuple(lines[:SHOWN])
+
+
+def _unfinished(state: str, now: float) -> list[str]:
+    register = Transfers(state)
+    found = [one for one in register.all() if one.done_at is None]
+    return [transfer_line(one, now, runs=register.runs(one)) for one in found]
 
 
 def _sentinel(standing: WaitStanding) -> str:

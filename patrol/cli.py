@@ -39,6 +39,7 @@ PROGRAM = Program(
         "watch": Entry("watch:run", "look again and again"),
         "pull": Entry("pull:run", "bring a run's results home"),
         "verify": Entry("verify:run", "load once what was brought home"),
+        "push": Entry("push:run", "send a folder to a box, or compare it"),
         "teardown-check": Entry("teardown_check:run", "may a rented box be given back?"),
         "logs": Entry("run_there:run_logs", "the end of a run's log, and on as it grows"),
         "resume": Entry("run_there:run_resume", "continue a run; asks first"),

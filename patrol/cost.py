@@ -81,9 +81,14 @@ def _ended_age(run: RunLook) -> Maybe[float]:
 
 def cost_words(cost: Cost) -> str:
     """`61.30 USD · idle for 3h10m: 6.65 USD`; "" where neither is known."""
-    currency = cost.billing.price.currency
-    spent, idle, seconds = observed(cost.spent), observed(cost.idle), observed(cost.idle_seconds)
-    words = [f"{spent:.2f} {currency}"] if spent is not None else []
-    if idle is not None and seconds is not None:
-        words.append(f"idle for {format_duration(seconds)}: {idle:.2f} {currency}")
-    return " · ".join(words)
+    spent = observed(cost.spent)
+    words = [f"{spent:.2f} {cost.billing.price.currency}"] if spent is not None else []
+    return " · ".join(filter(None, (*words, idle_words(cost))))
+
+
+def idle_words(cost: Cost) -> str:
+    """`idle for 3h10m: 6.65 USD`; "" where something runs, or that is not known."""
+    idle, seconds = observed(cost.idle), observed(cost.idle_seconds)
+    if idle is None or seconds is None:
+        return ""
+    return f"idle for {format_duration(seconds)}: {idle:.2f} {cost.billing.price.currency}"

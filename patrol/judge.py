@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from patrol.config.run_entry import is_asked_for, origin_of
+from patrol.cost import cost_of
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.remote_command import way_to
 from patrol.decide.rule_context import gpu_percent, share
@@ -157,7 +158,7 @@ def _judge_seen(box: BoxSettings, snapshot: BoxLook, look: RunLook, box_before: 
         look = look._replace(home=home)
     verdict = decide_run(look, snapshot, before, box_before, frame.now, frame.policy, way=way)
     after = fold(before, look, verdict, frame.now, snapshot)._replace(origin=origin_of(box, look))
-    return Judged(verdict, look, before, after, line(verdict, look, frame.now))
+    return Judged(verdict, look, before, after, line(verdict, look, frame.now, cost_of(snapshot, frame.now)))
 
 
 def _judge_unseen(box: BoxSettings, snapshot: Snapshot, run: str, box_before: BoxBefore, frame: Frame) -> Judged:

@@ -44,7 +44,8 @@ def _configs_below(above: str) -> list[str]:
 def projects_elsewhere(args: Options, environ: Mapping[str, str]) -> list[str]:
     """Where nothing is named and the working directory is in no project: the configurations that are known."""
     folder = os.getcwd()
-    if args.config or getattr(args, "folder", None) or find_config(folder) is not None:
+    named = args.config or getattr(args, "folder", None) or getattr(args, "here", False)
+    if named or find_config(folder) is not None:
         return []
     if os.path.isdir(os.path.join(folder, DEFAULT_STATE_DIR)):
         return []

@@ -161,12 +161,14 @@ class ResultFile(NamedTuple):
 
 
 class FileCount(NamedTuple):
-    """Files below a declared directory on both sides (PRB: completeness is a count, never `test -d`)."""
+    """Files below a declared directory on both sides, and their bytes (completeness is never `test -d`)."""
 
     remote: str
     local: str
     remote_count: Maybe[int]
     local_count: Maybe[int]
+    remote_bytes: Maybe[int] = NOT_ASKED
+    local_bytes: Maybe[int] = NOT_ASKED
 
 
 class Scheduler(NamedTuple):
@@ -283,7 +285,6 @@ class RunLook(NamedTuple):
     progress: Maybe[Progress] = Absent("no progress shown")
     log: Maybe[LogLook] = NOT_ASKED
     artifacts: Maybe[Artifacts] = NOT_ASKED
-    counts: tuple[FileCount, ...] = ()
     undelivered: Maybe[int] = NOT_ASKED
     given_up: Maybe[int] = NOT_ASKED
     notify_trouble: str = ""
@@ -310,11 +311,13 @@ class RunLook(NamedTuple):
 
 
 class BoxLook(NamedTuple):
-    """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence for health.
+    """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence
+    for health.
 
     runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
     they are kept apart from the look. billing: how it is paid for, by the configuration; None: no price is known.
-    runs: Unseen when the project could not be looked at; () when it holds no run. taken_seconds: how long it took.
+    counts: of declared directories, here and there. runs: Unseen when the project could not be looked at; () when it
+    holds no run. taken_seconds: how long it took.
     """
 
     box: str
@@ -332,6 +335,7 @@ class BoxLook(NamedTuple):
     runs_left_out: int = 0
     records: tuple[tuple[str, RecordText], ...] = ()
     billing: Billing | None = None
+    counts: tuple[FileCount, ...] = ()
 
 
 Snapshot = Union[BoxLook, Unreachable]  # noqa: UP007 - evaluated at run time, on Python 3.10 too

@@ -48,7 +48,7 @@ def run(args: Options) -> int:
     page = _page(place)
     trouble = look_now(place)
     facts = gather(place, wall(), fetching=True, all_anew=True)
-    facts = facts._replace(watch=facts.watch._replace(waiters=find_waiters(os.environ, wall())))
+    facts = facts._replace(watch=facts.watch._replace(waiters=find_waiters(os.environ, wall(), place.settings.state)))
     changed = differences(page, facts) if page else []
     said = [*_keep(place, facts), *([] if place.here else overdue(facts, wall()))]
     if args.json:

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from onbox.backends.cluster_reasons import BY_KEY
 from onbox.backends.secrets import NoToken, bearer, find_token
 from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen
@@ -34,7 +35,7 @@ NOT_TOLD = Absent("the engine does not tell")
 
 
 class Endpoint(NamedTuple):
-    """Where an engine answers. token: a reference (`env:NAME`, `file:PATH`); None: where the engine's own tools look."""
+    """Where an engine answers. token: a reference (`env:NAME`, `file:PATH`); None: where its own tools look."""
 
     engine: str
     address: str
@@ -74,33 +75,12 @@ class ClusterLook(NamedTuple):
 
 
 class NoLook(NamedTuple):
-    """Nothing could be seen. reason: a key of `REASONS`."""
+    """Nothing could be seen. reason: a key of `cluster_reasons.REASONS`."""
 
     reason: str
     detail: str
 
 
-class ClusterReason(NamedTuple):
-    """Why a cluster could not be looked at. lasting: it does not get better without a person."""
-
-    key: str
-    says: str
-    remedy: str
-    lasting: bool = False
-
-
-_LEAVE_IT = "the cluster itself is for a person to fix, never restarted from here"
-REASONS: tuple[ClusterReason, ...] = (
-    ClusterReason("tunnel", "nothing listens at this end of the tunnel", f"start the tunnel again, nothing else (if the head runs on this machine: it is down; {_LEAVE_IT})"),
-    ClusterReason("engine_down", "its controller is not there", f"look whether the head is up and the tunnel leads to it; {_LEAVE_IT}"),
-    ClusterReason("engine_late", "its controller does not answer in time", f"it may be overloaded or frozen; {_LEAVE_IT}"),
-    ClusterReason("engine_token", "its controller refused the token", "fix `token`: env:NAME or file:PATH; cron does not know your shell's variables", lasting=True),
-    ClusterReason("engine_garbled", "what answers there speaks otherwise", "look at `address`: another service may listen there, or the answer was cut off"),
-    ClusterReason("engine_name", "its host name cannot be resolved", "check `address` and this machine's own network"),
-    ClusterReason("engine_tls", "the encrypted connection failed", "check the certificate and the proxy between here and there"),
-    ClusterReason("engine_error", "its controller answers with an error", f"read its words; {_LEAVE_IT}"),
-)  # fmt: skip
-BY_KEY: Mapping[str, ClusterReason] = {reason.key: reason for reason in REASONS}
 _REASON_OF = {"name": "engine_name", "tls": "engine_tls", "proxy": "engine_tls", "late": "engine_late",
               "garbled": "engine_garbled", "url": "engine_garbled"}  # fmt: skip
 

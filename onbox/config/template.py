@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from onbox.config.parse import TABLES
+from onbox.config.tables.boxes import BoxKeys
 from onbox.config.tables.engines import PARTS
 from onbox.config.tables.stages import StageKeys
 from onbox.contract.names import run_name_from
@@ -50,6 +51,13 @@ cmd = "python eval.py"
 """
 
 
+_SEVERAL = """\
+# One box with several projects, instead of `project`.
+#[boxes.gpu2]
+#projects = ["/root/llm", "/root/vit"]
+"""
+
+
 def render_template(run_name: str, *, full: bool = False) -> str:
     """The text of a new onbox.toml for the run `run_name` (made a valid name if it is not one). full: with every key.
 
@@ -64,6 +72,8 @@ def _sections() -> Iterator[str]:
     for keys in TABLES.values():
         if keys.HEADER:
             yield "".join(f"{line}\n" for line in _section(keys))
+        if keys is BoxKeys:
+            yield _SEVERAL
         if keys is StageKeys:
             yield _EVAL
     for part in PARTS.values():

@@ -117,6 +117,8 @@ ROWS: tuple[TrustedKey, ...] = (
     TrustedKey("boxes.*.recover", ACT, "starts dead runs again by itself", _is("never")),
     TrustedKey("boxes.*.watch.resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
     TrustedKey("boxes.*.watch[].resubmit", ACT, "runs here when the job is dead", without=("boxes.*.recover",)),
+    TrustedKey("boxes.*.watch.resume", ACT, "is shown as the command that starts it again"),
+    TrustedKey("boxes.*.watch[].resume", ACT, "is shown as the command that starts it again"),
     TrustedKey("patrol.ping", ACT, "names an address that every tick tells what it saw", files=True),
     TrustedKey("patrol.textfile", ACT, "is written outside the project at every tick", _stays),
     TrustedKey("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment, files=True),

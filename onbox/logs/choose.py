@@ -65,7 +65,8 @@ def _shown(track: Track, configured_max: int | None, ending: Ending) -> Progress
 
 def _may_be_over(progress: Progress) -> bool:
     """Whether no counter speaks against an end that the last lines tell of."""
-    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max:
+    complete = progress.exact_max is not None and (progress.current or 0) >= progress.exact_max
+    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
         return False
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= 99
@@ -83,6 +84,8 @@ def _is_past(track: Track, counter: Counter, ending: Ending) -> bool:
         return behind > LINES_SINCE
     full = counter.maximum is None or counter.current >= counter.maximum
     once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
+    if full and not counter.made and counter.minimum == counter.maximum and counter.unit not in LONE_UNITS:
+        return behind > 0  # `rows 1/1`: it never moved
     if once and not full:
         return behind > 0
     return counter.kind == "aux" and full and behind > LINES_BEHIND and not ending.sums_up(counted=True)

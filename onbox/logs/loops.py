@@ -32,6 +32,8 @@ _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
 
 def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]:
     """`fold 2/5`, `Run 3 of 10`: of which unit, which one, and of how many; nothing in most lines."""
+    if "/" not in text and "of " not in text:
+        return []
     found = (_INDEX_IN_A_BAR if in_a_bar else _REPEATED_INDEX).finditer(text)
     told = [(one["word"].lower(), int(one["current"]), int(one["max"])) for one in found]
     return [one for one in told if 0 < one[2] >= one[1]]

@@ -14,6 +14,7 @@ from onbox.chain.state.slots import read_marker, read_slot
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
+from onbox.contract.json_text import as_number
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, render_runfile
@@ -66,7 +67,7 @@ class Busy(NamedTuple):
 
 class End(NamedTuple):
     """How a cell's chain stands once its runner has gone. outcome: done, failed, refused (by a gate of its own) or
-    unfinished; the rest is of a failure.
+    unfinished; seconds: how long its last launch took; the rest is of a failure.
     """
 
     outcome: str
@@ -76,6 +77,7 @@ class End(NamedTuple):
     reason: str = ""
     proof: str = ""
     remedy: str = ""
+    seconds: float | None = None
 
 
 def cell_paths(sweep: RunPaths, name: str) -> RunPaths:
@@ -218,8 +220,9 @@ def identity_of(pid: int) -> Identity:
 
 def end_of(paths: RunPaths, run_id: str, fingerprint: str) -> End:
     """What its markers say."""
-    if _is_of(read_marker(paths.done(CHAIN)), run_id, fingerprint):
-        return End("done")
+    done = read_marker(paths.done(CHAIN))
+    if isinstance(done, Marker) and _is_of(done, run_id, fingerprint):
+        return End("done", seconds=as_number(done.data.get("duration_seconds")))
     failed = read_marker(paths.failed(CHAIN))
     if not isinstance(failed, Marker) or not _is_of(failed, run_id, fingerprint):
         return End("unfinished")
@@ -248,6 +251,7 @@ def _failure(data: Mapping[str, Any], stage: str, marker: object) -> End:
         reason,
         str(own.get("proof") or ""),
         str(own.get("remedy") or ""),
+        as_number(data.get("duration_seconds")),
     )
 
 

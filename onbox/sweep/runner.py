@@ -424,7 +424,8 @@ class SweepRunner:
         self._tell_end(number, cell_run.End("failed", "unknown", "", reason=reason), monotonic() - gone.live.began)
 
     def _tell_end(self, number: int, end: cell_run.End, seconds: float | None) -> None:
-        """seconds: how long it ran; None: not known."""
+        """seconds: how long it ran; None: nobody watched, so its own marker tells."""
+        seconds = end.seconds if seconds is None else seconds
         about: dict[str, Any] = {"outcome": end.outcome}
         about |= {} if seconds is None else {"seconds": round(seconds, 3)}
         if end.outcome == "done":

@@ -62,11 +62,12 @@ class Excerpt:
         log = self.log
         if log.size <= WHOLE_BYTES:
             return [Stretch(0, log.read(0, log.size))]
-        head = log.lines(0, HEAD_BYTES)
-        samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES)]
         shown = _shown(log.lines(log.size - END_BYTES, log.size).data)
         is_costly = shown.forms > FORMS_MAX and shown.progress >= AT_WORK
-        tail = log.lines(log.size - TAIL_BYTES // (2 if is_costly else 1), log.size)
+        share = 2 if is_costly else 1
+        tail = log.lines(log.size - TAIL_BYTES // share, log.size)
+        head = log.lines(0, HEAD_BYTES // share)
+        samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES)]
         words: tuple[bytes, ...] = LOST if shown.lost else ()
         if shown.progress < AT_WORK:
             words += WORDS

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 5  # last lines
 STOPS = lazy(
-    r"\b(?:abort(?:ing|ed)|giving up|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
+    r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
+    r"|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
     r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:e|ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
     r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
     r"|killing the|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
@@ -42,7 +43,8 @@ _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a
     re.IGNORECASE,
 )
 _SAYS_ERROR = lazy(
-    r"^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$",
+    r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"
+    r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$",
     re.IGNORECASE,
 )
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.

@@ -209,10 +209,12 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "divergence",
-        r"simulation|loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights|activations?|solution"
+        r"simulation|scf|solver|newton|loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights"
+        r"|activations?|solution"
         r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
         r"|router|entropy|logits|likelihood",
-        r"nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
+        r"(?:not|no|never) converg\w+|(?:did not|failed to) converge"
+        r"|nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
         r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
         r"|out of bounds",
         1,

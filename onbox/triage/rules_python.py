@@ -200,8 +200,9 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
-        r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) (?:the )?(?:file|folder|directory|path"
-        r"|dataset|checkpoint|model|config)|HFValidationError|is not a valid model identifier"
+        r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) "
+        r"(?:['\"][\w./-]|(?:the )?(?:file|folder|directory|path"
+        r"|dataset|checkpoint|model|config))|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
         r"|does not appear to be a git repository"
         r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S{0,80} ?error 404: not found",

@@ -22,6 +22,7 @@ from onbox.notify.targets import NotSet, resolve_target
 from onbox.outside import LINE_LIMIT, safe_line
 from onbox.system.clock import wall
 from onbox.system.ownership import make_own_folder
+from onbox.system.self_exec import program_words
 from patrol.commands.options import project_options
 from patrol.config.configured import choose_boxes, load_settings
 from patrol.crontab_entry import installed_lines, job_of, lock_folder, remove_line
@@ -46,6 +47,7 @@ TRIAL_SECONDS = 120.0
 
 @command(INSTALL_EXAMPLES)
 @click.option("--yes", is_flag=True, help="do not ask")
+@click.option("--test-message", is_flag=True, help="send a test message to every target, in cron's environment")
 @click.option("--schedule", metavar="'M H D M W'", help="five fields (default: [patrol] schedule)")
 @click.option("--print", is_flag=True, help="show the line and a systemd timer, and change nothing")
 @click.option("--untried", is_flag=True, hidden=True, help="do not look at the boxes in cron's environment first")
@@ -84,7 +86,38 @@ def run_install(args: Options) -> int:
     print("cron does nothing while this machine sleeps or is off, and nothing is made up for afterwards")
     if cron_runs() is False:
         warn(f"{NONE_RUNS}: {WHAT_TO_DO}")
+    targets = any(wants(target) for target in settings.config.notify.targets)
+    if args.test_message or (
+        targets and not args.yes and agrees("send a test message now?", unasked="onbox notify test")
+    ):
+        return _send_test_message(settings, job)
     return Exit.DONE
+
+
+def _send_test_message(settings: Settings, job: CronJob) -> int:
+    """As the ticks by cron will send theirs: what works in a shell may not work there."""
+    where = ("-c", settings.config_path) if settings.config_path else ()
+    command = [*program_words("onbox"), "notify", "test", *where]
+    try:
+        done = subprocess.run(
+            command,
+            env=_cron_environment(job),
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TRIAL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Trouble(Exit.USAGE, f"no test message could be sent as cron would send it: {error}") from error
+    for line in (done.stdout + done.stderr).strip().splitlines():
+        print(f"  {safe_line(line)}")
+    return Exit.DONE if done.returncode == 0 else Exit.FAILED
+
+
+def _cron_environment(job: CronJob) -> dict[str, str]:
+    me = pwd.getpwuid(os.getuid())
+    return {**bare_environment(me.pw_dir, me.pw_name), **dict(job.variables)}
 
 
 def _job(settings: Settings, schedule: str | None) -> CronJob:
@@ -112,8 +145,7 @@ def _try_as_cron_would(job: CronJob) -> None:
     """One look at every box in cron's environment: no agent, no profile, another PATH. Says what it meets; the line may
     be installed all the same.
     """
-    me = pwd.getpwuid(os.getuid())
-    env = {**bare_environment(me.pw_dir, me.pw_name), **dict(job.variables)}
+    env = _cron_environment(job)
     words = [word for word in job.words if word != "--unattended"]
     at = words.index("tick")
     command = [*words[: at + 1], "--look-only", "--json", *words[at + 1 :]]

@@ -56,17 +56,20 @@ SHOWN = 20
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box, name = one_run(settings, args.run_name)
-    job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, _limit(args.limit))
+    job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, limit_of(args.limit))
     if args.dry_run:
         return _list(job, as_json=args.json)
     folder = args.dir or os.path.join(settings.folder, DEFAULT_FOLDER, box.name, name)
     command = command_of(settings, f"{box.name}/{name}", args.dir)
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise Trouble(Exit.USAGE, f"{safe_line(folder)} is not a folder: name one, or nothing")
     register = Register(settings.state)
     try:
         pulled = pull(job, Wishes(os.path.abspath(folder), command, args.tries), register, _warn)
     except Interrupted as interrupted:
         came = f"{format_size(interrupted.done_bytes)} of {format_size(interrupted.total_bytes)} are here"
-        _warn(f"{box.name}: {interrupted.why}; {came}. Go on with: {command}")
+        came = f"; {came}" if interrupted.total_bytes else ""
+        _warn(f"{box.name}: {interrupted.why}{came}. Go on with: {command}")
         return Severity.UNKNOWN
     except KeyboardInterrupt:
         _warn(f"interrupted; what came is kept. Go on with: {command}")
@@ -85,7 +88,7 @@ def command_of(settings: Settings, run_name: str, folder: str | None) -> str:
         return safe_line(str(untypeable))
 
 
-def _limit(word: str | None) -> float | None:
+def limit_of(word: str | None) -> float | None:
     if word is None:
         return None
     try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.backends.cluster import BY_KEY, ClusterJob, NoLook, look
+from onbox.backends.cluster import ClusterJob, NoLook, look
+from onbox.backends.cluster_reasons import BY_KEY
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.engines import CLUSTERS
 from onbox.outside import safe_line

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 LIMIT_SECONDS = 5.0
 
 
-def count_files(folder: str, limit_seconds: float = LIMIT_SECONDS) -> Maybe[int]:
-    """The regular files below `folder`; links are not followed. Unseen where a part cannot be read."""
+def count_files(folder: str, limit_seconds: float = LIMIT_SECONDS) -> tuple[Maybe[int], Maybe[int]]:
+    """The regular files below `folder`, and their bytes; links are not followed. Unseen where a part cannot be read."""
     if not os.path.isdir(folder):
-        return Absent(f"no directory {folder} here")
+        absent = Absent(f"no directory {folder} here")
+        return absent, absent
     deadline = monotonic() + limit_seconds
-    total, places = 0, [folder]
+    total, total_bytes, places = 0, 0, [folder]
     while places:
         if monotonic() > deadline:
-            return Unseen(f"{folder}: counting its files takes too long")
+            late = Unseen(f"{folder}: counting its files takes too long")
+            return late, late
         place = places.pop()
         try:
             with os.scandir(place) as entries:
@@ -31,6 +33,8 @@ def count_files(folder: str, limit_seconds: float = LIMIT_SECONDS) -> Maybe[int]
                         places.append(entry.path)
                     elif entry.is_file(follow_symlinks=False):
                         total += 1
+                        total_bytes += entry.stat(follow_symlinks=False).st_size
         except OSError as error:
-            return Unseen(f"{place}: {error.strerror}")
-    return total
+            unseen = Unseen(f"{place}: {error.strerror}")
+            return unseen, unseen
+    return total, total_bytes

@@ -72,14 +72,13 @@ def take(
         results = () if isinstance(part, Unseen) else box_results.parse(part)
         runs = tuple(
             run._replace(
-                counts=counts,
                 stop_at=stops.get(run.run, box.stop_at),
                 results=tuple(dict.fromkeys((*run.results, *results))),
             )
             for run in runs
         )
         look = look._replace(runs=runs)
-    return look._replace(at=now, taken_seconds=answer.seconds, billing=box.billing), fresh
+    return look._replace(at=now, taken_seconds=answer.seconds, billing=box.billing, counts=counts), fresh
 
 
 def read(
@@ -283,7 +282,7 @@ def _counts(box: BoxSettings, settings: Settings, frames: Frames) -> tuple[FileC
     counts = []
     for at, count in enumerate(box.counts):
         part = frames.part(f"count.{at}")
-        there = part if isinstance(part, Unseen) else box_watch.parse_count(part)
-        here = count_files(os.path.join(settings.folder, count.local))
-        counts.append(FileCount(count.remote, count.local, there, here))
+        there, there_bytes = (part, part) if isinstance(part, Unseen) else box_watch.parse_count(part)
+        here, here_bytes = count_files(os.path.join(settings.folder, count.local))
+        counts.append(FileCount(count.remote, count.local, there, here, there_bytes, here_bytes))
     return tuple(counts)

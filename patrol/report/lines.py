@@ -14,7 +14,7 @@ from onbox.contract.states import RunState
 from onbox.model.screen import WIDTH, clip, columns, joined, labelled, whole
 from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
-from patrol.cost import cost_of, cost_words
+from patrol.cost import cost_of, cost_words, idle_words
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.memory.update_history import attempt_id
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.progress import Progress
     from onbox.contract.readings import Maybe
+    from patrol.cost import Cost
     from patrol.decide.decide import Explained
     from patrol.decide.rule import Tried
     from patrol.memory.history import Before
@@ -43,11 +44,12 @@ _NAME_LIMITS = (48, 24, 14, 8)
 _NO_VALUE, _UNKNOWN = "-", "?"
 
 
-def line(verdict: Verdict, look: RunLook | None, now: float) -> str:
+def line(verdict: Verdict, look: RunLook | None, now: float, cost: Cost | None = None) -> str:
     """One run in one line of at most 80 columns: time, run, state, stage, progress, time left, and the one thing that
     matters; nothing of what is not known. Where it is too long the end, which matters least, is cut.
 
-    look: None where nothing was seen. now: shown as this machine's local time.
+    look: None where nothing was seen. now: shown as this machine's local time. cost: of its box; what it costs while
+    nothing runs there is told.
     """
     clock = time.strftime("%H:%M", time.localtime(now))
     head = ""
@@ -56,7 +58,8 @@ def line(verdict: Verdict, look: RunLook | None, now: float) -> str:
         if columns(head) <= NAME_SHARE:
             break
     first, *rest = said(verdict, look) or [""]
-    return clip(joined([f"{head} {first}".rstrip(), *rest]), WIDTH)
+    idle = idle_words(cost) if cost is not None else ""
+    return clip(joined([f"{head} {first}".rstrip(), *rest, *([idle] if idle else [])]), WIDTH)
 
 
 def wide_line(

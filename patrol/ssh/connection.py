@@ -9,11 +9,14 @@ import signal
 import subprocess
 import threading
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.system.clock import monotonic
 from patrol.ssh.argv import CONNECT_SECONDS, NO_MASTER, SshTarget, client_environment, ssh_argv
 from patrol.ssh.client_errors import SSH_FAILED, read_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EXIT_SECONDS = 1.0  # after its last word the client may take so long to end by itself
 GRACE_SECONDS = 0.1  # between SIGTERM and SIGKILL
@@ -61,6 +64,8 @@ class Connection:
         self.target = target
         self.began = monotonic()
         self._line = line
+        self._further: Iterator[bytes] = iter(())
+        self.sent_bytes = 0
         self._unsent = memoryview(stdin)
         self._stderr_head, self._stderr_tail = b"", b""
         self._came = False
@@ -128,14 +133,15 @@ class Connection:
         with suppress(OSError):
             os.write(self._stdin.fileno(), data)
 
-    def say_last(self, data: bytes) -> None:
+    def say_last(self, data: bytes | Iterator[bytes]) -> None:
         """Any number of bytes to the remote side of a `line`, once its first words have gone out, and then the end of
-        its input; sent while `read` and `wait` are called.
+        its input; sent while `read` and `wait` are called. Of an iterator a piece is asked for when the one before has
+        gone out.
         """
         self._line = False
         if self._ended or self._stdin.closed:
             return
-        self._unsent = memoryview(data)
+        self._further = iter((data,)) if isinstance(data, bytes) else data
         self._selector.register(self._stdin, selectors.EVENT_WRITE)
 
     def wait(self, seconds: float) -> None:
@@ -183,16 +189,23 @@ class Connection:
 
     def _send(self) -> None:
         try:
-            while self._unsent:
-                self._unsent = self._unsent[os.write(self._stdin.fileno(), self._unsent[:CHUNK_BYTES]) :]
+            while self._unsent or self._next_piece():
+                count = os.write(self._stdin.fileno(), self._unsent[:CHUNK_BYTES])
+                self._unsent = self._unsent[count:]
+                self.sent_bytes += count
         except BlockingIOError:
             return  # the other side does not read yet
         except OSError:
-            self._unsent = memoryview(b"")  # it reads no more; why, its end tells
+            self._unsent, self._further = memoryview(b""), iter(())  # it reads no more; why, its end tells
         self._selector.unregister(self._stdin)
         if not self._line:
             with suppress(OSError):
                 self._stdin.close()
+
+    def _next_piece(self) -> bool:
+        """Whether there is more to send."""
+        self._unsent = memoryview(next(filter(None, self._further), b""))
+        return bool(self._unsent)
 
     def _hear_stderr(self) -> None:
         while not self._stderr.closed and (part := _read_some(self._stderr.fileno())) != b"":

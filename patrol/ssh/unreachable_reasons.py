@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from onbox.backends import cluster
+from onbox.backends import cluster_reasons
 
 
 class UnreachableReason(NamedTuple):
@@ -45,5 +45,7 @@ REASONS: tuple[UnreachableReason, ...] = (
 )  # fmt: skip
 
 # Clusters are reached over HTTP: their reasons are those of who asks them.
-ENGINE_REASONS = tuple(UnreachableReason(one.key, one.says, one.remedy, lasting=one.lasting) for one in cluster.REASONS)
+ENGINE_REASONS = tuple(
+    UnreachableReason(one.key, one.says, one.remedy, lasting=one.lasting) for one in cluster_reasons.REASONS
+)
 BY_KEY = {reason.key: reason for reason in (*REASONS, *ENGINE_REASONS)}

@@ -117,7 +117,7 @@ def _fetch_pieces(source: Source, staging: Staging, files: Sequence[File], meter
 def _receive(talk: Talk, staging: Staging, file: File, offset: int, meter: Meter) -> None:
     """The bytes of one file, behind those that are there."""
     digest = hashlib.sha256()
-    fd = staging.open_partial(file)
+    fd = staging.open_partial(file, anew=not offset)
     try:
         if offset:
             at = 0
@@ -125,8 +125,6 @@ def _receive(talk: Talk, staging: Staging, file: File, offset: int, meter: Meter
                 digest.update(part)
                 at += len(part)
             os.ftruncate(fd, offset)
-        else:
-            os.ftruncate(fd, 0)
         meter.add(offset, file.local)
         for part in talk.pieces(file.size - offset):
             write_all(fd, part)

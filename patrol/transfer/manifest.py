@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 KIND = "onbox-manifest"
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 NAMED_LIMIT = 1000  # of each kind of trouble
 
 
@@ -67,7 +68,7 @@ def render(head: Head, entries: Iterable[Entry]) -> Iterator[bytes]:
 
 
 def _line(data: dict[str, Any]) -> bytes:
-    return json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
+    return _to_json(data).encode("ascii") + b"\n"
 
 
 class NotOne(ValueError):

@@ -37,6 +37,8 @@ def checked(name: str) -> str:
     parts = plain.split("/")
     if not plain or plain.startswith("/") or "\0" in plain or any(part in ("", ".", "..") for part in parts):
         raise Refused(f"the box told a path that leads out of the folder: {safe_line(name, 200)}")
+    if len(plain) <= NAME_LIMIT_BYTES and plain.isascii():
+        return plain
     raw = [os.fsencode(part) for part in parts]
     if any(len(part) > NAME_LIMIT_BYTES for part in raw) or len(os.fsencode(plain)) > PATH_LIMIT_BYTES:
         raise Refused(f"the box told a path that is too long: {safe_line(name, 200)}")

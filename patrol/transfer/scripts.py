@@ -159,3 +159,52 @@ xargs -0 sha256sum <&3 2>/dev/null
 t_end 0
 """
 )
+
+# $1: project, or empty; $2: folder. A record `/ SIZE /NAME//` for each plain file below it.
+TREE = (
+    _HEAD
+    + r"""
+[ -z "$1" ] || { t_at "$1"; cd "$t_path" 2>/dev/null || { t_end 20; return; }; }
+t_at "$2"
+cd "$t_path" 2>/dev/null || { t_end 21; return; }
+t_ready
+find . -type f -print0 | xargs -0 stat -c '/ %s /%n//' 2>/dev/null
+t_end 0
+"""
+)
+
+# $1: folder, absolute or of the home. A tar stream over descriptor 3.
+RECEIVE = (
+    _HEAD
+    + r"""
+t_at "$1"
+mkdir -p "$t_path" && cd "$t_path" || { t_end 22; return; }
+t_ready
+tar -xf - <&3 2>&1
+t_end $?
+"""
+)
+
+# $1: folder; $2: a file in it; $3: so many bytes of its beginning: their SHA-256.
+HEAD_DIGEST = (
+    _HEAD
+    + r"""
+t_at "$1"
+cd "$t_path" || { t_end 22; return; }
+t_ready
+head -c "$3" "$2" | sha256sum
+t_end 0
+"""
+)
+
+# $1: folder; $2: a file in it. What comes over descriptor 3 is put behind what is there.
+APPEND = (
+    _HEAD
+    + r"""
+t_at "$1"
+cd "$t_path" || { t_end 22; return; }
+t_ready
+cat >>"$2" <&3
+t_end $?
+"""
+)

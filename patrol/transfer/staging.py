@@ -28,6 +28,7 @@ CHUNK_BYTES = 1 << 20
 FLUSHED_FROM_BYTES = 1 << 20
 COARSE_NS = 2 * 10**9  # FAT keeps a time to two seconds
 JOURNAL = "journal.jsonl"
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -87,32 +88,29 @@ class Staging:
         if known is None or not known.is_of(file):
             return False
         if not known.is_placed:
-            staged = self._staged_stat(_staged_name(file.local))
+            staged = self._staged_stat(_name(file))
             return staged is not None and staged.st_size == file.size
         found, written = self._placed_stat(file.local), written_at(file.stamp)
         return found is not None and found.st_size == file.size and _is_of_time(found.st_mtime_ns, written)
 
     def partial_bytes(self, file: File) -> int:
         """How much of this very file came before, without its end."""
-        found = self._staged_stat(_partial_name(file))
+        found = self._staged_stat(_name(file))
         return min(found.st_size, file.size) if found is not None else 0
-
-    def drop_partial(self, file: File) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(_partial_name(file), dir_fd=self._staged)
 
     # -- what comes now
 
-    def open_partial(self, file: File) -> int:
-        """A descriptor that appends to what there is of it."""
+    def open_partial(self, file: File, *, anew: bool) -> int:
+        """A descriptor that appends to what there is of it. anew: from its beginning. The folder is closed to others;
+        the file's own mode is the one with which it is placed.
+        """
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        return os.open(_partial_name(file), flags, 0o600, dir_fd=self._staged)
+        return os.open(_name(file), flags | (os.O_TRUNC if anew else 0), 0o666, dir_fd=self._staged)
 
     def finish(self, file: File, fd: int, sha256: str) -> None:
         """The partial has all its bytes: flush it and enter it."""
         if file.size >= FLUSHED_FROM_BYTES:
             os.fsync(fd)
-        os.rename(_partial_name(file), _staged_name(file.local), src_dir_fd=self._staged, dst_dir_fd=self._staged)
         self._enter(Whole(file.local, file.size, file.stamp, sha256))
 
     def take(self, file: File, path: str) -> None:
@@ -125,13 +123,13 @@ class Staging:
             digest = digest_of(fd)
         finally:
             os.close(fd)
-        os.rename(path, _staged_name(file.local), dst_dir_fd=self._staged)
+        os.rename(path, _name(file), dst_dir_fd=self._staged)
         self._enter(Whole(file.local, file.size, file.stamp, digest))
 
     def forget(self, file: File) -> None:
         """It did not come whole after all."""
         with suppress(FileNotFoundError):
-            os.unlink(_staged_name(file.local), dir_fd=self._staged)
+            os.unlink(_name(file), dir_fd=self._staged)
         self.whole.pop(file.local, None)
         self._write({"local": file.local, "gone": True})
 
@@ -143,10 +141,9 @@ class Staging:
         if known.is_placed:
             return
         folder, name = self._parent_of(file.local), file.local.rpartition("/")[2]
-        staged = _staged_name(file.local)
+        staged = _name(file)
         if (written := written_at(file.stamp)) is not None:
             os.utime(staged, ns=(written, written), dir_fd=self._staged, follow_symlinks=False)
-        os.chmod(staged, 0o644, dir_fd=self._staged)
         os.rename(staged, name, src_dir_fd=self._staged, dst_dir_fd=folder)
         self._enter(known._replace(is_placed=True))
 
@@ -185,7 +182,7 @@ class Staging:
     def clean(self) -> None:
         """After all came: what partials are left belong to files that have changed since."""
         for name in os.listdir(self._staged):
-            if name.startswith(("part-", "whole-")):
+            if name.startswith("file-"):
                 with suppress(OSError):
                     os.unlink(name, dir_fd=self._staged)
 
@@ -196,7 +193,7 @@ class Staging:
         self._write(whole._asdict())
 
     def _write(self, record: dict[str, object]) -> None:
-        self._journal.write(json.dumps(record, separators=(",", ":")) + "\n")
+        self._journal.write(_to_json(record) + "\n")
 
     def _read_journal(self) -> dict[str, Whole]:
         found: dict[str, Whole] = {}
@@ -282,7 +279,7 @@ def written_at(stamp: str) -> int | None:
     if len(words) < 3:
         return None
     try:
-        whole = datetime.strptime(f"{words[0]} {words[1][:8]} {words[2]}", "%Y-%m-%d %H:%M:%S %z")
+        whole = datetime.fromisoformat(f"{words[0]}T{words[1][:8]}{words[2][:3]}:{words[2][3:5]}")
         part = words[1][9:18].ljust(9, "0")
         return int(whole.timestamp()) * 10**9 + (int(part) if part.isdigit() else 0)
     except (ValueError, OverflowError):
@@ -301,10 +298,6 @@ def _hashed(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
-def _staged_name(local: str) -> str:
-    return f"whole-{_hashed(local)}"
-
-
-def _partial_name(file: File) -> str:
-    """Of this very state of the file: another one begins anew."""
-    return f"part-{_hashed(f'{file.local}/{file.size}/{file.stamp}')}"
+def _name(file: File) -> str:
+    """In the own folder, of this very state of the file: another one begins anew."""
+    return f"file-{_hashed(f'{file.local}/{file.size}/{file.stamp}')}"

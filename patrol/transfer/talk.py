@@ -40,14 +40,15 @@ def uncompressed(target: SshTarget) -> SshTarget:
 
 
 class Talk:
-    """A script that runs on the box now. `close` it. names: what follows the script, over its descriptor 3."""
+    """A script that runs on the box now. `close` it. follows: what follows the script, over its
+    descriptor 3."""
 
     def __init__(
         self,
         target: SshTarget,
         script: str,
         values: Sequence[str],
-        names: bytes | None = None,
+        follows: bytes | Iterator[bytes] = b"",
         *,
         stall_seconds: float = STALL_SECONDS,
     ) -> None:
@@ -62,7 +63,7 @@ class Talk:
             raise LinkLost("client", f"cannot start it: {error.strerror}") from error
         try:
             self._skip_to_ready()
-            self._connection.say_last(names or b"")
+            self._connection.say_last(follows)
         except BaseException:
             self._connection.close()
             raise
@@ -78,13 +79,15 @@ class Talk:
             rest = self._buffer[self._at :]
             self._buffer, self._at = b"", 0
             return rest
-        silent_until = monotonic() + self._stall_seconds
+        silent_until, sent_bytes = monotonic() + self._stall_seconds, self._connection.sent_bytes
         while True:
             part = self._connection.read()
             if part:
                 return part
             if part is None:
                 raise self._lost()
+            if self._connection.sent_bytes != sent_bytes:
+                silent_until, sent_bytes = monotonic() + self._stall_seconds, self._connection.sent_bytes
             left = silent_until - monotonic()
             if left <= 0:
                 raise LinkLost("cut", f"no byte came for {self._stall_seconds:g} s")

@@ -53,7 +53,7 @@ def wants_of(found: Survey, roots: Sequence[Root], box: BoxSettings, run: str) -
     for path, why in _configured(box, run):
         whole = found.home + path[1:] if path.startswith("~/") else path
         wants += _want(roots, whole, why, is_glob=True)
-    return list(dict.fromkeys(wants))
+    return list({(one.root, one.kind, one.pattern, one.keeps): one for one in reversed(wants)}.values())
 
 
 def promised_files(found: Survey, roots: Sequence[Root]) -> Iterator[tuple[int, str, int | None, str]]:

@@ -37,6 +37,7 @@ class Scored(NamedTuple):
     failure_class: str
     terminal: bool
     line: str
+    confidence: str
     rule: str
     naive: bool
     seconds: float
@@ -73,6 +74,7 @@ def score(folder: str) -> list[Scored]:
                 verdict.failure_class,
                 verdict.terminal,
                 verdict.line or "",
+                verdict.confidence,
                 verdict.rule,
                 bool(NAIVE.search(data)),
                 took,
@@ -96,6 +98,8 @@ def print_totals(scored: list[Scored]) -> None:
     print(f"terminal right            {share(sum(case.terminal_right for case in scored), len(scored))}")
     print(f"false alarms on healthy   {share(false_alarms, len(healthy))}")
     print(f"missed (called healthy)   {share(sum(case.failure_class == HEALTHY for case in sick), len(sick))}")
+    sure = [case for case in scored if case.confidence == "high"]
+    print(f"said high, and wrong      {share(sum(not case.class_right for case in sure), len(sure))}")
     print(f"proving line right        {share(sum(case.line_right for case in scored), len(scored))}")
     print(f"time                      {1e6 * sum(case.seconds for case in scored) / (size / 1024):.1f} us per KiB")
     naive_right = sum(case.naive != (case.label["class"] == HEALTHY) for case in scored)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.cluster import BY_KEY, Endpoint, NoLook
+from onbox.backends.cluster import Endpoint, NoLook
+from onbox.backends.cluster_reasons import BY_KEY
 from onbox.contract.events import Event, parse_events
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import DamagedRunfile, is_apart, parse_head

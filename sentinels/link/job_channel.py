@@ -13,7 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
-from onbox.backends.cluster import BY_KEY, ClusterLook, NoLook, look
+from onbox.backends.cluster import ClusterLook, NoLook, look
+from onbox.backends.cluster_reasons import BY_KEY
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from sentinels.judge.jobs import HandedCondition, JobCondition

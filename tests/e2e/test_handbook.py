@@ -370,9 +370,13 @@ def test_a_box_without_a_run_and_a_directory_without_a_box_are_called_so(place: 
     assert "| never |" not in (place.local / "HANDBOOK.md").read_text(), "it was reached just now"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    assert "no run was seen there" in place.handbook("resume", cwd=elsewhere).stdout, "the one that is known is meant"
+    nobody = {**place.env, "XDG_STATE_HOME": str(tmp_path / "nobody")}
     for word in ("build", "resume", "verify", "handoff"):
-        done = place.handbook(word, cwd=elsewhere)
+        done = place.handbook(word, cwd=elsewhere, env=nobody)
         assert done.returncode == 64, done.stderr
         assert "patrol add HOST" in done.stderr
+        here = place.handbook(word, "--here", cwd=elsewhere)
+        assert here.returncode == 64, "this very directory, and no other"
     assert not list(elsewhere.iterdir())
     assert box.project.exists()

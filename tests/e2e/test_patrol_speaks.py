@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import wait_until
+from tests.box import ONBOX, wait_until
 from tests.fakes.crontab import fake_crontab
 from tests.fault_server import CANARY, FaultServer
 from tests.patrolled import TRAIN, Patrolled, patrolled
@@ -205,6 +206,27 @@ def test_install_says_when_nobody_will_be_told(place: Patrolled) -> None:
     said = install(place)
     assert "no message can be sent: [notify] in " in said
     assert "onbox notify test" in said
+
+
+def test_install_sends_a_test_message_as_cron_would_send_it(place: Patrolled, server: FaultServer) -> None:
+    fake_crontab(place.folder / "cron-bin", place.env)
+    place.add_box("gpu1")
+    place.env.pop("ONBOX_TRUST", None)  # cron has no such variable
+
+    def accept() -> None:
+        subprocess.run([*ONBOX, "trust", "--yes"], cwd=place.local, env=place.env, check=True, capture_output=True)
+
+    accept()
+    done = place.patrol("install", "--untried", "--yes", "--test-message")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [event for event, _ in told(server)] == ["test"]
+    place.head = '[notify]\nurls = ["env:HOOK"]\n'
+    place.env["HOOK"] = server.url()
+    place.write()
+    accept()
+    done = place.patrol("install", "--untried", "--yes", "--test-message")
+    assert done.returncode == 1
+    assert "waits: the variable HOOK is not set here" in done.stdout, "a shell has it, cron has not"
 
 
 def install(place: Patrolled) -> str:

@@ -121,8 +121,8 @@ def test_lines_added_to_the_queue_while_it_runs_are_taken_in(box: Box) -> None:
     (box.project / "go").touch()
     finish(box)
     assert "queue.txt line 5: lacks n; m is in no command" in box.marker("SWEEP_FAILED")["reason"]
-    begun = [word for word in box.ran if word.startswith("begins")]
-    assert begun[2:] == ["begins-9", "begins-3"]
+    assert [one["cell"] for one in box.events("cell_started")] == ["n=1", "n=2", "n=9", "n=3"]
+    assert len([word for word in box.ran if word.startswith("ends")]) == 4
     queue.write_text("n=1\nn=2\nn=3\nn=9\n")
     assert box.onbox("sweep", "resume").returncode == 0
 
@@ -234,7 +234,9 @@ def test_a_chain_and_a_sweep_of_one_name_refuse_each_other(box: Box) -> None:
     assert "is a sweep" in box.onbox("chain", "--run", "sweep", "a=true").stderr
     assert box.onbox("chain", "--run", "other", "a=true").returncode == 0
     assert "not of a sweep" in box.onbox("sweep", "--name", "other", "n=1", "--", "true {n}").stderr
-    assert "sweep                    done" in box.onbox("runs").stdout
+    assert [line.split()[:3] for line in box.onbox("runs").stdout.splitlines() if line.startswith("sweep")] == [
+        ["sweep", "DONE", "1/1"]
+    ]
 
 
 def test_a_dry_run_shows_the_commands_and_starts_nothing(box: Box) -> None:

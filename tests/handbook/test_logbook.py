@@ -208,8 +208,8 @@ def test_a_full_disk_loses_the_entry_in_flight_and_no_other(tmp_path: Path) -> N
 WRITER = """
 import sys
 from handbook.log.entry import make_entry
-from handbook.log.logbook import Book
-book = Book(sys.argv[1], "digits", sys.argv[1] + "/state")
+from handbook.log.logbook import LogbookFile
+book = LogbookFile(sys.argv[1], "digits", sys.argv[1] + "/state")
 for number in range(int(sys.argv[3])):
     new = make_entry("observation", f"{sys.argv[2]} {number}", at=1.8e9, run="b/r", actor=sys.argv[2], text="t\\n" * 20)
     print(book.append([new]).entries[0].seq, flush=True)

@@ -70,7 +70,7 @@ class BoxKeys(Keys):
     projects = ListKey(
         values.text,
         "Several of them, instead of `project`: each is looked at as BOX-DIRECTORY, and `patrol tick BOX` is all of them.",
-        '["/root/llm", "/root/vit"]',
+        "",  # it excludes `project`
         usual="none",
     )
     backend = Key(
@@ -169,7 +169,7 @@ def _projects_of(box: BoxSettings, table: Table) -> list[BoxSettings]:
         return [box]
     for key in ("project", "watch", "counts", "results"):
         if key in table:
-            table.fail(key, key, "given only where the box has one `project`: a table of its own for that one")
+            table.fail(key, key, "a key of a box with several `projects`: give that project a table of its own")
     names = [run_name_from(place.rpartition("/")[2]) for place in places]
     for at, name in enumerate(names):
         if name in names[:at]:

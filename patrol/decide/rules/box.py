@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.units import format_size
@@ -14,6 +16,9 @@ from patrol.decide.rule_context import BoxScene, LinkScene
 from patrol.decide.trend import Full, soonest_full
 from patrol.ssh.unreachable_reasons import BY_KEY, UnreachableReason
 from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from patrol.snapshot import FileCount
 
 Flag = Rule[BoxScene]
 If = Condition[BoxScene]
@@ -163,6 +168,32 @@ def _no_group_limit(scene: BoxScene) -> bool:
 
 _PRUNE = "Prune old checkpoints and scratch, or pack small files where it is the inodes, before the next save."
 
+
+def short_counts(counts: tuple[FileCount, ...]) -> tuple[FileCount, ...]:
+    """Those of which too little is there; a missing directory holds nothing."""
+    return tuple(count for count in counts if _is_short(count))
+
+
+def _is_short(count: FileCount) -> bool:
+    here, there = observed(count.local_count), count.remote_count
+    if here is None or isinstance(there, Unseen):
+        return False
+    mine, theirs = observed(count.local_bytes), observed(count.remote_bytes)
+    fewer_bytes = mine is not None and theirs is not None and theirs < mine
+    return (observed(there) or 0) < here or fewer_bytes
+
+
+def count_words(count: FileCount) -> str:
+    """`data/train: 7 of 10 files, 3.1 GB of 4.4 GB`."""
+    words = (
+        f"{clean(count.remote, 40)}: {observed(count.remote_count) or 0} of {observed(count.local_count) or 0} files"
+    )
+    mine, theirs = observed(count.local_bytes), observed(count.remote_bytes)
+    return words + (
+        f", {format_size(theirs)} of {format_size(mine)}" if mine is not None and theirs is not None else ""
+    )
+
+
 BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "disk-critical", Severity.CRITICAL, None,
@@ -246,6 +277,14 @@ BOX_FLAGS: tuple[Flag, ...] = (
         lambda s: "the box was rebooted since the last look",
         "every process from before is gone, whatever status files say",
         remedy=lambda s: "Resume what was interrupted; see that volumes are mounted.",
+    ),
+    Flag(
+        "files-missing", Severity.WARNING, None,
+        (If("fewer files or bytes on the box than in the local source", lambda s: short_counts(s.box.counts) != ()),),
+        lambda s: "; ".join(map(count_words, short_counts(s.box.counts))),
+        "completeness is names and bytes, never the presence of a directory: three empty files are not a data set",
+        remedy=lambda s: "Go on with the transfer: it names what is missing, and sends only that.",
+        command=lambda s: here("patrol", "push", s.box.box),
     ),
     Flag(
         "idle-cost", Severity.WARNING, None,

@@ -61,17 +61,6 @@ def _stuck(scene: RunScene) -> bool:
     )
 
 
-def _short(scene: RunScene) -> tuple[tuple[str, int, int, str], ...]:
-    """`(remote, files there, files here, local)` where too few are there; a missing directory holds none."""
-    found = []
-    for count in scene.look.counts:
-        local = observed(count.local_count)
-        there = None if isinstance(count.remote_count, Unseen) else observed(count.remote_count) or 0
-        if local is not None and there is not None and there < local:
-            found.append((count.remote, there, local, count.local))
-    return tuple(found)
-
-
 def _gpus_below(scene: RunScene, percent: float) -> bool:
     last = scene.gpu_percents[-scene.limits.gpu_ticks :]
     return len(last) == scene.limits.gpu_ticks > 1 and max(last) < percent + (percent == scene.limits.gpu_idle_percent)
@@ -136,14 +125,6 @@ RUN_FLAGS: tuple[Row, ...] = (
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Fix the target; what waits is kept and sent later.",
         command=notices_command,
-    ),
-    Row(
-        "files-missing", Severity.WARNING, None,
-        (If("fewer files on the box than in the local source", lambda s: _short(s) != ()),),
-        lambda s: "; ".join(f"{clean(remote, 40)}: {there} of {local} files" for remote, there, local, _ in _short(s)),
-        "completeness is a count, never the presence of a directory",
-        remedy=lambda s: "Resume the transfer.",
-        command=lambda s: s.way.copy(_short(s)[0][3], _short(s)[0][0]) if _short(s) else "",
     ),
     Row(
         "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),

@@ -134,7 +134,11 @@ COUNT = r"""
 p_count() {
   p_at "$1"
   [ -d "$p_path" ] || return 20
-  find "$p_path/." -type f -print0 | tr -dc '\000' | wc -c
+  if command -v awk >/dev/null; then
+    find "$p_path/." -type f -print0 | xargs -0 stat -c %s | awk '{ bytes += $1 } END { printf "%d %.0f\n", NR, bytes }'
+  else
+    find "$p_path/." -type f -print0 | tr -dc '\000' | wc -c
+  fi
 }
 """
 # p_queue ENGINE: the account's own jobs.
@@ -241,11 +245,17 @@ def parse_artifacts(part: SectionPart, clock: float) -> Maybe[Artifacts]:
     return Artifacts(files, size, age)
 
 
-def parse_count(part: SectionPart) -> Maybe[int]:
+def parse_count(part: SectionPart) -> tuple[Maybe[int], Maybe[int]]:
+    """Files and bytes; the bytes are Absent where the box has no awk to add them up."""
     if part.code == 20:
-        return Absent("no such directory on the box")
-    found = count(part.data.decode("ascii", "replace").strip())
-    return Unseen(f"the files could not be counted (code {part.code})") if part.code != 0 or found is None else found
+        absent = Absent("no such directory on the box")
+        return absent, absent
+    words = part.data.decode("ascii", "replace").split()
+    found = [count(word) for word in words[:2]]
+    if part.code != 0 or not found or None in found:
+        unseen = Unseen(f"the files could not be counted (code {part.code})")
+        return unseen, unseen
+    return found[0] or 0, Absent("not added up there") if len(found) < 2 else found[1] or 0
 
 
 def parse_queue(part: SectionPart, engine: str) -> Maybe[dict[str, Job]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.cluster import BY_KEY, ClusterLook, Endpoint, JobLog, NoLook, endpoint_of, look
+from onbox.backends.cluster import ClusterLook, Endpoint, JobLog, NoLook, endpoint_of, look
+from onbox.backends.cluster_reasons import BY_KEY
 from onbox.backends.iris_cluster import log_query
 from onbox.backends.iris_cluster import read_log as read_iris_log
 from onbox.backends.iris_cluster import read_told as read_iris

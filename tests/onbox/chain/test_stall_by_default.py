@@ -12,6 +12,7 @@ from onbox.chain.runner.attempt_monitor import _Watch
 from onbox.chain.runner.start_attempt import Live
 from onbox.config.parse import parse_config
 from onbox.contract.events import Event
+from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import FrozenStage
 from onbox.model.manifest import DEFAULT_STALL_SECONDS, Artifact, Retry, Stage
 from onbox.system.clock import monotonic
@@ -30,11 +31,7 @@ class Watched:
         self.shown: dict[str, Any] = {}
         recorder = SimpleNamespace(note=self.noted.append, show=lambda **fields: self.shown.update(fields))
         settings = SimpleNamespace(sample_every_seconds=30.0, grace_seconds=1.0)
-        paths = SimpleNamespace(
-            root=f"{folder}/x",
-            slot=lambda name: f"{folder}/slot",
-            log=lambda name, number: f"{folder}/{name}.{number}.log",
-        )
+        paths = RunPaths(f"{folder}/state/digits")
         ctx: Any = SimpleNamespace(
             head=SimpleNamespace(run_id=f"none-{folder.name}", settings=settings),
             paths=paths,
@@ -42,6 +39,7 @@ class Watched:
             signals=SimpleNamespace(stops=0),
             folder=lambda stage: str(folder),
             sampler=SimpleNamespace(fd=None),
+            environ={},
         )
         frozen = FrozenStage(stage, "f", 1)
         live = Live(frozen, 1, None, keeper_lives=False, is_child=False, began=monotonic(), began_wall=0.0)

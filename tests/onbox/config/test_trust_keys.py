@@ -104,8 +104,8 @@ HARMLESS = {
     "notify": {"on", "attempt_timeout", "backoff", "backoff_limit", "give_up"},
     "notify.targets.*": {"url", "format", "on", "secret", "attach_log"},  # the whole target is in the table
     "tracker": {"kind", "entity", "project", "run_id", "name", "resume", "stages", "api"},  # api: beside the key
-    "boxes.*": {"host", "project", "backend", "state_dir", "owner", "clocks", "deadline", "counts", "stop_at",
-                "results", "price", "started", "budget", "idle_budget", "provider"},
+    "boxes.*": {"host", "project", "projects", "backend", "state_dir", "owner", "clocks", "deadline", "counts",
+                "stop_at", "results", "price", "started", "budget", "idle_budget", "provider"},
     "boxes.*.watch": {
         "name", "log", "process", "session", "artifacts", "done_regex", "done_file", "done_count", "stall_after",
         "expected", "stop_at", "job",

@@ -83,8 +83,8 @@ def test_what_cannot_be_looked_at_is_not_given_back(place: Patrolled) -> None:
 
 
 def test_the_meter_runs_in_the_line_and_the_next_step_leads_home(place: Patrolled) -> None:
-    line = place.patrol("tick").stdout
-    assert " USD · idle for " in line
+    assert " · idle for " in place.patrol("tick").stdout
+    assert " USD · idle for " in place.patrol("tick", "--wide").stdout
     steps = []
     for words in ((), ("pull", "gpu1/digits"), ("verify", "gpu1/digits")):
         if words:

@@ -45,14 +45,16 @@ def check(place: Patrolled, folder: Path, project: Path, names: list[str]) -> No
 
 
 class Cutter(Link):
-    """A link that ends each connection after so many bytes from the box; None: it lets all through."""
+    """A link that ends each connection after so many bytes from the box, or to it; None: it lets all through."""
 
-    def __init__(self, to: int) -> None:
-        super().__init__(to)
+    def __init__(self, to: int, *, upwards: bool = False) -> None:
         self.after_bytes: int | None = None
+        self.upwards = upwards
+        super().__init__(to)
 
     def _forward(self, source: Any, sink: Any, pieces: int | None) -> None:
-        left = self.after_bytes if source.getpeername()[1] == self.to else None
+        from_box = source.getpeername()[1] == self.to
+        left = self.after_bytes if from_box != self.upwards else None
         with suppress(OSError):
             while data := source.recv(65536 if left is None else max(1, min(left, 65536))):
                 sink.sendall(data)

@@ -276,3 +276,31 @@ def test_two_pulls_of_a_run_exclude_each_other(place: Patrolled, box: Box) -> No
     slow.terminate()
     slow.communicate()
     assert place.patrol("pull", "gpu1/digits", "home").returncode == 0
+
+
+def test_a_transfer_that_died_is_told_to_who_takes_over(place: Patrolled, box: Box) -> None:
+    tree(box.project, 2, 2_000_000)
+    finish(box, "ckpt")
+    link = Cutter(place.sshd.port)
+    through(place, link)
+    link.after_bytes = 1_000_000
+    assert place.patrol("pull", "gpu1/digits", "home", "--tries", "1").returncode == 3
+    link.after_bytes = None
+    words = "it stopped before its end, go on: patrol pull gpu1/digits home"
+    assert words in place.patrol("status").stdout
+    handbook = [sys.executable, "-m", "handbook", "resume"]
+    told = subprocess.run(
+        handbook, env=place.env, cwd=place.local, capture_output=True, text=True, check=False, timeout=90
+    )
+    link.close()
+    assert "pull gpu1/digits → " in told.stdout
+
+
+def test_a_destination_that_is_a_file_is_refused(place: Patrolled, box: Box) -> None:
+    (box.project / "best.pt").write_text("weights")
+    finish(box, "best.pt")
+    (place.local / "taken").write_text("mine")
+    done = place.patrol("pull", "gpu1/digits", "taken")
+    assert done.returncode == 64
+    assert "is not a folder" in done.stderr
+    assert (place.local / "taken").read_text() == "mine"
