@@ -98,7 +98,7 @@ def test_iris_waits_fails_and_is_done(here: Here) -> None:
     assert {name: one["rule"] for name, one in said.items()} == {
         "steps": "done", "bad": "failed-on-engine", "huge": "capacity-long",
     }  # fmt: skip
-    assert "PENDING (Scheduler: " in said["huge"]["line"]
+    assert "PENDING (Scheduler: " in said["huge"]["say"]
     assert "Unsatisfied" in json.dumps(said["huge"])
 
 
