@@ -29,7 +29,9 @@ MOVING = (RunState.RUNNING, RunState.DEGRADED)
 FAILED_RULES = frozenset(("failed", "crashed", "repeated-failure", "failed-on-engine", "upstream-failed"))
 _EXCEPTION = re.compile(r"^[\w.]{0,60}(?:Error|Exception): ")  # the class says so already
 # `acc 0.967`, `val/f1: 91.2%`: a number with its name, and nothing else
-_METRIC = re.compile(r"[A-Za-z][\w@/ .-]{0,28}?\s*[:= ]\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?\s?%?")
+_METRIC = re.compile(
+    r"[A-Za-z][\w@/.-]{0,28}(?: [A-Za-z][\w@/.-]{0,28}){0,3}(?: ?[:=] ?| )[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?\s?%?"
+)
 
 
 def said(verdict: Verdict, look: RunLook | None) -> list[str]:

@@ -10,7 +10,7 @@ from onbox.outside import safe_line
 from patrol.transfer.names import checked, local_name
 from patrol.transfer.scripts import LIST, STAT
 from patrol.transfer.talk import Talk, nul_ended
-from patrol.transfer.wanted import NOT_RECORDS
+from patrol.transfer.wanted import NOT_RECORDS, takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -116,7 +116,7 @@ def _take(text: str, want: Want, roots: Sequence[Root], listing: Listing, odd: l
 def _is_wanted(name: str, want: Want) -> bool:
     if want.root == 1 and NOT_RECORDS.fullmatch(name):
         return False
-    return want.keeps is None or want.keeps.fullmatch(name) is not None
+    return want.keeps is None or takes(want.keeps, name)
 
 
 def look_again(target: SshTarget, roots: Sequence[Root], files: Iterable[File]) -> dict[str, File]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.paths import DEFAULT_STATE_DIR
@@ -24,15 +25,15 @@ _WILD = re.compile(r"[*?[]")
 
 
 class Want(NamedTuple):
-    """One thing to look for below a root: a path, or a pattern of sh. keeps: what of it is taken; None: all. why: where
-    it is said that it belongs to the run.
+    """One thing to look for below a root: a path, or a pattern of sh. keeps: what of it is taken, as the parts of a
+    glob; None: all. why: where it is said that it belongs to the run.
     """
 
     root: int
     kind: str
     pattern: str
     why: str
-    keeps: re.Pattern[str] | None = None
+    keeps: tuple[str, ...] | None = None
 
 
 def roots_of(found: Survey, run: str) -> tuple[Root, ...]:
@@ -92,25 +93,30 @@ def _want(roots: Sequence[Root], path: str, why: str, *, is_glob: bool) -> list[
         return [Want(number, GLOB, f"./{name}", why)]
     parts = name.split("/")
     above = "/".join(parts[: next(at for at, part in enumerate(parts) if _WILD.search(part))])
-    return [Want(number, PATH, f"./{above}" if above else ".", why, _pattern(parts))]
+    return [Want(number, PATH, f"./{above}" if above else ".", why, tuple(parts))]
 
 
-def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
-    """A glob with `**` as a regular expression; what lies in a folder that it matches belongs to it."""
-    words = [r"(?:[^/]+/)*" if part == "**" else _part(part) + "/" for part in parts]
-    whole = "".join(words)
-    end = "[^/]+" if parts[-1] == "**" else ""
-    return re.compile((whole.removesuffix("/") + end) + r"(?:/.*)?", re.DOTALL)
+def takes(parts: Sequence[str], name: str) -> bool:
+    """Whether a glob with `**`, by its parts, matches a name or a folder above it. Each part is compared once with each
+    piece of the name, so that no pattern of a box takes long.
+    """
+    at = _with_skips(parts, {0})
+    for piece in name.split("/"):
+        further = set()
+        for place in at:
+            if place == len(parts) or (parts[place] == "**" and place == len(parts) - 1):
+                return True  # all of it is matched: what lies below belongs to it
+            if parts[place] == "**":
+                further.add(place)
+            elif fnmatchcase(piece, parts[place]):
+                further.add(place + 1)
+        at = _with_skips(parts, further)
+    return len(parts) in at
 
 
-def _part(part: str) -> str:
-    words = {"*": "[^/]*", "?": "[^/]"}
-    pieces = re.split(r"(\*+|\?|\[!?\]?[^\]/]*\])", part)
-    return "".join(words.get(one[:1], "") or _class(one) or re.escape(one) for one in pieces)
-
-
-def _class(piece: str) -> str:
-    if len(piece) < 3 or not (piece.startswith("[") and piece.endswith("]")):
-        return ""
-    inner = piece[1:-1]
-    return f"[^{re.escape(inner[1:])}]" if inner.startswith("!") else "[" + inner.replace("\\", "\\\\") + "]"
+def _with_skips(parts: Sequence[str], places: set[int]) -> set[int]:
+    """`**` may stand for no folder at all, but not at the end."""
+    for place in range(len(parts) - 1):
+        if place in places and parts[place] == "**":
+            places.add(place + 1)
+    return places

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,7 +64,10 @@ def test_the_next_command_is_none_of_a_boxs_words(place_of_liars: Hostile, words
     for line in [*told.stdout.splitlines(), *page.splitlines()]:
         assert line == safe_line(line)
     assert "## Next step" not in page.splitlines()
-    subprocess.run(["bash", "-c", last.removeprefix("next: ")], cwd=place.local, env=place.env, check=False, timeout=60)
+    with suppress(subprocess.TimeoutExpired):  # a pull tries again and again where a box's answers make no sense
+        subprocess.run(
+            ["bash", "-c", last.removeprefix("next: ")], cwd=place.local, env=place.env, check=False, timeout=10
+        )
     assert not list(place.folder.rglob("PWNED*"))
     data = json.loads((place.local / "handbook.json").read_text())
     assert all(safe_line(one["next_command"]) == one["next_command"] for one in data["runs"])
