@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
-    from sentinels.judge.conditions import Condition
+    from sentinels.judge.conditions import WaitCondition
     from sentinels.judge.jobs import JobCondition
     from sentinels.link.source import Source
 
@@ -234,5 +234,5 @@ class Wait:
         detail: Mapping[str, Any] = {"box": channel.target.box, "reason": contact.reason or "late_login"}
         return WaitFinding(Outcome.UNREACHABLE, ", ".join(dict.fromkeys(texts)), say, contact.last_heard_at, detail)
 
-    def conditions(self) -> list[Condition | JobCondition]:
+    def conditions(self) -> list[WaitCondition | JobCondition]:
         return [condition for channel in self.channels for _, condition in channel.items.values()]

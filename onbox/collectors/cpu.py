@@ -13,7 +13,7 @@ from onbox.collectors.reading import parse_count, parse_keys, read_int, read_tex
 from onbox.contract.readings import Absent, Unseen, observed
 
 if TYPE_CHECKING:
-    from onbox.collectors.groups import Group
+    from onbox.collectors.groups import ControlGroup
     from onbox.contract.readings import Maybe
 
 
@@ -40,7 +40,9 @@ class PidsReading(NamedTuple):
     limit: Maybe[int]
 
 
-def read_cpu(cpu: Maybe[Group], cpuacct: Maybe[Group], pid: int | str = "self", root: str = "/") -> CpuReading:
+def read_cpu(
+    cpu: Maybe[ControlGroup], cpuacct: Maybe[ControlGroup], pid: int | str = "self", root: str = "/"
+) -> CpuReading:
     """CPU of the process `pid`, which stands in these groups (v1 has a second one for accounting)."""
     level, quota = find_quota(cpu)
     allowed = parse_allowed(read_text(os.path.join(root, "proc", str(pid), "status")))
@@ -63,7 +65,7 @@ def usable(quota: Maybe[float], allowed: Maybe[int]) -> Maybe[float]:
     return min(known) if known else Unseen("neither quota nor affinity is known")
 
 
-def find_quota(group: Maybe[Group]) -> tuple[Maybe[str], Maybe[float]]:
+def find_quota(group: Maybe[ControlGroup]) -> tuple[Maybe[str], Maybe[float]]:
     """The level with the tightest quota (else the own group), and that quota in cores; Absent where none has one. A
     level that is unreadable is told of only if no other quota was seen.
     """
@@ -120,7 +122,7 @@ def _throttling(level: Maybe[str]) -> tuple[Maybe[int], Maybe[float]]:
     return keys.get("nr_throttled", none), seconds
 
 
-def _used(cpu: Maybe[Group], cpuacct: Maybe[Group]) -> Maybe[float]:
+def _used(cpu: Maybe[ControlGroup], cpuacct: Maybe[ControlGroup]) -> Maybe[float]:
     if not isinstance(cpu, Absent | Unseen) and cpu.version == 2:
         text = read_text(f"{cpu.own}/cpu.stat")
         keys = parse_keys(text) if isinstance(text, str) else {}
@@ -172,7 +174,7 @@ def parse_load(text: Maybe[str]) -> Maybe[tuple[float, float, float]]:
     return one, five, fifteen
 
 
-def read_pids(group: Maybe[Group]) -> Maybe[PidsReading]:
+def read_pids(group: Maybe[ControlGroup]) -> Maybe[PidsReading]:
     """Of the level with the least room. A fork fails with EAGAIN when it is used up."""
     if isinstance(group, Absent | Unseen):
         return group

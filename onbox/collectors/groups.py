@@ -28,7 +28,7 @@ class GroupMount(NamedTuple):
     point: str
 
 
-class Group(NamedTuple):
+class ControlGroup(NamedTuple):
     """One controller's view of a process. levels: own group first, then up to the top that can be seen; absolute.
 
     Own is the group that is charged for the process, which in v2 may be above the one that it stands in.
@@ -100,7 +100,7 @@ def _is_outside(path: str) -> bool:
     return path == "/.." or path.startswith("/../")
 
 
-def find_group(controller: str, pid: int | str = "self", root: str = "/") -> Maybe[Group]:
+def find_group(controller: str, pid: int | str = "self", root: str = "/") -> Maybe[ControlGroup]:
     """The levels of one controller for a process. Absent: not mounted here; Unseen: /proc cannot be read, or what is
     mounted does not show the process's group.
     """
@@ -114,7 +114,7 @@ def find_group(controller: str, pid: int | str = "self", root: str = "/") -> May
     return locate(controller, parse_memberships(memberships), parse_group_mounts(mountinfo), root)
 
 
-def locate(controller: str, paths: dict[str, str], mounts: list[GroupMount], root: str) -> Maybe[Group]:
+def locate(controller: str, paths: dict[str, str], mounts: list[GroupMount], root: str) -> Maybe[ControlGroup]:
     """The group of `controller`: in version 1 if a v1 mount has it, else in version 2. An empty `0::` line beside v1
     mounts (hybrid) means nothing: what counts is where the controller is.
     """
@@ -132,7 +132,7 @@ def locate(controller: str, paths: dict[str, str], mounts: list[GroupMount], roo
     return Absent(f"no cgroup with the {controller} controller is mounted here")
 
 
-def _group(mounts: list[GroupMount], path: str, root: str) -> Group | None:
+def _group(mounts: list[GroupMount], path: str, root: str) -> ControlGroup | None:
     """The group `path` below one of the mounts of its hierarchy; one that has it by name goes before a guess."""
     named = [(mount, path_below(mount, path)) for mount in mounts]
     guessed = [(mount, mount.point) for mount in mounts if may_be_whole_group(mount, path)]
@@ -140,7 +140,7 @@ def _group(mounts: list[GroupMount], path: str, root: str) -> Group | None:
         own = None if way is None else os.path.normpath(os.path.join(root, way.lstrip("/")))
         if own is not None and os.path.isdir(own):
             top = os.path.normpath(os.path.join(root, mount.point.lstrip("/")))
-            return Group(mount.version, tuple(_levels(own, top)))
+            return ControlGroup(mount.version, tuple(_levels(own, top)))
     return None
 
 
@@ -155,7 +155,7 @@ def _levels(own: str, top: str) -> list[str]:
 _PROOFS = {"memory": "memory.current", "cpu": "cpu.weight", "pids": "pids.current", "cpuset": "cpuset.cpus.effective"}
 
 
-def _has_controller(group: Group, controller: str) -> bool:
+def _has_controller(group: ControlGroup, controller: str) -> bool:
     """Whether any level of a v2 group has the controller's files, or lists it as available."""
     if any(_is_enabled(level, controller) for level in group.levels):
         return True

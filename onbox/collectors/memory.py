@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.collectors.groups import Group, tightest
+from onbox.collectors.groups import ControlGroup, tightest
 from onbox.collectors.reading import key_of, parse_count, parse_keys, read_int, read_text, to_int
 from onbox.contract.readings import Absent, Unseen, observed
 
@@ -97,7 +97,7 @@ def read_host_memory(root: str = "/") -> HostMemory:
     return parse_host_memory(read_text(os.path.join(root, "proc/meminfo")))
 
 
-def read_memory(group: Maybe[Group], root: str = "/") -> MemoryReading:
+def read_memory(group: Maybe[ControlGroup], root: str = "/") -> MemoryReading:
     """Memory of a process that stands in `group` (of the memory controller); without one, the machine's."""
     host = read_host_memory(root)
     if isinstance(group, Absent | Unseen):
@@ -152,7 +152,7 @@ def _swap(version: int, level: str, current: Maybe[int]) -> Maybe[int]:
     return Unseen("memory is not known") if isinstance(current, Absent | Unseen) else max(0, swap - current)
 
 
-def _binding_limit(group: Group, host: HostMemory) -> tuple[str, Maybe[int]]:
+def _binding_limit(group: ControlGroup, host: HostMemory) -> tuple[str, Maybe[int]]:
     """The level to read at, the one with the least room, and its limit: a wider limit may be nearly used up by others.
     Levels that are unreadable are told of only if no other limit was seen.
     """
@@ -178,7 +178,7 @@ def _binding_limit(group: Group, host: HostMemory) -> tuple[str, Maybe[int]]:
     return group.own, Absent(_no_limit_text(group, best))
 
 
-def _no_limit_text(group: Group, best: tuple[str, float] | None) -> str:
+def _no_limit_text(group: ControlGroup, best: tuple[str, float] | None) -> str:
     if best is not None:
         return f"the tightest limit, {int(best[1])} bytes at {best[0]}, is above what the machine has"
     return f"no limit visible from {group.own} up to {group.levels[-1]}"
@@ -201,7 +201,7 @@ def _counts_children(version: int, level: str) -> bool:
     return version == 2 or read_int(f"{level}/memory.use_hierarchy") != 0
 
 
-def _hidden_limit(group: Group) -> int | None:
+def _hidden_limit(group: ControlGroup) -> int | None:
     """v1 tells the tightest limit of all ancestors in memory.stat, also of those that are not mounted here."""
     limit = key_of(read_text(f"{group.own}/memory.stat"), "hierarchical_memory_limit", "memory.stat")
     return limit if isinstance(limit, int) and limit < NO_LIMIT_V1 else None

@@ -16,13 +16,13 @@ from onbox.contract.readings import Absent, Unseen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from onbox.collectors.groups import Group
+    from onbox.collectors.groups import ControlGroup
     from onbox.contract.readings import Maybe
 
 BELOW_LIMIT = 64  # groups below ours that are read in v1: a stage that makes more is not an ordinary job
 
 
-def count_kills(group: Group) -> dict[str, int]:
+def count_kills(group: ControlGroup) -> dict[str, int]:
     """The counters that tell of a process in `group`: by directory. Those that cannot be read are left out."""
     return _count(group.version, group.own)
 
@@ -66,7 +66,7 @@ class KillWatch:
     attempt may have come by another session.
     """
 
-    def __init__(self, group: Maybe[Group], baseline: Mapping[str, int] | None, root: str = "/") -> None:
+    def __init__(self, group: Maybe[ControlGroup], baseline: Mapping[str, int] | None, root: str = "/") -> None:
         self._group, self._root = group, root
         self._baseline = dict(baseline or {})
         self._tops = [level for level in self._baseline if not self._is_counted(level, but=level)]

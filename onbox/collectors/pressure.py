@@ -12,7 +12,7 @@ from onbox.collectors.reading import read_text
 from onbox.contract.readings import Absent, Unseen
 
 if TYPE_CHECKING:
-    from onbox.collectors.groups import Group
+    from onbox.collectors.groups import ControlGroup
     from onbox.contract.readings import Maybe
 
 RESOURCES = ("cpu", "memory", "io")
@@ -63,7 +63,7 @@ def parse_stall(text: Maybe[str]) -> Maybe[Stall]:
     )
 
 
-def read_pressure(group: Maybe[Group], root: str = "/") -> PressureReading:
+def read_pressure(group: Maybe[ControlGroup], root: str = "/") -> PressureReading:
     """Of the group, if its tree is v2 and has the files; else of the host. Those of the tree's root are the host's."""
     if not isinstance(group, Absent | Unseen) and group.version == 2:
         stalls = [parse_stall(read_text(f"{group.own}/{name}.pressure")) for name in RESOURCES]

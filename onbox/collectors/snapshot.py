@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onbox.collectors.cpu import CpuReading, PidsReading, read_cpu, read_pids
 from onbox.collectors.disk import Disk, look_at_room, read_disks
-from onbox.collectors.groups import Group, find_group
+from onbox.collectors.groups import ControlGroup, find_group
 from onbox.collectors.memory import MemoryReading, read_memory
 from onbox.collectors.pressure import PressureReading, read_pressure
 from onbox.collectors.tree import Tree, read_tree
@@ -27,10 +27,10 @@ T = TypeVar("T")
 class Groups(NamedTuple):
     """The cgroups of one process, by controller."""
 
-    memory: Maybe[Group]
-    cpu: Maybe[Group]
-    cpuacct: Maybe[Group]
-    pids: Maybe[Group]
+    memory: Maybe[ControlGroup]
+    cpu: Maybe[ControlGroup]
+    cpuacct: Maybe[ControlGroup]
+    pids: Maybe[ControlGroup]
 
 
 class Took(NamedTuple):

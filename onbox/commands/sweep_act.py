@@ -18,7 +18,7 @@ from onbox.did_you_mean import meant
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.sweep import orders
-from onbox.sweep.board import Standing
+from onbox.sweep.board import SweepStanding
 from onbox.sweep.launch import read_known, reopen, skip
 from onbox.system.process import has_open, is_alive
 
@@ -38,7 +38,7 @@ def skip_cells(args: Options) -> int:
     paths = sweep_paths(args, act=True)
     board = read_known(paths).board
     numbers = _numbers(board, args.cells)
-    done = [board.name(one) for one in numbers if board.standing(one) is Standing.DONE]
+    done = [board.name(one) for one in numbers if board.standing(one) is SweepStanding.DONE]
     if done:
         raise Trouble(Exit.USAGE, f"done already: {', '.join(done[:10])}; nothing was changed")
     is_told = _tell(paths, board, orders.SKIP, numbers)
@@ -55,7 +55,7 @@ def skip_cells(args: Options) -> int:
 def retry_failed(args: Options) -> int:
     paths = sweep_paths(args, act=True)
     board = read_known(paths).board
-    numbers = list(board.all(Standing.FAILED))
+    numbers = list(board.all(SweepStanding.FAILED))
     if not numbers:
         say(args, {"event": "nothing_failed"}, "no cell has failed")
         return Exit.DONE

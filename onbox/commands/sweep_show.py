@@ -13,7 +13,7 @@ from onbox.contract.exits import Exit
 from onbox.outside import safe_line
 from onbox.sweep.freeze import read_definition
 from onbox.sweep.look import SweepView, look_at_sweep
-from onbox.sweep.table import Table, read_table
+from onbox.sweep.table import ResultsTable, read_table
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
@@ -74,7 +74,7 @@ def show_table(args: Options) -> int:
     return Exit.DONE
 
 
-def _aligned(table: Table, most: int | None) -> str:
+def _aligned(table: ResultsTable, most: int | None) -> str:
     rows = table.rows if most is None else table.rows[:most]
     lines = [list(table.columns), *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(table.columns))]

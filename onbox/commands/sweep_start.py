@@ -34,7 +34,7 @@ from onbox.outside import safe_line
 from onbox.sweep.board import read_board
 from onbox.sweep.cells import BadCell, Draft, axis_of, check_name, from_table, grid, numbered, text_of, values_of
 from onbox.sweep.freeze import read_definition
-from onbox.sweep.launch import Launched, NothingToDo, OtherCommands, SharedPaths, Wanted, prepare, start
+from onbox.sweep.launch import NothingToDo, OtherCommands, SharedPaths, SweepLaunched, WantedSweep, prepare, start
 from onbox.sweep.queue_file import read_queue
 from onbox.sweep.room import cards_missing
 from onbox.sweep.template import problems_of, shared_places, stage_of_cell, wanted_by
@@ -85,7 +85,7 @@ def start_sweep(args: Options, command: str | tuple[str, ...] | None) -> int:
         _refuse_without_cards(settings.gpus)
     _tell_shared_words(args, template)
     head = define(project, paths, template).head
-    return _start(args, Wanted(paths, head, frozen, drafts))
+    return _start(args, WantedSweep(paths, head, frozen, drafts))
 
 
 def resume_sweep(args: Options) -> int:
@@ -323,7 +323,7 @@ def _refuse_chain(paths: RunPaths) -> None:
 # -- the start
 
 
-def _start(args: Options, wanted: Wanted) -> int:
+def _start(args: Options, wanted: WantedSweep) -> int:
     paths = wanted.paths
     lock = lock_of(paths)
     if isinstance(lock, Holder):
@@ -383,7 +383,7 @@ def _tell_end(args: Options, paths: RunPaths, end: NothingToDo) -> int:
     return int(Exit.FAILED) if code is None else code
 
 
-def _join(args: Options, wanted: Wanted, holder: Holder) -> int:
+def _join(args: Options, wanted: WantedSweep, holder: Holder) -> int:
     """The sweep is at work already: the same one is watched, another one refused."""
     name = os.path.basename(wanted.paths.root)
     found = read_definition(wanted.paths)
@@ -404,7 +404,7 @@ def _join(args: Options, wanted: Wanted, holder: Holder) -> int:
     return _attach(args, wanted.paths, holder)
 
 
-def _has_new_cells(wanted: Wanted) -> bool:
+def _has_new_cells(wanted: WantedSweep) -> bool:
     if wanted.frozen.queue is not None:
         return False  # its runner reads the file itself
     known = read_board(wanted.paths).number_of
@@ -422,7 +422,7 @@ def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
     return watch_holder(args, paths, holder)
 
 
-def _follow(args: Options, paths: RunPaths, started: Launched, offset: int) -> int:
+def _follow(args: Options, paths: RunPaths, started: SweepLaunched, offset: int) -> int:
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - loaded while the first cell starts
     from onbox.commands.launch.follow import teller  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from onbox.logs.loops import outermost
 from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 
 if TYPE_CHECKING:
-    from onbox.logs.closing import Ending
+    from onbox.logs.closing import ClosingLines
     from onbox.logs.track import Counter, Track
 
 LINES_BEHIND = 0  # that may come behind a display which is still the newest news
@@ -27,7 +27,7 @@ class Pick(NamedTuple):
     inner: Counter | None = None
 
 
-def choose(track: Track, configured_max: int | None, ending: Ending) -> Progress:
+def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
     progress = _shown(track, configured_max, ending)
     if not progress.finished and _may_be_over(progress) and ending.sums_up(counted=progress.current is not None):
@@ -35,7 +35,7 @@ def choose(track: Track, configured_max: int | None, ending: Ending) -> Progress
     return progress
 
 
-def _shown(track: Track, configured_max: int | None, ending: Ending) -> Progress:
+def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
     pick = _pick(track)
     if pick is None or _is_past(track, pick.counter, ending):
         fresh = track.percent_line >= track.started and track.percent is not None
@@ -73,7 +73,7 @@ def _may_be_over(progress: Progress) -> bool:
     return progress.current + 1 >= progress.exact_max
 
 
-def _is_past(track: Track, counter: Counter, ending: Ending) -> bool:
+def _is_past(track: Track, counter: Counter, ending: ClosingLines) -> bool:
     """Whether a count is of something that is long over, as other lines have come since: what was prepared, and what
     was told only once (`Transferred 448/499 items`).
     """

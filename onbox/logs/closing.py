@@ -40,7 +40,7 @@ _MIDWAY = lazy(
 )
 
 
-class Ending:
+class ClosingLines:
     """A log's last lines. tail: its last bytes, `TAIL_BYTES` of them if there are so many."""
 
     def __init__(self, tail: bytes) -> None:

@@ -11,7 +11,7 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.logs.choose import choose
-from onbox.logs.closing import TAIL_BYTES, Ending
+from onbox.logs.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.links import Links
 from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
@@ -166,7 +166,7 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        progress = choose(end._track, self.settings.max, Ending(self._tail))  # noqa: SLF001 - its own
+        progress = choose(end._track, self.settings.max, ClosingLines(self._tail))  # noqa: SLF001 - its own
         return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
 
     def links(self) -> dict[str, Any]:

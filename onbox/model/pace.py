@@ -15,21 +15,21 @@ LEAST_SECONDS = 2.0  # a log grows in pieces: two readings that are closer say n
 MUCH_TOO_SOON = 0.25  # of the time that the whole attempt's pace allows at best
 
 
-class Reading(NamedTuple):
+class PaceReading(NamedTuple):
     """at: seconds of a clock that nobody sets. current: of the counter then."""
 
     at: float
     current: float
 
 
-def with_reading(readings: Sequence[Reading], new: Reading) -> tuple[Reading, ...]:
+def with_reading(readings: Sequence[PaceReading], new: PaceReading) -> tuple[PaceReading, ...]:
     """The newest readings of one counter; one that went back is another counter, or begins anew."""
     if readings and new.current < readings[-1].current:
         readings = ()
     return (*readings[1 - READINGS :], new)
 
 
-def pace_of(readings: Sequence[Reading]) -> float | None:
+def pace_of(readings: Sequence[PaceReading]) -> float | None:
     """Steps per second over the readings; None where they do not tell it: fewer than two, too close, no step between.
 
     Counted from the first reading on: what a resumed program passes over before it is not its pace.

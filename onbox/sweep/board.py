@@ -31,7 +31,7 @@ TOP = 10
 PROOF_LIMIT = 200
 
 
-class Standing(IntEnum):
+class SweepStanding(IntEnum):
     """How a cell stands. RUNNING is what the journal says; whether it lives is the kernel's word."""
 
     OPEN = 0
@@ -41,7 +41,7 @@ class Standing(IntEnum):
     SKIPPED = 4
 
 
-class Failure(NamedTuple):
+class CellFailure(NamedTuple):
     """How a cell failed. signature: what stays the same when the same failure happens again; "": not known. proof: the
     line that shows it.
     """
@@ -57,7 +57,7 @@ class Streak(NamedTuple):
     signature: str = ""
     times: int = 0
 
-    def after(self, failure: Failure | None) -> Streak:
+    def after(self, failure: CellFailure | None) -> Streak:
         """failure None: a cell is done."""
         if failure is None:
             return Streak()
@@ -84,8 +84,8 @@ class Board:
         self.standings = bytearray()
         self.priorities = array("q")
         self.offsets = array("q")
-        self.failures: dict[int, Failure] = {}
-        self.counts = [0] * len(Standing)
+        self.failures: dict[int, CellFailure] = {}
+        self.counts = [0] * len(SweepStanding)
         self.streak = Streak()
         self.cards: dict[int, tuple[int, ...]] = {}
         self.sort = ""
@@ -101,40 +101,40 @@ class Board:
         """One more cell; its line in the file of cells begins at `offset`."""
         self.names.append(cell.name)
         self.number_of[cell.name] = cell.number
-        self.standings.append(Standing.OPEN)
+        self.standings.append(SweepStanding.OPEN)
         self.priorities.append(cell.priority)
         self.offsets.append(offset)
-        self.counts[Standing.OPEN] += 1
+        self.counts[SweepStanding.OPEN] += 1
         heapq.heappush(self._open, (-cell.priority, cell.number))
 
-    def standing(self, number: int) -> Standing:
-        return Standing(self.standings[number - 1])
+    def standing(self, number: int) -> SweepStanding:
+        return SweepStanding(self.standings[number - 1])
 
     def name(self, number: int) -> str:
         return self.names[number - 1]
 
-    def set(self, number: int, standing: Standing) -> None:
+    def set(self, number: int, standing: SweepStanding) -> None:
         before = self.standing(number)
         self.standings[number - 1] = standing
         self.counts[before] -= 1
         self.counts[standing] += 1
-        if standing is not Standing.FAILED:
+        if standing is not SweepStanding.FAILED:
             self.failures.pop(number, None)
-        if standing is not Standing.RUNNING:
+        if standing is not SweepStanding.RUNNING:
             self.cards.pop(number, None)
-        if standing is Standing.OPEN and before is not Standing.OPEN:
+        if standing is SweepStanding.OPEN and before is not SweepStanding.OPEN:
             heapq.heappush(self._open, (-self.priorities[number - 1], number))
 
     def next_open(self) -> int | None:
         """The open cell of the highest priority, of several the first one; None: none is open."""
         while self._open:
             number = self._open[0][1]
-            if self.standing(number) is Standing.OPEN:
+            if self.standing(number) is SweepStanding.OPEN:
                 return number
             heapq.heappop(self._open)
         return None
 
-    def all(self, standing: Standing) -> Iterator[int]:
+    def all(self, standing: SweepStanding) -> Iterator[int]:
         return (number for number in range(1, len(self) + 1) if self.standings[number - 1] == standing)
 
     def weigh(self, number: int, metrics: dict[str, float]) -> None:
@@ -156,8 +156,8 @@ class Board:
     def best(self) -> tuple[float, int] | None:
         return next(iter(self.top), None)
 
-    def fail(self, number: int, failure: Failure) -> None:
-        self.set(number, Standing.FAILED)
+    def fail(self, number: int, failure: CellFailure) -> None:
+        self.set(number, SweepStanding.FAILED)
         self.failures[number] = failure
 
     # -- the journal
@@ -182,7 +182,7 @@ def _launched(board: Board, _: int | None, __: Record) -> None:
 def _started(board: Board, number: int | None, record: Record) -> None:
     if number is None:
         return
-    board.set(number, Standing.RUNNING)
+    board.set(number, SweepStanding.RUNNING)
     gpus = record.get("gpus")
     if isinstance(gpus, list) and gpus:
         board.cards[number] = tuple(one for one in gpus if isinstance(one, int))
@@ -193,28 +193,28 @@ def _ended(board: Board, number: int | None, record: Record) -> None:
         return
     outcome = record.get("outcome")
     if outcome == "done":
-        board.set(number, Standing.DONE)
+        board.set(number, SweepStanding.DONE)
         board.streak = board.streak.after(None)
         board.seconds_total += as_number(record.get("seconds")) or 0.0
         board.ended_count += 1
         board.weigh(number, known_metrics(record.get("metrics")))
     elif outcome == "failed":
         words = [str(record.get(key) or "") for key in ("failure_class", "signature", "proof")]
-        failure = Failure(words[0][:80] or UNKNOWN, sys.intern(words[1][:300]), words[2][:PROOF_LIMIT])
+        failure = CellFailure(words[0][:80] or UNKNOWN, sys.intern(words[1][:300]), words[2][:PROOF_LIMIT])
         board.fail(number, failure)
         board.streak = board.streak.after(failure)
     else:
-        board.set(number, Standing.OPEN)
+        board.set(number, SweepStanding.OPEN)
 
 
 def _skipped(board: Board, number: int | None, _: Record) -> None:
     if number is not None:
-        board.set(number, Standing.SKIPPED)
+        board.set(number, SweepStanding.SKIPPED)
 
 
 def _reopened(board: Board, number: int | None, _: Record) -> None:
     if number is not None:
-        board.set(number, Standing.OPEN)
+        board.set(number, SweepStanding.OPEN)
 
 
 _STEPS: dict[str, Callable[[Board, int | None, Record], None]] = {
@@ -274,7 +274,7 @@ def read_board(paths: RunPaths) -> Board:
 
 def counts_of(board: Board) -> dict[str, int]:
     """How many cells stand how, and how many there are."""
-    return {standing.name.lower(): board.counts[standing] for standing in Standing} | {"total": len(board)}
+    return {standing.name.lower(): board.counts[standing] for standing in SweepStanding} | {"total": len(board)}
 
 
 def classes_of(board: Board) -> dict[str, int]:
@@ -287,8 +287,10 @@ def classes_of(board: Board) -> dict[str, int]:
 
 def summary(board: Board) -> str:
     """`17 of 20 done, 3 failed: cuda_oom 2, code_error 1`."""
-    done, failed, skipped = (board.counts[one] for one in (Standing.DONE, Standing.FAILED, Standing.SKIPPED))
-    left = board.counts[Standing.OPEN] + board.counts[Standing.RUNNING]
+    done, failed, skipped = (
+        board.counts[one] for one in (SweepStanding.DONE, SweepStanding.FAILED, SweepStanding.SKIPPED)
+    )
+    left = board.counts[SweepStanding.OPEN] + board.counts[SweepStanding.RUNNING]
     words = [f"{done} of {len(board)} done"]
     words += [f"{skipped} skipped"] if skipped else []
     words += [f"{left} not run"] if left else []

@@ -58,7 +58,7 @@ class Ready(NamedTuple):
     lock_fd: int
 
 
-class Busy(NamedTuple):
+class CellBusy(NamedTuple):
     """A runner of the cell lives. who: None where it has not said yet who it is."""
 
     paths: RunPaths
@@ -94,14 +94,14 @@ def fingerprint_of(stages: Sequence[tuple[Stage, str]]) -> str:
     return chain_fingerprint((stage.name, print_) for stage, print_ in stages)
 
 
-def make_ready(sweep: RunPaths, head: RunHead, template: Sequence[Stage], cell: Cell) -> Ready | Busy:
+def make_ready(sweep: RunPaths, head: RunHead, template: Sequence[Stage], cell: Cell) -> Ready | CellBusy:
     """Take the cell's lock and freeze its definition. Raises StateNotWritten, LockUnsupported."""
     paths = cell_paths(sweep, cell.name)
     make_folders(paths.root, paths.markers, paths.logs)
     lock_fd = try_lock(paths.lock)
     if lock_fd is None:
         holder = read_holder(paths.lock)
-        return Busy(paths, holder.identity if holder is not None else None)
+        return CellBusy(paths, holder.identity if holder is not None else None)
     try:
         clear_holder(lock_fd)
         _freeze(paths, head, stages_of(template, head.run, cell), cell)

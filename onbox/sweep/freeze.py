@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import RunHead
 
 
-class Definition(NamedTuple):
+class SweepDefinition(NamedTuple):
     """A sweep as it lies on the disk."""
 
     head: RunHead
@@ -31,7 +31,7 @@ def write_definition(paths: RunPaths, head: Mapping[str, Any], frozen: Frozen) -
     replace_file(paths.manifest, text)
 
 
-def read_definition(paths: RunPaths) -> Definition | None:
+def read_definition(paths: RunPaths) -> SweepDefinition | None:
     """None: there is no run. Raises OSError; Damaged, also where it is a run and no sweep."""
     try:
         file = open_plain(paths.manifest)
@@ -42,6 +42,6 @@ def read_definition(paths: RunPaths) -> Definition | None:
         if not is_sweep(head):
             raise DamagedRunfile(f"{paths.manifest} is of a chain, not of a sweep")
         try:
-            return Definition(head, frozen_from_dict(parse_sweep(file.readline(LINE_LIMIT_BYTES))))
+            return SweepDefinition(head, frozen_from_dict(parse_sweep(file.readline(LINE_LIMIT_BYTES))))
         except (KeyError, TypeError, AttributeError) as error:
             raise DamagedRunfile(f"run.json: the definition of its cells cannot be understood ({error})") from error

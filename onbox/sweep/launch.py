@@ -18,7 +18,7 @@ from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.runs.journal import JournalFacts
 from onbox.sweep import cell_run
-from onbox.sweep.board import Board, Standing, cells_folder, read_board, read_cells
+from onbox.sweep.board import Board, SweepStanding, cells_folder, read_board, read_cells
 from onbox.sweep.cells import numbered
 from onbox.sweep.freeze import read_definition, write_definition
 from onbox.sweep.intake import add_cells
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
     from onbox.model.sweep import Cell, Frozen
     from onbox.sweep.cells import Draft
-    from onbox.sweep.freeze import Definition
+    from onbox.sweep.freeze import SweepDefinition
 
 SHARED_SHOWN = 5
 
 
-class Wanted(NamedTuple):
+class WantedSweep(NamedTuple):
     """What a person asked for. head: of run.json, without the fields that only the launch knows. drafts: the cells,
     those that are known already among them.
     """
@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
     drafts: Sequence[Draft]
 
 
-class Launched(NamedTuple):
+class SweepLaunched(NamedTuple):
     """A runner was started: its pid, and a pipe that tells when it journaled something and when it ended."""
 
     pid: int
@@ -85,14 +85,14 @@ class SharedPaths(Exception):
         super().__init__("; ".join(found))
 
 
-class Known(NamedTuple):
+class KnownSweep(NamedTuple):
     """The board with the journal folded in, and the facts of the journal."""
 
     board: Board
     facts: JournalFacts
 
 
-def read_known(paths: RunPaths, sort: str = "") -> Known:
+def read_known(paths: RunPaths, sort: str = "") -> KnownSweep:
     """Raises OSError, ValueError."""
     board, facts = read_board(paths), JournalFacts()
     board.sort = sort
@@ -100,17 +100,17 @@ def read_known(paths: RunPaths, sort: str = "") -> Known:
         if not isinstance(record, Unreadable):
             facts.apply(record)
             board.apply(record)
-    return Known(board, facts)
+    return KnownSweep(board, facts)
 
 
-class Prepared(NamedTuple):
+class PreparedSweep(NamedTuple):
     """Everything is frozen; only the runner is missing. added: how many cells are new."""
 
     board: Board
     added: int
 
 
-def prepare(wanted: Wanted, *, again: bool = False) -> Prepared | NothingToDo:
+def prepare(wanted: WantedSweep, *, again: bool = False) -> PreparedSweep | NothingToDo:
     """Write down what is asked for. again: every cell anew. Raises OtherCommands, SharedPaths, Claimed,
     StillAlive, StateNotWritten, OSError, ValueError.
     """
@@ -132,10 +132,10 @@ def prepare(wanted: Wanted, *, again: bool = False) -> Prepared | NothingToDo:
             return NothingToDo(known.board, end)
         added = add_cells(paths, new, known.board)
         write_definition(paths, {**wanted.head, "stage_count": 1}, wanted.frozen)
-        return Prepared(known.board, added)
+        return PreparedSweep(known.board, added)
 
 
-def start(paths: RunPaths, lock_fd: int) -> Launched:
+def start(paths: RunPaths, lock_fd: int) -> SweepLaunched:
     """Start a runner for what is frozen there. Raises OSError."""
     listening, bell = high_pipe()
     handed = high(lock_fd)
@@ -144,7 +144,7 @@ def start(paths: RunPaths, lock_fd: int) -> Launched:
     finally:
         os.close(handed)
         os.close(bell)
-    return Launched(pid, listening)
+    return SweepLaunched(pid, listening)
 
 
 # -- what is in the way
@@ -158,7 +158,7 @@ def _refuse_removed(paths: RunPaths) -> None:
         raise StillAlive(survivors)
 
 
-def _refuse_other_commands(wanted: Wanted, before: Definition, board: Board) -> None:
+def _refuse_other_commands(wanted: WantedSweep, before: SweepDefinition, board: Board) -> None:
     if before.head.chain_fingerprint == wanted.head["chain_fingerprint"]:
         return
     begun = _begun(wanted.paths, board)
@@ -176,7 +176,7 @@ def _begun(paths: RunPaths, board: Board) -> int:
     return sum(1 for name in names if name in board.number_of)
 
 
-def _refuse_shared_paths(wanted: Wanted, cells: Iterable[Cell]) -> None:
+def _refuse_shared_paths(wanted: WantedSweep, cells: Iterable[Cell]) -> None:
     outputs = Outputs(wanted.frozen, str(wanted.head["run"]), str(wanted.head["project"]))
     found = []
     for cell in cells:
@@ -189,28 +189,33 @@ def _refuse_shared_paths(wanted: Wanted, cells: Iterable[Cell]) -> None:
         raise SharedPaths(found)
 
 
-def _refuse_claimed(wanted: Wanted, board: Board, cells: Iterable[Cell]) -> None:
+def _refuse_claimed(wanted: WantedSweep, board: Board, cells: Iterable[Cell]) -> None:
     """Raises Claimed where a live run beside this one writes what an open cell is to write."""
     if any(stage.artifacts for stage in wanted.frozen.template):
         refuse_claimed(wanted.paths, str(wanted.head["project"]), _stages_to_run(wanted, board, cells))
 
 
-def _stages_to_run(wanted: Wanted, board: Board, cells: Iterable[Cell]) -> Iterator[Stage]:
+def _stages_to_run(wanted: WantedSweep, board: Board, cells: Iterable[Cell]) -> Iterator[Stage]:
     for cell in cells:
-        if cell.number > len(board) or board.standing(cell.number) in (Standing.OPEN, Standing.RUNNING):
+        if cell.number > len(board) or board.standing(cell.number) in (SweepStanding.OPEN, SweepStanding.RUNNING):
             for stage in wanted.frozen.template:
                 yield stage_of_cell(stage, str(wanted.head["run"]), cell)
 
 
-def _end_on_record(wanted: Wanted, known: Known) -> Mapping[str, Any] | None:
+def _end_on_record(wanted: WantedSweep, known: KnownSweep) -> Mapping[str, Any] | None:
     """The marker's data, where the sweep has ended by its own word and no cell is open. The markers of its cells are
     looked at: one that is gone is a cell to run.
     """
     board, paths = known.board, wanted.paths
-    if known.facts.is_open or board.counts[Standing.OPEN] or board.counts[Standing.RUNNING] or wanted.frozen.queue:
+    if (
+        known.facts.is_open
+        or board.counts[SweepStanding.OPEN]
+        or board.counts[SweepStanding.RUNNING]
+        or wanted.frozen.queue
+    ):
         return None
     if not all(
-        os.path.exists(cell_run.cell_paths(paths, board.name(one)).done(CHAIN)) for one in board.all(Standing.DONE)
+        os.path.exists(cell_run.cell_paths(paths, board.name(one)).done(CHAIN)) for one in board.all(SweepStanding.DONE)
     ):
         return None
     marker = read_marker(paths.failed(CHAIN) if board.failures else paths.done(CHAIN))
@@ -218,14 +223,14 @@ def _end_on_record(wanted: Wanted, known: Known) -> Mapping[str, Any] | None:
     return marker.data if same and isinstance(marker, Marker) else None
 
 
-def _forget(paths: RunPaths, known: Known) -> Known:
+def _forget(paths: RunPaths, known: KnownSweep) -> KnownSweep:
     """Every cell anew: what earlier ones left is moved aside, and nothing is deleted."""
     folder = cells_folder(paths)
     if os.path.isdir(folder):
         place = next(number for number in range(1, 1 << 30) if not os.path.lexists(f"{folder}.{number}"))
         os.rename(folder, f"{folder}.{place}")
     board = known.board
-    reopened = [number for number in range(1, len(board) + 1) if board.standing(number) is not Standing.OPEN]
+    reopened = [number for number in range(1, len(board) + 1) if board.standing(number) is not SweepStanding.OPEN]
     reopen(paths, board, reopened, "everything anew")
     return read_known(paths, board.sort)
 

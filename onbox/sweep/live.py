@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onbox.system.process import Identity
 
 
-class Live(NamedTuple):
+class LiveCell(NamedTuple):
     """A cell whose runner lives. who: None where an adopted one has not said yet who it is. pidfd: becomes readable
     when it ends; None: of a child of ours (SIGCHLD tells), or where the kernel has none. began: monotonic. cards: its
     own, by their numbers.
@@ -38,7 +38,7 @@ class Live(NamedTuple):
 class Gone(NamedTuple):
     """A cell whose runner has ended. code: its exit code, -N for a signal; None: it was not a child of ours."""
 
-    live: Live
+    live: LiveCell
     code: int | None
 
 
@@ -46,7 +46,7 @@ class LiveCells:
     """By number."""
 
     def __init__(self) -> None:
-        self._cells: dict[int, Live] = {}
+        self._cells: dict[int, LiveCell] = {}
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -54,10 +54,10 @@ class LiveCells:
     def __contains__(self, number: int) -> bool:
         return number in self._cells
 
-    def __iter__(self) -> Iterator[Live]:
+    def __iter__(self) -> Iterator[LiveCell]:
         return iter(list(self._cells.values()))
 
-    def add(self, live: Live) -> None:
+    def add(self, live: LiveCell) -> None:
         self._cells[live.number] = live
 
     @property
@@ -83,7 +83,7 @@ class LiveCells:
                     os.close(live.pidfd)
                 yield gone
 
-    def _look(self, live: Live) -> Gone | None:
+    def _look(self, live: LiveCell) -> Gone | None:
         if live.is_child:
             assert live.who is not None
             pid, status = _reap(live.who.pid)
@@ -102,7 +102,7 @@ class LiveCells:
             stop_cell(live, grace_seconds)
 
 
-def stop_cell(live: Live, grace_seconds: float | None) -> None:
+def stop_cell(live: LiveCell, grace_seconds: float | None) -> None:
     """Leave the wish, then wake its runner. A wish that cannot be written makes an interruption of the stop."""
     if grace_seconds is not None:
         with suppress(StateNotWritten):

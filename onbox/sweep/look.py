@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.contract.paths import RunPaths
-    from onbox.sweep.freeze import Definition
-    from onbox.sweep.launch import Known
+    from onbox.sweep.freeze import SweepDefinition
+    from onbox.sweep.launch import KnownSweep
 
 FAILED_LISTED = 1000
 
@@ -75,7 +75,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
 
 def _running(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
     """Cells that live, by the kernel's word."""
-    for number in board.all(boards.Standing.RUNNING):
+    for number in board.all(boards.SweepStanding.RUNNING):
         cell = cell_run.cell_paths(paths, board.name(number))
         if is_locked(cell.lock) or cell_run.has_live_stage(cell):
             gpus = list(board.cards.get(number, ()))
@@ -88,7 +88,7 @@ def _failed(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
         yield {"cell": board.name(number), "failure_class": failure.failure_class, "log": cell.logs}
 
 
-def _queue_problems(found: Definition) -> list[str]:
+def _queue_problems(found: SweepDefinition) -> list[str]:
     if found.frozen.queue is None:
         return []
     try:
@@ -97,7 +97,7 @@ def _queue_problems(found: Definition) -> list[str]:
         return [f"{found.frozen.queue} cannot be read ({error.strerror})"]
 
 
-def _runner_text(paths: RunPaths, *, runner_alive: bool, cells_alive: int, known: Known) -> str:
+def _runner_text(paths: RunPaths, *, runner_alive: bool, cells_alive: int, known: KnownSweep) -> str:
     if runner_alive:
         holder = read_holder(paths.lock)
         return f"alive, pid {holder.pid} on {holder.host}" if holder else "alive, pid not known"
@@ -106,7 +106,7 @@ def _runner_text(paths: RunPaths, *, runner_alive: bool, cells_alive: int, known
     return "none" if known.facts.end else "none, and the sweep has not ended: interrupted"
 
 
-def _step(run: str, state: RunState, known: Known, *, runner_alive: bool, lives: bool) -> dict[str, Any]:
+def _step(run: str, state: RunState, known: KnownSweep, *, runner_alive: bool, lives: bool) -> dict[str, Any]:
     """What to do about it, by the same table as everywhere; failed cells have a command of their own."""
     signs: set[Sign] = set()
     if (known.facts.end or {}).get("event") == Event.GATE_REFUSED:

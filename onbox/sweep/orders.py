@@ -22,7 +22,7 @@ SKIP, REOPEN = "skip", "reopen"
 LIMIT_BYTES = 1 << 24
 
 
-class Order(NamedTuple):
+class SweepOrder(NamedTuple):
     """What is to be done with which cells, by their numbers."""
 
     path: str
@@ -43,7 +43,7 @@ def leave(paths: RunPaths, what: str, cells: Sequence[int]) -> str:
     return path
 
 
-def waiting(paths: RunPaths) -> Iterator[Order]:
+def waiting(paths: RunPaths) -> Iterator[SweepOrder]:
     """The orders that nobody has taken in yet, oldest first."""
     try:
         names = sorted(name for name in os.listdir(folder_of(paths)) if name.endswith(".json"))
@@ -54,9 +54,9 @@ def waiting(paths: RunPaths) -> Iterator[Order]:
         data = parse_object(read_file(path, LIMIT_BYTES)) or {}
         cells = data.get("cells")
         numbers = tuple(one for one in cells if isinstance(one, int)) if isinstance(cells, list) else ()
-        yield Order(path, str(data.get("do")), numbers)
+        yield SweepOrder(path, str(data.get("do")), numbers)
 
 
-def done_with(order: Order) -> None:
+def done_with(order: SweepOrder) -> None:
     """Raises StateNotWritten."""
     remove_file(order.path)

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from onbox.model.sweep import Cell, Frozen
 
 
-class Output(NamedTuple):
+class CellOutput(NamedTuple):
     """An artifact of a cell: a path or pattern below the project, and the stage that writes it."""
 
     path: str
     stage: str
 
 
-class Shared(NamedTuple):
+class SharedOutput(NamedTuple):
     """Two cells that write one path."""
 
-    output: Output
+    output: CellOutput
     first: str
     second: str
 
@@ -45,20 +45,20 @@ class Outputs:
         self._names: list[str] = []
         self._varies = any(stage.artifacts for stage in frozen.template) or bool(frozen.settings.metrics_file)
 
-    def take(self, cell: Cell) -> Shared | None:
+    def take(self, cell: Cell) -> SharedOutput | None:
         """Take the cell in; the first path that another one writes: then it is not taken in."""
         if not self._varies:
             return None
         found = list(outputs_of(self._frozen, self._sweep, cell, self._project))
         for output in found:
             if output.path in self._writer:
-                return Shared(output, self._names[self._writer[output.path]], cell.name)
+                return SharedOutput(output, self._names[self._writer[output.path]], cell.name)
         self._writer.update((output.path, len(self._names)) for output in found)
         self._names.append(cell.name)
         return None
 
 
-def outputs_of(frozen: Frozen, sweep: str, cell: Cell, project: str) -> Iterator[Output]:
+def outputs_of(frozen: Frozen, sweep: str, cell: Cell, project: str) -> Iterator[CellOutput]:
     """What the cell's stages write, and its metrics."""
     stages = [stage_of_cell(stage, sweep, cell) for stage in frozen.template]
     paths = list(_artifacts(stages, project))
@@ -66,7 +66,7 @@ def outputs_of(frozen: Frozen, sweep: str, cell: Cell, project: str) -> Iterator
     metrics = frozen.settings.metrics_file
     if metrics is not None:
         path = os.path.join(folder_of(project, stages[-1]), fill(metrics, values_for(sweep, cell)))
-        output = Output(os.path.normpath(path), stages[-1].name)
+        output = CellOutput(os.path.normpath(path), stages[-1].name)
         if output.path not in {one.path for one in paths}:
             yield output
 
@@ -75,8 +75,8 @@ def values_for(sweep: str, cell: Cell) -> dict[str, str]:
     return {**dict(cell.values), "cell": cell.name, "sweep": sweep}
 
 
-def _artifacts(stages: Iterable[Stage], project: str) -> Iterator[Output]:
+def _artifacts(stages: Iterable[Stage], project: str) -> Iterator[CellOutput]:
     for stage in stages:
         folder = folder_of(project, stage)
         for artifact in stage.artifacts:
-            yield Output(os.path.normpath(os.path.join(folder, artifact.pattern)), stage.name)
+            yield CellOutput(os.path.normpath(os.path.join(folder, artifact.pattern)), stage.name)

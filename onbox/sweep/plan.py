@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from onbox.sweep.board import Streak
 
 
-class Action(Enum):
+class CellAction(Enum):
     """The next step. The value is what is told to people where it ends the sweep."""
 
     STOP_CELLS = "asked to stop"
@@ -26,7 +26,7 @@ class Action(Enum):
     START = "start the next cell"
 
 
-class Evidence(NamedTuple):
+class CellEvidence(NamedTuple):
     """What was seen. open, running, failed: numbers of cells. slots: how many may run at once. new_failed: of those
     that failed, how many did so in this launch. is_held: a gate refuses the next cell, or the state cannot be written.
     held_too_long: it has done so for longer than the sweep waits. unread: what keeps the list of cells from being known
@@ -66,28 +66,28 @@ class Row(NamedTuple):
     """A rule: its name, when it holds, what follows."""
 
     name: str
-    holds: Callable[[Evidence], bool]
-    action: Action
+    holds: Callable[[CellEvidence], bool]
+    action: CellAction
 
 
 PLAN: tuple[Row, ...] = (
-    Row("asked-to-stop", lambda e: e.stops > 0 and e.running > 0 and not e.cells_told_to_stop, Action.STOP_CELLS),
-    Row("stopping", lambda e: e.stops > 0 and e.running > 0, Action.WAIT),
-    Row("stopped", lambda e: e.stops > 0, Action.END_STOPPED),
-    Row("cells-end-first", lambda e: (e.too_many or e.same) and e.running > 0, Action.WAIT),
-    Row("too-many-failed", lambda e: e.too_many and e.open > 0, Action.END_TOO_MANY),
-    Row("same-failure-again", lambda e: e.same and e.open > 0, Action.END_SAME),
-    Row("unwhole-list", lambda e: e.may_end and e.unread > 0, Action.END_FAILED),
-    Row("some-failed", lambda e: e.may_end and e.failed > 0, Action.END_FAILED),
-    Row("all-done", lambda e: e.may_end, Action.END_DONE),
-    Row("held-too-long", lambda e: e.is_held and e.held_too_long and not e.running, Action.END_REFUSED),
-    Row("held", lambda e: e.is_held, Action.HOLD),
-    Row("slots-busy", lambda e: e.running >= e.slots, Action.WAIT),
-    Row("none-open", lambda e: not e.open, Action.WAIT),
-    Row("open", lambda _: True, Action.START),
+    Row("asked-to-stop", lambda e: e.stops > 0 and e.running > 0 and not e.cells_told_to_stop, CellAction.STOP_CELLS),
+    Row("stopping", lambda e: e.stops > 0 and e.running > 0, CellAction.WAIT),
+    Row("stopped", lambda e: e.stops > 0, CellAction.END_STOPPED),
+    Row("cells-end-first", lambda e: (e.too_many or e.same) and e.running > 0, CellAction.WAIT),
+    Row("too-many-failed", lambda e: e.too_many and e.open > 0, CellAction.END_TOO_MANY),
+    Row("same-failure-again", lambda e: e.same and e.open > 0, CellAction.END_SAME),
+    Row("unwhole-list", lambda e: e.may_end and e.unread > 0, CellAction.END_FAILED),
+    Row("some-failed", lambda e: e.may_end and e.failed > 0, CellAction.END_FAILED),
+    Row("all-done", lambda e: e.may_end, CellAction.END_DONE),
+    Row("held-too-long", lambda e: e.is_held and e.held_too_long and not e.running, CellAction.END_REFUSED),
+    Row("held", lambda e: e.is_held, CellAction.HOLD),
+    Row("slots-busy", lambda e: e.running >= e.slots, CellAction.WAIT),
+    Row("none-open", lambda e: not e.open, CellAction.WAIT),
+    Row("open", lambda _: True, CellAction.START),
 )
 
 
-def plan_next(evidence: Evidence) -> Row:
+def plan_next(evidence: CellEvidence) -> Row:
     """The first row that holds. The last one always does."""
     return next(row for row in PLAN if row.holds(evidence))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.model.units import format_duration
-from onbox.sweep.board import Standing, classes_of, counts_of
+from onbox.sweep.board import SweepStanding, classes_of, counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ FAILED_SHOWN = 20
 def progress_of(board: Board, running: int, settings: SweepSettings, held: str | None) -> dict[str, Any]:
     """The fields of status.json that a sweep has. held: why no cell starts for now."""
     counts = counts_of(board) | {"running": running}
-    counts["open"] += board.counts[Standing.RUNNING] - running
+    counts["open"] += board.counts[SweepStanding.RUNNING] - running
     eta = eta_seconds(board, running, settings.jobs)
     best = best_text(board)
     progress = {
@@ -54,11 +54,11 @@ def _rows(board: Board) -> Iterator[list[str]]:
 def text_of(board: Board, running: int, eta: float | None) -> str:
     """`17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2 · eta 3h00m`."""
     counts = board.counts
-    words = [f"{counts[Standing.DONE]}/{len(board)}"]
+    words = [f"{counts[SweepStanding.DONE]}/{len(board)}"]
     words += [f"{running} running"] if running else []
-    failed = counts[Standing.FAILED]
+    failed = counts[SweepStanding.FAILED]
     words += [f"{failed} failed: {_classes(board)}"] if failed else []
-    words += [f"{counts[Standing.SKIPPED]} skipped"] if counts[Standing.SKIPPED] else []
+    words += [f"{counts[SweepStanding.SKIPPED]} skipped"] if counts[SweepStanding.SKIPPED] else []
     parts = [", ".join(words), best_text(board), "" if eta is None else f"eta {format_duration(eta)}"]
     return " · ".join(filter(None, parts))
 
@@ -80,7 +80,7 @@ def best_text(board: Board) -> str:
 
 def eta_seconds(board: Board, running: int, jobs: int | None) -> float | None:
     """By the mean time of the cells that are done; None: none is, or nothing is left."""
-    left = board.counts[Standing.OPEN] + board.counts[Standing.RUNNING]
+    left = board.counts[SweepStanding.OPEN] + board.counts[SweepStanding.RUNNING]
     if not board.ended_count or not left:
         return None
     at_once = max(1, jobs or running)

@@ -24,7 +24,7 @@ FREE_MIB = 1024  # what a driver holds on an idle card is less
 _NO_GATES = Gates()
 
 
-class Refused(NamedTuple):
+class RoomRefused(NamedTuple):
     """Why the next cell does not start now."""
 
     reason: str
@@ -45,7 +45,7 @@ class Cards(NamedTuple):
         return {"CUDA_VISIBLE_DEVICES": ",".join(map(str, self.numbers)), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
-def check_room(stage: Stage, root: str, folder: str) -> Refused | None:
+def check_room(stage: Stage, root: str, folder: str) -> RoomRefused | None:
     """Whether disk, inodes and memory are free as the first stage's gates want it; its gate on GPUs is asked where the
     cell's own cards are known: by the cell.
     """
@@ -56,12 +56,12 @@ def check_room(stage: Stage, root: str, folder: str) -> Refused | None:
     from onbox.chain.gates.start_gates import check_gates  # noqa: PLC0415 - only where there are gates
 
     findings = check_gates(gates, root, folder, sight_of(os.environ))
-    return Refused("; ".join(map(str, findings))) if findings else None
+    return RoomRefused("; ".join(map(str, findings))) if findings else None
 
 
 def find_cards(
     count: int, taken: Collection[int], environ: Mapping[str, str], max_used_mib: int | None
-) -> Cards | Refused:
+) -> Cards | RoomRefused:
     """Free cards, by a look at them now. taken: those of cells that run. environ: CUDA_VISIBLE_DEVICES says which are
     ours at all.
     """
@@ -100,7 +100,7 @@ def release(cards: Cards) -> None:
         os.close(fd)
 
 
-def cards_missing(count: int, environ: Mapping[str, str]) -> Refused | None:
+def cards_missing(count: int, environ: Mapping[str, str]) -> RoomRefused | None:
     """Why no cell can ever get so many cards here; None: they are here, free or not."""
     from onbox.collectors.gpu import LostGpu, visible  # noqa: PLC0415 - as above
     from onbox.collectors.gpu_watch import read_once  # noqa: PLC0415
@@ -108,19 +108,19 @@ def cards_missing(count: int, environ: Mapping[str, str]) -> Refused | None:
     reading = read_once()
     if isinstance(reading, Absent | Unseen):
         refused = choose(count, reading, (), FREE_MIB)
-        return refused if isinstance(refused, Refused) else None
+        return refused if isinstance(refused, RoomRefused) else None
     ours = visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
     sound = [card for card in ours if not isinstance(card, LostGpu) and card.mig is not True]
-    return None if len(sound) >= count else Refused(f"{len(sound)} GPUs that can be handed out are here")
+    return None if len(sound) >= count else RoomRefused(f"{len(sound)} GPUs that can be handed out are here")
 
 
 def choose(
     count: int, cards: Maybe[Sequence[GpuCard | LostGpu]], taken: Collection[int], max_used_mib: int
-) -> Cards | Refused:
+) -> Cards | RoomRefused:
     """The first cards that are free, in their order. Pure."""
     if isinstance(cards, Absent | Unseen):
         word = "could not look at the GPUs" if isinstance(cards, Unseen) else "there is no GPU"
-        return Refused(f"{word} ({cards.why})")
+        return RoomRefused(f"{word} ({cards.why})")
     others = [card for card in cards if card.number not in taken]
     why = {card.number: _why_not(card, max_used_mib) for card in others}
     free = [number for number, reason in why.items() if not reason]
@@ -128,7 +128,7 @@ def choose(
         return Cards(tuple(free[:count]))
     said = "; ".join(f"GPU {number} {reason}" for number, reason in why.items() if reason)
     wanted = "a free GPU" if count == 1 else f"{count} free GPUs"
-    return Refused(f"gpu: wanted {wanted}; {len(free)} of {len(cards)} free: {said}".rstrip(": "))
+    return RoomRefused(f"gpu: wanted {wanted}; {len(free)} of {len(cards)} free: {said}".rstrip(": "))
 
 
 def _why_not(card: GpuCard | LostGpu, max_used_mib: int) -> str:

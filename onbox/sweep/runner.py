@@ -30,15 +30,15 @@ from onbox.contract.paths import CHAIN, SWEEP
 from onbox.contract.states import RunState
 from onbox.model.manifest import folder_of
 from onbox.sweep import cell_run, orders, restart
-from onbox.sweep.board import Board, Standing, cells_folder, read_board, read_cell, summary
+from onbox.sweep.board import Board, SweepStanding, cells_folder, read_board, read_cell, summary
 from onbox.sweep.freeze import read_definition
 from onbox.sweep.intake import Intake
-from onbox.sweep.live import Gone, Live, LiveCells, stop_cell
+from onbox.sweep.live import Gone, LiveCell, LiveCells, stop_cell
 from onbox.sweep.metrics import read_metrics
 from onbox.sweep.narrate import narrate
-from onbox.sweep.plan import Action, Evidence, plan_next
+from onbox.sweep.plan import CellAction, CellEvidence, plan_next
 from onbox.sweep.progress import progress_of
-from onbox.sweep.room import Cards, Refused, check_room, find_cards, hold, release
+from onbox.sweep.room import Cards, RoomRefused, check_room, find_cards, hold, release
 from onbox.sweep.template import stage_of_cell
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import StateNotWritten, append_line, link_newest, remove_file
@@ -61,12 +61,12 @@ RESTARTS = 3  # of a cell whose runner was ended by somebody else, in one launch
 LISTED_BYTES = 1500
 MANY = 1 << 30
 
-_ENDS: dict[Action, tuple[Exit, str, RunState]] = {
-    Action.END_DONE: (Exit.DONE, Event.CHAIN_DONE, RunState.DONE),
-    Action.END_FAILED: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
-    Action.END_TOO_MANY: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
-    Action.END_SAME: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
-    Action.END_REFUSED: (Exit.GATE_REFUSED, Event.GATE_REFUSED, RunState.FAILED),
+_ENDS: dict[CellAction, tuple[Exit, str, RunState]] = {
+    CellAction.END_DONE: (Exit.DONE, Event.CHAIN_DONE, RunState.DONE),
+    CellAction.END_FAILED: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
+    CellAction.END_TOO_MANY: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
+    CellAction.END_SAME: (Exit.FAILED, Event.CHAIN_FAILED, RunState.FAILED),
+    CellAction.END_REFUSED: (Exit.GATE_REFUSED, Event.GATE_REFUSED, RunState.FAILED),
 }
 
 
@@ -120,7 +120,7 @@ class SweepRunner:
         self._hold: Hold | None = None
         self._look_again = False
         self._told_stops = 0
-        self._failed_before = self.board.counts[Standing.FAILED]
+        self._failed_before = self.board.counts[SweepStanding.FAILED]
         self._restarts: dict[int, int] = {}
         self._to_skip: set[int] = set()
         self._began, self._began_at = monotonic(), utc_text(wall())
@@ -150,27 +150,27 @@ class SweepRunner:
         while True:
             self._take_in()
             action = plan_next(self._evidence()).action
-            if action in _ENDS or action is Action.END_STOPPED:
+            if action in _ENDS or action is CellAction.END_STOPPED:
                 return self._close(action)
-            if action is Action.START:
+            if action is CellAction.START:
                 self._start_next()
-            elif action is Action.STOP_CELLS:
+            elif action is CellAction.STOP_CELLS:
                 self._stop_cells()
             else:
                 self._wait(action)
 
     # -- what is
 
-    def _evidence(self) -> Evidence:
+    def _evidence(self) -> CellEvidence:
         board, settings = self.board, self.settings
         hold = self._hold
-        return Evidence(
+        return CellEvidence(
             stops=self.signals.stops,
             cells_told_to_stop=self._told_stops >= self.signals.stops,
-            open=board.counts[Standing.OPEN],
+            open=board.counts[SweepStanding.OPEN],
             running=len(self.live),
-            failed=board.counts[Standing.FAILED],
-            new_failed=board.counts[Standing.FAILED] - self._failed_before,
+            failed=board.counts[SweepStanding.FAILED],
+            new_failed=board.counts[SweepStanding.FAILED] - self._failed_before,
             slots=settings.jobs or MANY,
             max_failures=settings.max_failures,
             same_failures=settings.same_failures,
@@ -213,7 +213,7 @@ class SweepRunner:
             "run_id": head.run_id,
             "stages": 1,
             "cells": len(self.board),
-            "open": counts[Standing.OPEN] + counts[Standing.RUNNING],
+            "open": counts[SweepStanding.OPEN] + counts[SweepStanding.RUNNING],
             "fingerprint": head.chain_fingerprint,
             "pid": os.getpid(),
             "boot_id": self.boot,
@@ -240,7 +240,7 @@ class SweepRunner:
 
     def _take_stock(self) -> None:
         """What became of the cells while no runner of the sweep lived."""
-        for number in list(self.board.all(Standing.DONE)):
+        for number in list(self.board.all(SweepStanding.DONE)):
             if not os.path.exists(cell_run.cell_paths(self.paths, self.board.name(number)).done(CHAIN)):
                 self._reopen(number, "its marker is gone")
         for number in self._begun():
@@ -255,14 +255,14 @@ class SweepRunner:
             names = []
         known = self.board.number_of
         begun = {known[name] for name in names if name in known}
-        begun = {one for one in begun if self.board.standing(one) in (Standing.OPEN, Standing.RUNNING)}
-        return sorted(begun | set(self.board.all(Standing.RUNNING)))
+        begun = {one for one in begun if self.board.standing(one) in (SweepStanding.OPEN, SweepStanding.RUNNING)}
+        return sorted(begun | set(self.board.all(SweepStanding.RUNNING)))
 
     def _find_again(self, number: int) -> None:
         """A cell that was begun: it lives, or has ended, or was cut off."""
         cell = self._cell(number)
         paths = cell_run.cell_paths(self.paths, cell.name)
-        was_running = self.board.standing(number) is Standing.RUNNING
+        was_running = self.board.standing(number) is SweepStanding.RUNNING
         if is_locked(paths.lock) or cell_run.has_live_stage(paths):
             self._start(cell, Cards(tuple(self.board.cards.get(number, ()))))
             return
@@ -288,7 +288,7 @@ class SweepRunner:
         cell = self._cell(number)
         refused = self._refuse(cell)
         cards = refused or self._cards()
-        if isinstance(cards, Refused):
+        if isinstance(cards, RoomRefused):
             self._hold_back(cards.reason)
             return
         try:
@@ -296,18 +296,18 @@ class SweepRunner:
         finally:
             release(cards)
 
-    def _refuse(self, cell: Cell) -> Refused | None:
+    def _refuse(self, cell: Cell) -> RoomRefused | None:
         stage = stage_of_cell(self.frozen.template[0], self.head.run, cell)
         return check_room(stage, self.paths.root, folder_of(self.head.project, stage))
 
-    def _cards(self) -> Cards | Refused:
+    def _cards(self) -> Cards | RoomRefused:
         if not self.settings.gpus:
             return Cards()
         gate = self.frozen.template[0].gates.gpu
         most_mib, taken = gate.max_used_mib if gate else None, set(self.live.cards)
         while True:
             found = find_cards(self.settings.gpus, taken, os.environ, most_mib)
-            held = found if isinstance(found, Refused) else hold(found, os.environ)
+            held = found if isinstance(found, RoomRefused) else hold(found, os.environ)
             if not isinstance(held, int):
                 return held
             taken.add(held)
@@ -324,7 +324,7 @@ class SweepRunner:
         except StateNotWritten as error:
             self._hold_back(str(error), error)
             return
-        if isinstance(ready, cell_run.Busy):
+        if isinstance(ready, cell_run.CellBusy):
             self._adopt(number, ready, cards)
             return
         end = self._end_of(cell)
@@ -346,7 +346,7 @@ class SweepRunner:
                 cards.locks,
             )
             who = cell_run.identity_of(pid)
-            self.live.add(Live(number, ready.paths, who, True, None, monotonic(), cards.numbers))
+            self.live.add(LiveCell(number, ready.paths, who, True, None, monotonic(), cards.numbers))
             self._release()
         except StateNotWritten as error:
             self._hold_back(str(error), error)
@@ -362,9 +362,9 @@ class SweepRunner:
         if os.getppid() != self.me.pid:
             restart.revive(self.paths)
 
-    def _adopt(self, number: int, busy: cell_run.Busy, cards: Cards) -> None:
+    def _adopt(self, number: int, busy: cell_run.CellBusy, cards: Cards) -> None:
         pidfd = open_pidfd(busy.who) if busy.who is not None else None
-        self.live.add(Live(number, busy.paths, busy.who, False, pidfd, monotonic(), cards.numbers))
+        self.live.add(LiveCell(number, busy.paths, busy.who, False, pidfd, monotonic(), cards.numbers))
         gpus = {"gpus": list(cards.numbers)} if cards.numbers else {}
         self._note_cell(Event.CELL_ADOPTED, number, **gpus)
 
@@ -457,10 +457,10 @@ class SweepRunner:
             self._to_skip.add(number)
             live = next(one for one in self.live if one.number == number)
             stop_cell(live, self.head.settings.grace_seconds)
-        elif what == orders.SKIP and standing is not Standing.DONE:
+        elif what == orders.SKIP and standing is not SweepStanding.DONE:
             self._note_cell(Event.CELL_SKIPPED, number)
-        elif what == orders.REOPEN and standing in (Standing.FAILED, Standing.SKIPPED):
-            self._failed_before -= standing is Standing.FAILED
+        elif what == orders.REOPEN and standing in (SweepStanding.FAILED, SweepStanding.SKIPPED):
+            self._failed_before -= standing is SweepStanding.FAILED
             self._reopen(number, "by a person's word")
 
     def _reopen(self, number: int, reason: str) -> None:
@@ -535,10 +535,10 @@ class SweepRunner:
 
     # -- waiting, and the end
 
-    def _wait(self, action: Action) -> None:
+    def _wait(self, action: CellAction) -> None:
         self._settle()
         seconds = [self.head.settings.sample_every_seconds]
-        if action is Action.HOLD:
+        if action is CellAction.HOLD:
             seconds.append(HOLD_LOOK_SECONDS)
         if self._may_look_at_queue() or self.intake.is_growing:
             seconds.append(QUEUE_LOOK_SECONDS)
@@ -550,13 +550,13 @@ class SweepRunner:
             self._show()
         self.signals.wait(monotonic() + min(seconds), self.live.fds)
         self.signals.urged()
-        if action is Action.HOLD:
+        if action is CellAction.HOLD:
             self._look_again = True
 
-    def _close(self, action: Action) -> Exit:
-        if action is Action.END_REFUSED and self._hold is not None and self._hold.trouble is not None:
+    def _close(self, action: CellAction) -> Exit:
+        if action is CellAction.END_REFUSED and self._hold is not None and self._hold.trouble is not None:
             raise self._hold.trouble
-        if action is Action.END_STOPPED:
+        if action is CellAction.END_STOPPED:
             return self._close_stopped()
         code, event, state = _ENDS[action]
         data = self._end_data(action, code)
@@ -574,7 +574,7 @@ class SweepRunner:
     def _close_stopped(self) -> Exit:
         asked = read_request(self.paths.stop_request) is not None
         why = "stopped on request" if asked else "the runner was asked to end by a signal (shutdown, reclaim, kill)"
-        data = self._end_data(Action.END_STOPPED, Exit.STOPPED)
+        data = self._end_data(CellAction.END_STOPPED, Exit.STOPPED)
         data["reason"] = f"{why}; {summary(self.board)}"
         stage = {"event": Event.STAGE_INTERRUPTED, "stage": SWEEP, "attempt": self.attempt, "reason": why}
         event, state = Event.CHAIN_STOPPED, RunState.STOPPED
@@ -590,12 +590,12 @@ class SweepRunner:
         self.recorder.show(state=state.value, stage=SWEEP, reason=reason, outcome=event, **shown)
         remove_file(self.paths.stop_request)
 
-    def _end_data(self, action: Action, code: Exit) -> dict[str, Any]:
+    def _end_data(self, action: CellAction, code: Exit) -> dict[str, Any]:
         board = self.board
         words = [summary(board)]
-        if action in (Action.END_TOO_MANY, Action.END_SAME):
+        if action in (CellAction.END_TOO_MANY, CellAction.END_SAME):
             words.append(f"ended before the rest: {self._why_ended(action)}")
-        if action is Action.END_REFUSED and self._hold is not None:
+        if action is CellAction.END_REFUSED and self._hold is not None:
             words.append(f"{action.value}: {self._hold.reason}")
         words += self.intake.problems[:5]
         data: dict[str, Any] = {
@@ -606,12 +606,12 @@ class SweepRunner:
             "duration_seconds": round(monotonic() - self._began, 3),
             "exit_code": int(code),
             "reason": "; ".join(words),
-            "cells": {name.name.lower(): board.counts[name] for name in Standing},
+            "cells": {name.name.lower(): board.counts[name] for name in SweepStanding},
         }
         return {**data, **(_failure_data(board) if board.failures else {})}
 
-    def _why_ended(self, action: Action) -> str:
-        if action is Action.END_TOO_MANY:
+    def _why_ended(self, action: CellAction) -> str:
+        if action is CellAction.END_TOO_MANY:
             return f"more than max_failures = {self.settings.max_failures} cells failed"
         streak = self.board.streak
         return f"{streak.times} cells in a row failed in the same way ({streak.signature})"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 METRICS_LIMIT = 30
 
 
-class Result(NamedTuple):
+class CellResult(NamedTuple):
     """Of one cell. seconds: of its last end."""
 
     cell: str
@@ -28,25 +28,25 @@ class Result(NamedTuple):
     metrics: dict[str, float]
 
 
-class Table(NamedTuple):
+class ResultsTable(NamedTuple):
     """columns: state, the parameters, the metrics, seconds, cell. rows: in the order that was asked for."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
-    results: list[Result]
+    results: list[CellResult]
 
     def as_data(self) -> list[dict[str, Any]]:
         return [one._asdict() for one in self.results]
 
 
-def read_table(paths: RunPaths, sort: str = "") -> Table:
+def read_table(paths: RunPaths, sort: str = "") -> ResultsTable:
     """sort: a metric's or parameter's name, "-" before it for the largest first; "": in the order of the cells. Raises
     OSError, ValueError.
     """
     return table_of(_results(paths), sort)
 
 
-def _results(paths: RunPaths) -> list[Result]:
+def _results(paths: RunPaths) -> list[CellResult]:
     board = read_known(paths).board
     ends: dict[int, tuple[float | None, dict[str, float]]] = {}
     for record in parse_events(read_lines(paths.journal)):
@@ -61,12 +61,12 @@ def _results(paths: RunPaths) -> list[Result]:
         failure = board.failures.get(cell.number)
         seconds, metrics = ends.get(cell.number, (None, {}))
         found.append(
-            Result(cell.name, dict(cell.values), state, failure.failure_class if failure else "", seconds, metrics)
+            CellResult(cell.name, dict(cell.values), state, failure.failure_class if failure else "", seconds, metrics)
         )
     return found
 
 
-def table_of(results: list[Result], sort: str) -> Table:
+def table_of(results: list[CellResult], sort: str) -> ResultsTable:
     """Pure."""
     parameters = list(dict.fromkeys(name for one in results for name in one.values))
     metrics = list(dict.fromkeys(name for one in results for name in one.metrics))[:METRICS_LIMIT]
@@ -81,16 +81,16 @@ def table_of(results: list[Result], sort: str) -> Table:
         )
         for one in ordered
     ]
-    return Table(("state", *parameters, *metrics, "seconds", "cell"), rows, ordered)
+    return ResultsTable(("state", *parameters, *metrics, "seconds", "cell"), rows, ordered)
 
 
-def _sorted(results: list[Result], sort: str) -> list[Result]:
+def _sorted(results: list[CellResult], sort: str) -> list[CellResult]:
     """Cells without the value come last, in their own order."""
     name, sign = sort.lstrip("-+"), -1 if sort.startswith("-") else 1
     if not name:
         return results
 
-    def key(one: Result) -> float:
+    def key(one: CellResult) -> float:
         value = one.metrics.get(name)
         if value is None:
             value = one.seconds if name == "seconds" else _number(one.values.get(name))

@@ -22,7 +22,7 @@ from onbox.triage.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenL
 from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.scan import scan
 from onbox.triage.signature import signature
-from onbox.triage.verdict import Diagnosis, Finding
+from onbox.triage.verdict import Diagnosis, FurtherFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -313,7 +313,9 @@ def _dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diag
     line = clean(call.at.text) if call.at else None
     said = message(call.at.text).text if call.at else None
     frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
-    further = (Finding(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision))
+    further = (
+        FurtherFault(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision)
+    )
     secondary = (*_candidates(call), *further)
     return Diagnosis(
         name,
@@ -333,12 +335,12 @@ def _dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diag
     )
 
 
-def _candidates(call: SettledClass) -> tuple[Finding, ...]:
+def _candidates(call: SettledClass) -> tuple[FurtherFault, ...]:
     """The classes between which a sentence does not decide."""
     if call.fault is None or call.rule != TWO_THINGS:
         return ()
     fault = call.fault
-    return tuple(Finding(name, clean(fault.text), fault.number) for name in fault.row.need.split("|"))
+    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in fault.row.need.split("|"))
 
 
 def _traceback(call: SettledClass) -> tuple[str, ...]:

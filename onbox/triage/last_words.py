@@ -18,7 +18,7 @@ from onbox.triage.record import LOGGED, Fault
 from onbox.triage.rows import DEATH
 
 if TYPE_CHECKING:
-    from onbox.logs.model.lines import Message
+    from onbox.logs.model.lines import LogMessage
     from onbox.triage.record import LogAttempt, SeenLine
     from onbox.triage.rows import RuleRow
 
@@ -154,7 +154,7 @@ def _is_clear(text: str) -> bool:
     return found is not None and found.score >= CLEAR
 
 
-def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool) -> RuleRow | None:
+def _row_of(said: LogMessage, text: str, *, stops: bool, sure: bool, is_last: bool) -> RuleRow | None:
     if _is_harmless(said, text):
         return None
     own = _OWN_NAME.match(said.text)
@@ -174,7 +174,7 @@ def _row_of(said: Message, text: str, *, stops: bool, sure: bool, is_last: bool)
     return row_of(found)
 
 
-def _is_harmless(said: Message, text: str) -> bool:
+def _is_harmless(said: LogMessage, text: str) -> bool:
     return bool(
         (signs.is_handled(text) and not signs.STOPPED.search(text))
         or signs.is_success(said.text)
@@ -187,7 +187,7 @@ def _is_harmless(said: Message, text: str) -> bool:
     )
 
 
-def _complains(said: Message, text: str) -> bool:
+def _complains(said: LogMessage, text: str) -> bool:
     """Whether a line says only that there was an error."""
     return bool(_SAYS_ERROR.search(said.text)) and not _is_harmless(said, text)
 

@@ -15,7 +15,7 @@ from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, REA
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from onbox.logs.model.lines import Message
+    from onbox.logs.model.lines import LogMessage
 
 BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
@@ -132,7 +132,7 @@ def holds_a_word(lower: str) -> bool:
     return False
 
 
-def progress_of(text: str, said: Message) -> bool:
+def progress_of(text: str, said: LogMessage) -> bool:
     """Whether a line reports that a loop went on."""
     return (
         any(map(str.isdigit, text))
@@ -164,7 +164,7 @@ def _first_match(said: str, text: str, rows: Iterable[RuleRow]) -> RuleRow | Non
     return None
 
 
-def severity(row: RuleRow, said: Message, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
+def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
     """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
     traceback it stands in or ends.
     """
@@ -193,7 +193,7 @@ def severity(row: RuleRow, said: Message, text: str, named: tuple[str, str] | No
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
 
 
-def _severity_of_named(said: Message, text: str) -> int:
+def _severity_of_named(said: LogMessage, text: str) -> int:
     """Of an exception in one line, without a traceback."""
     if signs.SET_ASIDE.search(text):
         return WEAK

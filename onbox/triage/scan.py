@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.counts import rises
-from onbox.logs.model.lines import Message, blocks, hosted, message, pieces, readable, stamp_seconds
+from onbox.logs.model.lines import LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit
 from onbox.regex import lazy
 from onbox.triage import signs
@@ -247,7 +247,7 @@ class Scanner:
 
     # -- tracebacks
 
-    def _take_trace_line(self, number: int, said: Message, look: int) -> bool:
+    def _take_trace_line(self, number: int, said: LogMessage, look: int) -> bool:
         for source in [key for key, trace in self.traces.items() if number - trace.latest > OPEN_LINES]:
             del self.traces[source]
         if CHAIN.search(said.text):
@@ -284,7 +284,7 @@ class Scanner:
             del self.traces[said.source]
         return False
 
-    def _open_trace(self, number: int, said: Message) -> None:
+    def _open_trace(self, number: int, said: LogMessage) -> None:
         previous = readable(self.previous)
         before = message(previous)
         told = before.level is not None and said.source == before.source
@@ -299,7 +299,7 @@ class Scanner:
 
     # -- what is no fault
 
-    def _note_signs(self, number: int, text: str, said: Message) -> bool:
+    def _note_signs(self, number: int, text: str, said: LogMessage) -> bool:
         """Whether the line is a banner of a new attempt: what it tells of deaths is of the one before."""
         attempt = self.attempt
         if begins_run(said.text):
@@ -315,7 +315,7 @@ class Scanner:
             attempt.progress_at_success = attempt.progress
         return False
 
-    def _note_inodes(self, number: int, text: str, said: Message) -> None:
+    def _note_inodes(self, number: int, text: str, said: LogMessage) -> None:
         if signs.INODE_HEADER.search(text):
             self.inode_header = number
         if signs.INODES_FULL.search(text):
@@ -356,7 +356,7 @@ class Scanner:
 
     # -- faults
 
-    def _note_fault(self, number: int, text: str, said: Message, look: int) -> None:
+    def _note_fault(self, number: int, text: str, said: LogMessage, look: int) -> None:
         source = self._source_of_trace(said)
         trace = self.traces.get(source)
         named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
@@ -385,7 +385,7 @@ class Scanner:
         if (fault.trace is not None and fault.trace.warned) or (row.id in HEADLINES and text.rstrip().endswith(":")):
             self.awaited = (fault, said.source)
 
-    def _follow_up(self, number: int, text: str, said: Message) -> None:
+    def _follow_up(self, number: int, text: str, said: LogMessage) -> None:
         """The line after a headline ("Fatal error:") is the reason. The line after a traceback that a warning led in
         shows whether the writer went on.
         """
@@ -400,7 +400,7 @@ class Scanner:
         elif match_row(said.text.strip(), text, sure=True) is None:
             faults[-1] = fault._replace(number=number, text=text)
 
-    def _source_of_trace(self, said: Message) -> str:
+    def _source_of_trace(self, said: LogMessage) -> str:
         """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""
         if said.source in self.traces or len(self.traces) != 1:
             return said.source

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 SCHEMA = 1
 
 
-class Finding(NamedTuple):
+class FurtherFault(NamedTuple):
     """A further fault beside the cause."""
 
     failure_class: str
@@ -39,7 +39,7 @@ class Diagnosis(NamedTuple):
     signature: str
     where: str | None = None
     small_fix: bool = False
-    secondary: tuple[Finding, ...] = ()
+    secondary: tuple[FurtherFault, ...] = ()
     traceback: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from patrol.act import resume as actions
 from patrol.collect import look_at_all, target_of
 from patrol.defects import note_defect
 from patrol.judge import Frame, Judged, judge, undelivered
-from patrol.memory.rows import Act, MemoryTrouble
+from patrol.memory.rows import MemoryTrouble, PatrolAct
 from patrol.memory.transfers import Register
 from patrol.report.lines import LINE_LIMIT
 from patrol.ssh.client import NoAnswer, ask
@@ -92,7 +92,7 @@ def _resume_one(
     key = (judged.box.name, run.verdict.run)
     now = wall()
     try:  # before it is done: a tick that is killed in the middle has used up this failure's one try
-        memory.note_act(Act(now, *key, actions.KIND, plan.signature, "trying", run.verdict.finding.rule))
+        memory.note_act(PatrolAct(now, *key, actions.KIND, plan.signature, "trying", run.verdict.finding.rule))
     except (MemoryTrouble, StateNotWritten) as error:
         return run._replace(line=with_words(run.line, f"not resumed: it could not be written down ({error})"))
     done = _do_resume(settings, judged, run)
@@ -101,7 +101,7 @@ def _resume_one(
     if judged.box.is_cluster:
         said = done.says if done.outcome == "resumed" else f"not resubmitted ({done.outcome}): {done.says}"
     try:
-        memory.note_act(Act(wall(), *key, OUTCOME, plan.signature, done.outcome, done.says))
+        memory.note_act(PatrolAct(wall(), *key, OUTCOME, plan.signature, done.outcome, done.says))
     except (MemoryTrouble, StateNotWritten):
         said += " (its outcome could not be written down)"
     after = run.after._replace(restarts=(*run.after.restarts, (now, plan.signature))[-64:])
@@ -216,7 +216,7 @@ def _note(box: str, one: relay.Waiting, done: relay.Relayed, memory: Memory, kno
         return []
     words = f"{box}/{one.run}: notification {one.notice.event} for {one.target} {done.outcome}: {done.says}"
     try:
-        memory.note_act(Act(wall(), box, one.run, relay.KIND, one.subject, done.outcome, done.says))
+        memory.note_act(PatrolAct(wall(), box, one.run, relay.KIND, one.subject, done.outcome, done.says))
     except (MemoryTrouble, StateNotWritten) as error:
         words += f" (this could not be written down: {error})"
     return [f"relay {words}"]

@@ -18,7 +18,7 @@ from patrol.ssh.client import NoAnswer, script_with_values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patrol.memory.rows import Act
+    from patrol.memory.rows import PatrolAct
     from patrol.snapshot import RunLook
     from patrol.ssh.client import Answer
     from patrol.verdict import Verdict
@@ -77,7 +77,7 @@ class ActDone(NamedTuple):
 
 
 def plan_resume(
-    verdict: Verdict, look: RunLook, past: Sequence[Act], now: float, restarts_per_day: int
+    verdict: Verdict, look: RunLook, past: Sequence[PatrolAct], now: float, restarts_per_day: int
 ) -> PlannedResume | NotDone:
     """Whether this run may be resumed now. past: all resumes that this patrol ever tried, of any run."""
     if not verdict.may_resume:

@@ -19,7 +19,7 @@ from onbox.system.clock import wall
 from patrol.commands.options import common_options, run_name_argument
 from patrol.config.configured import load_settings, split_run
 from patrol.crontab_entry import memory_of_cron
-from patrol.memory.rows import Act
+from patrol.memory.rows import PatrolAct
 from patrol.memory.store import Memory
 from patrol.memory.update_history import acknowledgement
 from patrol.tick import warn
@@ -115,7 +115,7 @@ def _known_key(word: str, known: dict[tuple[str, str], Before]) -> tuple[str, st
 
 
 def _change(memory: Memory, key: tuple[str, str], change: Callable[[Before], Before], kind: str, outcome: str) -> None:
-    memory.change_run(*key, change, Act(wall(), *key, kind, "/".join(key), outcome, ""))
+    memory.change_run(*key, change, PatrolAct(wall(), *key, kind, "/".join(key), outcome, ""))
 
 
 def _say(args: Options, keys: list[tuple[str, str]], words: str) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from onbox.cli.command import Options
-    from patrol.memory.rows import Act, Flip, PastTick
+    from patrol.memory.rows import Flip, PastTick, PatrolAct
 
 EXAMPLES = """\
 examples:
@@ -110,7 +110,7 @@ def _tick_line(row: PastTick) -> str:
     )
 
 
-def _act_line(row: Act) -> str:
+def _act_line(row: PatrolAct) -> str:
     return f"{local_text(row.at)} {row.box}/{row.run:<20} {row.kind} {row.outcome} {row.subject} · {row.detail}"
 
 

@@ -22,7 +22,7 @@ from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.decide.remote_command import Untypeable, here
 from patrol.memory.transfers import Register
-from patrol.transfer.pull import Job, find
+from patrol.transfer.pull import PullJob, find
 from patrol.transfer.session import Interrupted, Wishes, pull
 from patrol.transfer.talk import LinkLost
 from patrol.verdict import Severity
@@ -56,7 +56,7 @@ SHOWN = 20
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box, name = one_run(settings, args.run_name)
-    job = Job(target_of(settings, box), box, settings.state_dir_of(box), name, limit_of(args.limit))
+    job = PullJob(target_of(settings, box), box, settings.state_dir_of(box), name, limit_of(args.limit))
     if args.dry_run:
         return _list(job, as_json=args.json)
     folder = args.dir or os.path.join(settings.folder, DEFAULT_FOLDER, box.name, name)
@@ -100,7 +100,7 @@ def limit_of(word: str | None) -> float | None:
     return float(size)
 
 
-def _list(job: Job, *, as_json: bool) -> int:
+def _list(job: PullJob, *, as_json: bool) -> int:
     try:
         found = find(job)
     except LinkLost as lost:

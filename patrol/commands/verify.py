@@ -29,7 +29,7 @@ from patrol.verify.check import check_all, read_manifest
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from patrol.transfer.manifest import Head, Manifest
+    from patrol.transfer.manifest import Head, HomeManifest
     from patrol.verify.check import Result
 
 EXAMPLES = """\
@@ -76,7 +76,7 @@ def _folder(settings: Settings, word: str, path: str) -> str:
     return known.destination if known is not None else path
 
 
-def _read(folder: str, shown: str) -> Manifest:
+def _read(folder: str, shown: str) -> HomeManifest:
     try:
         return read_manifest(folder)
     except FileNotFoundError:

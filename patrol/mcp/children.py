@@ -25,7 +25,7 @@ AT_ONCE = 4  # children; more calls wait for their turn
 GRACE_SECONDS = 5.0
 
 
-class Ended(NamedTuple):
+class ChildEnded(NamedTuple):
     """How a child ended. exit_code None: it ran out of its time. document: its JSON; None: it printed none."""
 
     exit_code: int | None
@@ -42,14 +42,14 @@ class Programs:
 
     async def run(
         self, package: str, words: Sequence[str], *, limit_seconds: float, environment: Mapping[str, str] | None = None
-    ) -> Ended:
+    ) -> ChildEnded:
         """`package`: `patrol`, `sentinels`, `handbook`. words: the command; the project's options are added to it."""
         verb, *rest = words
         argv = [sys.executable, "-m", package, verb, *self.options, *rest]
         async with self._turn:
             return await self._run(argv, limit_seconds, {**os.environ, **(environment or {})})
 
-    async def _run(self, argv: Sequence[str], limit_seconds: float, environment: Mapping[str, str]) -> Ended:
+    async def _run(self, argv: Sequence[str], limit_seconds: float, environment: Mapping[str, str]) -> ChildEnded:
         child = await anyio.open_process(
             argv,
             cwd=self.folder,
@@ -69,7 +69,7 @@ class Programs:
         finally:
             await _end(child)
         code = None if scope.cancelled_caught else child.returncode
-        return Ended(code, _document(bytes(out)), safe_line(err.decode("utf-8", "replace").strip()[-500:]))
+        return ChildEnded(code, _document(bytes(out)), safe_line(err.decode("utf-8", "replace").strip()[-500:]))
 
 
 async def _read(stream: Any, into: bytearray) -> None:

@@ -16,7 +16,7 @@ from onbox import __version__
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from patrol.mcp.answers import RULES
-from patrol.mcp.tools import Refused, Tools
+from patrol.mcp.tools import CallRefused, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -87,7 +87,7 @@ def _honest(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
     async def call(*args: Any, **values: Any) -> Any:
         try:
             return await function(*args, **values)
-        except (Refused, Trouble) as trouble:
+        except (CallRefused, Trouble) as trouble:
             raise ToolError(safe_line(str(trouble), 500)) from None
 
     return call

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from patrol.config.settings import Settings
-    from patrol.mcp.children import Ended, Programs
+    from patrol.mcp.children import ChildEnded, Programs
 
     Report = Callable[[float, float, str], Awaitable[None]]
 
@@ -40,7 +40,7 @@ RUN = re.compile(r"[^/:\s]{1,100}[/:][^/:\s]{1,100}")
 _TARGET_EXITS = {0: "landed", 1: "failed"}
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call that cannot be answered: what, what was seen, what to do. One line."""
 
 
@@ -50,7 +50,7 @@ class Tools:
     def __init__(self, settings: Settings, programs: Programs, allow: frozenset[str] = frozenset()) -> None:
         self.settings, self.programs, self.allow = settings, programs, allow
         self._looking = anyio.Lock()
-        self._looked: tuple[float, Ended] | None = None
+        self._looked: tuple[float, ChildEnded] | None = None
 
     # -- what is known without a look
 
@@ -139,9 +139,9 @@ class Tools:
         grep: only lines that match this extended regular expression, within the last 16 MiB.
         """
         if len(grep) > GREP_LIMIT or "\n" in grep or "\0" in grep:
-            raise Refused(f"grep: at most {GREP_LIMIT} characters on one line")
+            raise CallRefused(f"grep: at most {GREP_LIMIT} characters on one line")
         if since is not None and not re.fullmatch(r"[0-9]{1,15}", since):
-            raise Refused(f"since: {safe_line(since, 40)!r} is not a cursor of an earlier answer")
+            raise CallRefused(f"since: {safe_line(since, 40)!r} is not a cursor of an earlier answer")
         facts, _ = await self._facts(run)
         path = plain(facts.get("log"))
         if not path:
@@ -170,7 +170,7 @@ class Tools:
         limit = max(1.0, min(float(timeout_seconds), WAIT_LIMIT_SECONDS))
         words = ("wait", "--json", "--timeout", f"{limit:g}s", f"{box}:{name}")
         began = monotonic()
-        said: list[Ended] = []
+        said: list[ChildEnded] = []
 
         async def ask() -> None:
             said.append(await self.programs.run("sentinels", words, limit_seconds=limit + 60.0))
@@ -195,13 +195,13 @@ class Tools:
         """Write a note into a run's logbook, which is append-only. The only thing here that changes anything."""
         box, name = self._run(run)
         if not text.strip() or len(text) > NOTE_LIMIT or "\0" in text:
-            raise Refused(f"text: 1 to {NOTE_LIMIT} characters")
+            raise CallRefused(f"text: 1 to {NOTE_LIMIT} characters")
         words = ("log", "--run", f"{box}/{name}", "--kind", kind, "--", text)
         said = await self.programs.run(
             "handbook", words, limit_seconds=LOOK_SECONDS, environment={"ONBOX_ACTOR": "agent"}
         )
         if said.exit_code != 0:
-            raise Refused(f"not written: {said.complaint or 'the handbook did not answer'}")
+            raise CallRefused(f"not written: {said.complaint or 'the handbook did not answer'}")
         return answer({"written": True, "run": f"{box}/{name}", "kind": kind}, as_of=utc_text(wall()))
 
     async def act(self, run: str, action: Literal["resume", "stop", "prune", "acknowledge"]) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class Tools:
     async def logbook(self, run: str) -> str:
         """A run's logbook."""
         if (problem := name_problem(run)) is not None:
-            raise Refused(f"{safe_line(run, 60)!r} is not a run's name: {problem}")
+            raise CallRefused(f"{safe_line(run, 60)!r} is not a run's name: {problem}")
         return await anyio.to_thread.run_sync(_read, f"{self.settings.folder}/logbook/{run}.md")
 
     # -- shared
@@ -245,11 +245,11 @@ class Tools:
     def _run(self, word: str) -> tuple[str, str]:
         """Box and run of `BOX/RUN`. Raises Refused, Trouble."""
         if not RUN.fullmatch(word):
-            raise Refused(f"run: {safe_line(word, 60)!r} is not BOX/RUN, as `list_runs` names it")
+            raise CallRefused(f"run: {safe_line(word, 60)!r} is not BOX/RUN, as `list_runs` names it")
         box, name = split_run(word)
         choose_boxes(self.settings, [box])
         if name is None or name_problem(name) is not None:
-            raise Refused(f"run: {safe_line(word, 60)!r} is not a run's name")
+            raise CallRefused(f"run: {safe_line(word, 60)!r} is not a run's name")
         return box, name
 
     async def _facts(self, word: str) -> tuple[Mapping[str, Any], str | None]:
@@ -261,9 +261,9 @@ class Tools:
             if (facts["box"], facts["run"]) == (box, name):
                 return facts, plain(facts.get("seen_at")) or document.get("as_of")
         known = ", ".join(name_of(facts) for facts in runs[:10])
-        raise Refused(f"no run {box}/{name} is known; there are: {known or 'none'}")
+        raise CallRefused(f"no run {box}/{name} is known; there are: {known or 'none'}")
 
-    async def _look(self) -> Ended:
+    async def _look(self) -> ChildEnded:
         async with self._looking:
             if self._looked is not None and monotonic() - self._looked[0] < FRESH_SECONDS:
                 return self._looked[1]
@@ -282,20 +282,20 @@ _STEP = (
 )  # fmt: skip
 
 
-def _document(said: Ended, program: str) -> Mapping[str, Any]:
+def _document(said: ChildEnded, program: str) -> Mapping[str, Any]:
     """Raises Refused where it gave no answer in its time."""
     if isinstance(said.document, dict):
         return said.document
     if said.exit_code is None:
-        raise Refused(f"could not look: {program} did not answer in {LOOK_SECONDS:g} s")
-    raise Refused(f"could not look: {program}: {said.complaint or f'exit code {said.exit_code}'}")
+        raise CallRefused(f"could not look: {program} did not answer in {LOOK_SECONDS:g} s")
+    raise CallRefused(f"could not look: {program}: {said.complaint or f'exit code {said.exit_code}'}")
 
 
 def _page(rows: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
     try:
         return page(rows, cursor)
     except ValueError:
-        raise Refused(f"cursor: {safe_line(str(cursor), 40)!r} is not one of an earlier answer") from None
+        raise CallRefused(f"cursor: {safe_line(str(cursor), 40)!r} is not one of an earlier answer") from None
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

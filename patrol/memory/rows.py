@@ -107,7 +107,7 @@ class Flip(NamedTuple):
     say: str
 
 
-class Act(NamedTuple):
+class PatrolAct(NamedTuple):
     """Something that the patrol did. kind: resume, relay, ack, silence, ...; subject: what must not be done twice."""
 
     at: float

@@ -30,7 +30,7 @@ class DeclaredStage(NamedTuple):
     timeout_seconds: float | None = None
 
 
-class Promise(NamedTuple):
+class ArtifactPromise(NamedTuple):
     """An artifact that a stage declares: as in run.json."""
 
     pattern: str
@@ -57,7 +57,7 @@ class Manifest(NamedTuple):
     every_seconds: float = EVERY_SECONDS
     stage_count: int = 0
     stages: Mapping[str, DeclaredStage] = {}
-    promises: Mapping[str, tuple[Promise, ...]] = {}
+    promises: Mapping[str, tuple[ArtifactPromise, ...]] = {}
     is_whole: bool = False
     why: str = "no run.json"
 
@@ -107,15 +107,15 @@ def _stages(lines: bytes) -> dict[str, DeclaredStage]:
     return stages
 
 
-def _promises(lines: bytes) -> dict[str, tuple[Promise, ...]]:
-    found: dict[str, tuple[Promise, ...]] = {}
+def _promises(lines: bytes) -> dict[str, tuple[ArtifactPromise, ...]]:
+    found: dict[str, tuple[ArtifactPromise, ...]] = {}
     for line in lines.split(b"\n"):
         stage = parse_object(line.strip().removesuffix(b",")) or {}
         listed = stage.get("artifacts")
         if isinstance(stage.get("name"), str) and isinstance(listed, list) and len(found) < STAGES_LIMIT:
             items = [as_object(one) for one in listed[:PROMISES_LIMIT]]
             found[stage["name"][:80]] = tuple(
-                Promise(one["pattern"][:1000], one.get("is_glob") is True, as_whole(one.get("min_count")) or 1)
+                ArtifactPromise(one["pattern"][:1000], one.get("is_glob") is True, as_whole(one.get("min_count")) or 1)
                 for one in items
                 if isinstance(one.get("pattern"), str)
             )
@@ -159,6 +159,6 @@ def from_plain(data: dict[str, Any]) -> Manifest:
         raise KeyError("the manifest of another version")
     stages = {name: DeclaredStage(*one) for name, one in data["stages"].items()}
     news = {name: tuple(words) for name, words in data["news"].items()}
-    promises = {name: tuple(Promise(*one) for one in listed) for name, listed in data["promises"].items()}
+    promises = {name: tuple(ArtifactPromise(*one) for one in listed) for name, listed in data["promises"].items()}
     data = {**data, "promises": promises}
     return Manifest(**{**data, "targets": tuple(data["targets"]), "news": news, "stages": stages})

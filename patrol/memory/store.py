@@ -18,7 +18,7 @@ from onbox.system.clock import utc_text, wall
 from onbox.system.files import open_own
 from onbox.system.ownership import make_own_folder
 from patrol.memory import codec
-from patrol.memory.rows import Act, Flip, LastWord, MemoryTrouble, Past, PastTick, Point
+from patrol.memory.rows import Flip, LastWord, MemoryTrouble, Past, PastTick, PatrolAct, Point
 from patrol.memory.run_codec import texts_of
 from patrol.memory.schema import (
     AGE_COLUMN,
@@ -69,11 +69,11 @@ class Memory:
         """Keep one tick, all of it or nothing, and drop what is too old or too much."""
         self._with_file(lambda db: _in_transaction(db, lambda: _remember(db, tick)))
 
-    def note_act(self, act: Act) -> None:
+    def note_act(self, act: PatrolAct) -> None:
         """Keep what is about to be done (or was done), durably, at once."""
         self._with_file(lambda db: _in_transaction(db, lambda: _insert_act(db, act)))
 
-    def change_run(self, box: str, run: str, change: Callable[[Before], Before], act: Act) -> bool:
+    def change_run(self, box: str, run: str, change: Callable[[Before], Before], act: PatrolAct) -> bool:
         """Change what is known of a run by a person's word; False if the run is not known."""
         return self._with_file(lambda db: _in_transaction(db, lambda: _change_run(db, (box, run), change, act)))
 
@@ -100,13 +100,13 @@ class Memory:
         )
         return self._with_file(lambda db: [Flip(*row) for row in db.execute(query, (box, run, limit))])
 
-    def acts(self, limit: int, kind: str | None = None) -> list[Act]:
+    def acts(self, limit: int, kind: str | None = None) -> list[PatrolAct]:
         """What was done, newest first."""
         query = (
             "SELECT at, box, run, kind, subject, outcome, detail FROM acts WHERE (?1 IS NULL OR kind = ?1)"
             " ORDER BY id DESC LIMIT ?2"
         )
-        return self._with_file(lambda db: [Act(*row) for row in db.execute(query, (kind, limit))])
+        return self._with_file(lambda db: [PatrolAct(*row) for row in db.execute(query, (kind, limit))])
 
     def subjects(self, kind: str) -> dict[str, str]:
         """Of all acts of a kind: the outcome of the newest one, by subject."""
@@ -317,14 +317,16 @@ def _with_persons_word(db: sqlite3.Connection, note: RunNote) -> Before:
     return note.before._replace(acknowledged=now.acknowledged, silenced_until=now.silenced_until)
 
 
-def _insert_act(db: sqlite3.Connection, act: Act) -> None:
+def _insert_act(db: sqlite3.Connection, act: PatrolAct) -> None:
     db.execute(
         "INSERT INTO acts (at, box, run, kind, subject, outcome, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
         act,
     )
 
 
-def _change_run(db: sqlite3.Connection, key: tuple[str, str], change: Callable[[Before], Before], act: Act) -> bool:
+def _change_run(
+    db: sqlite3.Connection, key: tuple[str, str], change: Callable[[Before], Before], act: PatrolAct
+) -> bool:
     found = db.execute("SELECT before FROM runs WHERE box = ? AND run = ?", key).fetchone()
     if found is None:
         return False

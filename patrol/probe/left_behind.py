@@ -13,13 +13,13 @@ from onbox.outside import safe_line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from patrol.memory.run_manifest import Promise
-    from patrol.probe.box.left import Left, Listed
+    from patrol.memory.run_manifest import ArtifactPromise
+    from patrol.probe.box.left import LeftFiles, Listed
 
 SHOWN = 20
 
 
-def lost_of(left: Left, promises: Mapping[str, Sequence[Promise]]) -> tuple[str, ...]:
+def lost_of(left: LeftFiles, promises: Mapping[str, Sequence[ArtifactPromise]]) -> tuple[str, ...]:
     """In words, each with its path and stage. promises: the artifacts of each stage, as run.json declares them."""
     lost = dict(left.lost)
     counts = dict(left.counts)
@@ -35,7 +35,7 @@ def lost_of(left: Left, promises: Mapping[str, Sequence[Promise]]) -> tuple[str,
     return tuple(dict.fromkeys(words))[:SHOWN]
 
 
-def _is_of(path: str, artifact: Promise) -> bool:
+def _is_of(path: str, artifact: ArtifactPromise) -> bool:
     if not artifact.is_glob:
         return path == artifact.pattern
     return any(fnmatchcase(path, pattern) for pattern in (artifact.pattern, artifact.pattern.replace("**/", "")))

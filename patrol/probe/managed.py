@@ -315,7 +315,7 @@ def _artifacts(look: RunLook, fields: dict[str, Any], clock: float) -> Maybe[Art
     return Artifacts(count, size, _age(told.get("newest_at"), clock, "none yet"))
 
 
-class Told(NamedTuple):
+class ManagedTold(NamedTuple):
     """The runner's own reading. is_fresh: its heartbeat is young, and its runner was not seen to be gone."""
 
     progress: Progress
@@ -323,7 +323,7 @@ class Told(NamedTuple):
     is_fresh: bool
 
 
-def _told_by_status(look: RunLook, fields: dict[str, Any]) -> Told | None:
+def _told_by_status(look: RunLook, fields: dict[str, Any]) -> ManagedTold | None:
     """None where it tells none, or that of an attempt before: its counter is another one."""
     data = fields.get("progress")
     progress = _told_progress(data)
@@ -332,11 +332,11 @@ def _told_by_status(look: RunLook, fields: dict[str, Any]) -> Told | None:
     if (observed(look.stage), observed(look.attempt)) != (fields.get("stage"), fields.get("attempt")):
         return None
     pace, fresh = as_number(data.get("steps_per_second")), _is_fresh(look)
-    return Told(progress, pace if fresh and pace else Absent("no pace told"), fresh)
+    return ManagedTold(progress, pace if fresh and pace else Absent("no pace told"), fresh)
 
 
 def _progress(
-    told: Told | None, status: Maybe[dict[str, Any]], place: LogPlace | None, log: Maybe[LogLook]
+    told: ManagedTold | None, status: Maybe[dict[str, Any]], place: LogPlace | None, log: Maybe[LogLook]
 ) -> Maybe[Progress]:
     """What the log shows in this very look; the runner's reading where the log was not read or shows nothing, and where
     it alone knows how: by a pattern of the user's own, which is not run here.

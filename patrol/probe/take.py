@@ -244,7 +244,7 @@ def _with_trackers(
 
 
 def _with_left(
-    runs: tuple[RunLook, ...], left: Maybe[dict[str, box_left.Left]], fresh: dict[str, RunMemory]
+    runs: tuple[RunLook, ...], left: Maybe[dict[str, box_left.LeftFiles]], fresh: dict[str, RunMemory]
 ) -> tuple[RunLook, ...]:
     """Finished runs with what they left; their small results come once."""
     found = []

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Condition(NamedTuple):
+class TeardownCondition(NamedTuple):
     """holds: None: could not look, which counts as no. proof: what was seen. command: what makes it hold; "": nothing
     that can be typed.
     """
@@ -45,9 +45,9 @@ class RunConditions(NamedTuple):
     """One run of the box. alive: it runs, or that could not be seen; "": it does not."""
 
     run: str
-    pulled: Condition
-    verified: Condition
-    word: Condition
+    pulled: TeardownCondition
+    verified: TeardownCondition
+    word: TeardownCondition
     alive: str = ""
 
     @property
@@ -57,7 +57,7 @@ class RunConditions(NamedTuple):
         return TABLE[self.pulled.holds is True, self.verified.holds is True, self.word.holds is True]
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[TeardownCondition, ...]:
         return (self.pulled, self.verified, self.word)
 
     @property

@@ -12,7 +12,7 @@ from onbox.system.clock import local_text
 from patrol.decide.remote_command import here
 from patrol.judge import ended_at
 from patrol.memory.transfers import is_same_end
-from patrol.teardown.conditions import Condition, RunConditions
+from patrol.teardown.conditions import RunConditions, TeardownCondition
 from patrol.transfer.manifest import NotOne
 from patrol.verify.check import read_manifest
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from patrol.memory.transfers import Register, Transfer
     from patrol.snapshot import BoxLook, RunLook
     from patrol.teardown.profile import Verb
-    from patrol.transfer.manifest import Manifest
+    from patrol.transfer.manifest import HomeManifest
 
 
 def conditions_of(
@@ -36,7 +36,7 @@ def _of_run(box: BoxLook, run: RunLook, register: Register, verb: Verb | None) -
     pulled = _pulled(box, run, transfer, name)
     verified = _verified(transfer, name, is_pulled=pulled.holds is True)
     said = f"you said: {verb.name} {box.box}" if verb is not None else "nobody has named box and verb"
-    word = Condition(
+    word = TeardownCondition(
         "word", verb is not None, said, "" if verb else here("patrol", "teardown-check", box.box, "--word")
     )
     return RunConditions(run.run, pulled, verified, word, _alive(run))
@@ -52,35 +52,37 @@ def _alive(run: RunLook) -> str:
     return ""
 
 
-def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str) -> Condition:
+def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str) -> TeardownCondition:
     again = here("patrol", "pull", name)
     if transfer is None:
-        return Condition("pulled", holds=False, proof="nobody has pulled it", command=again)
+        return TeardownCondition("pulled", holds=False, proof="nobody has pulled it", command=again)
     again = transfer.command or again
     if transfer.done_at is None:
-        return Condition("pulled", holds=False, proof="its pull was not ended", command=again)
+        return TeardownCondition("pulled", holds=False, proof="its pull was not ended", command=again)
     if transfer.run_id != (observed(run.run_id) or ""):
-        return Condition("pulled", holds=False, proof="what was pulled is another run of this name", command=again)
+        return TeardownCondition(
+            "pulled", holds=False, proof="what was pulled is another run of this name", command=again
+        )
     ended = ended_at(box, run)
     if not is_same_end(transfer.ended_at, ended) or (ended is not None and run.managed and transfer.ended_at is None):
-        return Condition("pulled", holds=False, proof="it ended after it was pulled", command=again)
+        return TeardownCondition("pulled", holds=False, proof="it ended after it was pulled", command=again)
     if not transfer.is_complete:
-        return Condition("pulled", holds=False, proof="not everything came", command=again)
+        return TeardownCondition("pulled", holds=False, proof="not everything came", command=again)
     try:
         manifest = read_manifest(transfer.destination)
     except (OSError, NotOne) as error:
-        return Condition("pulled", holds=False, proof=f"its manifest cannot be read: {error}", command=again)
+        return TeardownCondition("pulled", holds=False, proof=f"its manifest cannot be read: {error}", command=again)
     absent = _absent(manifest, transfer.destination)
     if absent:
-        return Condition(
+        return TeardownCondition(
             "pulled", holds=False, proof=f"{counted(absent, 'file')} of it not here any more", command=again
         )
     size = format_size(manifest.head.bytes_total)
     proof = f"{counted(manifest.head.files, 'file')}, {size} in {transfer.destination}, {local_text(transfer.done_at)}"
-    return Condition("pulled", holds=True, proof=proof)
+    return TeardownCondition("pulled", holds=True, proof=proof)
 
 
-def _absent(manifest: Manifest, folder: str) -> int:
+def _absent(manifest: HomeManifest, folder: str) -> int:
     """How many of its files do not lie there with their bytes."""
     count = 0
     for entry in manifest.entries:
@@ -91,10 +93,14 @@ def _absent(manifest: Manifest, folder: str) -> int:
     return count
 
 
-def _verified(transfer: Transfer | None, name: str, *, is_pulled: bool) -> Condition:
+def _verified(transfer: Transfer | None, name: str, *, is_pulled: bool) -> TeardownCondition:
     command = here("patrol", "verify", name) if is_pulled else ""
     if transfer is None or transfer.verified_at is None:
-        return Condition("verified", holds=False, proof="nobody has loaded its files", command=command)
+        return TeardownCondition("verified", holds=False, proof="nobody has loaded its files", command=command)
     if transfer.verified_run_id != transfer.run_id or transfer.verified_at < (transfer.done_at or 0.0):
-        return Condition("verified", holds=False, proof="its files were loaded before the last pull", command=command)
-    return Condition("verified", holds=True, proof=f"each file loaded or compared, {local_text(transfer.verified_at)}")
+        return TeardownCondition(
+            "verified", holds=False, proof="its files were loaded before the last pull", command=command
+        )
+    return TeardownCondition(
+        "verified", holds=True, proof=f"each file loaded or compared, {local_text(transfer.verified_at)}"
+    )

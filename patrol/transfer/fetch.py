@@ -30,7 +30,7 @@ GNU_TAR_CHANGED = 1  # its exit code where files changed while it read them: the
 _READ_WELL = ("0", "141")  # 141: it was told to stop after the bytes that were asked for
 
 
-class Source(NamedTuple):
+class FetchSource(NamedTuple):
     """Where the files come from. tools: of the box."""
 
     target: SshTarget
@@ -45,7 +45,7 @@ class Doubt(NamedTuple):
     unread: list[File]
 
 
-def fetch(source: Source, staging: Staging, files: Sequence[File], meter: Meter) -> Doubt:
+def fetch(source: FetchSource, staging: Staging, files: Sequence[File], meter: Meter) -> Doubt:
     """Bring them. What was cut off before goes on. Raises LinkLost, Odd, OSError; what came until then is kept."""
     doubt = Doubt([], [])
     begun = [file for file in files if staging.partial_bytes(file)]
@@ -59,7 +59,9 @@ def fetch(source: Source, staging: Staging, files: Sequence[File], meter: Meter)
     return doubt
 
 
-def _fetch_by_tar(source: Source, staging: Staging, files: Sequence[File], meter: Meter, doubt: Doubt) -> list[File]:
+def _fetch_by_tar(
+    source: FetchSource, staging: Staging, files: Sequence[File], meter: Meter, doubt: Doubt
+) -> list[File]:
     """As one stream for each root; gives back those that did not come."""
     left: list[File] = []
     for number, root in enumerate(source.roots):
@@ -70,7 +72,7 @@ def _fetch_by_tar(source: Source, staging: Staging, files: Sequence[File], meter
 
 
 def _one_stream(
-    source: Source, root: Root, here: dict[str, File], staging: Staging, meter: Meter, doubt: Doubt
+    source: FetchSource, root: Root, here: dict[str, File], staging: Staging, meter: Meter, doubt: Doubt
 ) -> list[File]:
     gnu = "gnutar" in source.tools
     names = nul_ended(here)
@@ -94,7 +96,7 @@ def _one_stream(
     return [*here.values(), *resized]
 
 
-def _fetch_pieces(source: Source, staging: Staging, files: Sequence[File], meter: Meter, doubt: Doubt) -> None:
+def _fetch_pieces(source: FetchSource, staging: Staging, files: Sequence[File], meter: Meter, doubt: Doubt) -> None:
     for at in range(0, len(files), PIECES_AT_ONCE):
         part = files[at : at + PIECES_AT_ONCE]
         begun = [staging.partial_bytes(file) for file in part]
@@ -135,7 +137,9 @@ def _receive(talk: Talk, staging: Staging, file: File, offset: int, meter: Meter
         os.close(fd)
 
 
-def settle_doubt(source: Source, staging: Staging, files: Iterable[File], say: Callable[[str], None]) -> list[File]:
+def settle_doubt(
+    source: FetchSource, staging: Staging, files: Iterable[File], say: Callable[[str], None]
+) -> list[File]:
     """Compare with the box's own checksums; gives back those that differ, which are forgotten here. Where the box
     cannot make any, their size and times have to do. Raises LinkLost.
     """
@@ -156,7 +160,7 @@ def settle_doubt(source: Source, staging: Staging, files: Iterable[File], say: C
     return wrong
 
 
-def _digests(source: Source, root: Root, files: Sequence[File]) -> dict[str, str]:
+def _digests(source: FetchSource, root: Root, files: Sequence[File]) -> dict[str, str]:
     names = nul_ended(file.name for file in files)
     with closing(Talk(source.target, DIGEST, (root.place,), names, stall_seconds=DIGEST_SECONDS)) as talk:
         data, _ = talk.until_end(DIGEST_LINE_LIMIT)

@@ -19,7 +19,7 @@ _to_json = json.JSONEncoder(separators=(",", ":")).encode
 NAMED_LIMIT = 1000  # of each kind of trouble
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """A file as it came. growing: it grew meanwhile; what came is its beginning."""
 
     path: str
@@ -53,12 +53,12 @@ class Head(NamedTuple):
         return not (self.missing or self.changed or self.unread)
 
 
-class Manifest(NamedTuple):
+class HomeManifest(NamedTuple):
     head: Head
-    entries: tuple[Entry, ...]
+    entries: tuple[ManifestEntry, ...]
 
 
-def render(head: Head, entries: Iterable[Entry]) -> Iterator[bytes]:
+def render(head: Head, entries: Iterable[ManifestEntry]) -> Iterator[bytes]:
     """The file's lines, as they are needed."""
     bounded = {name: getattr(head, name)[:NAMED_LIMIT] for name in ("missing", "changed", "unread", "links")}
     yield _line({"schema": SCHEMA, "kind": KIND, **head._asdict(), **bounded})
@@ -75,7 +75,7 @@ class NotOne(ValueError):
     """It is not a manifest, or one that was cut off."""
 
 
-def parse(lines: Iterable[bytes]) -> Manifest:
+def parse(lines: Iterable[bytes]) -> HomeManifest:
     """Raises NotOne with what is wrong."""
     remaining = iter(lines)
     data = parse_object(next(remaining, b"")) or {}
@@ -88,10 +88,10 @@ def parse(lines: Iterable[bytes]) -> Manifest:
         path, size, sha256 = one.get("path"), as_whole(one.get("bytes")), one.get("sha256")
         if not isinstance(path, str) or size is None or not isinstance(sha256, str):
             raise NotOne(f"its line {number} cannot be understood")
-        entries.append(Entry(path, size, sha256, one.get("growing") is True))
+        entries.append(ManifestEntry(path, size, sha256, one.get("growing") is True))
     if len(entries) != head.files:
         raise NotOne(f"it tells of {head.files} files, and {len(entries)} stand in it")
-    return Manifest(head, tuple(entries))
+    return HomeManifest(head, tuple(entries))
 
 
 def _head(data: dict[str, Any]) -> Head:

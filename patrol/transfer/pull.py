@@ -15,9 +15,9 @@ from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.system.clock import utc_text, wall
 from patrol.memory.transfers import Transfer
-from patrol.transfer.fetch import Source, fetch, settle_doubt
+from patrol.transfer.fetch import FetchSource, fetch, settle_doubt
 from patrol.transfer.listing import list_files, look_again
-from patrol.transfer.manifest import Entry, Head, render
+from patrol.transfer.manifest import Head, ManifestEntry, render
 from patrol.transfer.names import MANIFEST, link_stays_inside
 from patrol.transfer.survey import survey
 from patrol.transfer.wanted import PATH, Want, promised_files, roots_of, wants_of
@@ -39,7 +39,7 @@ KEPT_FREE_BYTES = 64 << 20  # on the local disk
 GROWING = lazy(r"events\.jsonl|samples\.jsonl|runner\.log|logs/.*")
 
 
-class Job(NamedTuple):
+class PullJob(NamedTuple):
     """What is to be brought. rsync: the local program's words, or (). limit: bytes per second, or None."""
 
     target: SshTarget
@@ -54,7 +54,7 @@ class Found(NamedTuple):
     """What there is on the box. missing: what a DONE marker vouches for and is not there, in words."""
 
     survey: Survey
-    source: Source
+    source: FetchSource
     listing: Listing
     missing: tuple[str, ...]
 
@@ -71,7 +71,7 @@ class Pulled(NamedTuple):
     notes: tuple[str, ...]
 
 
-def find(job: Job) -> Found:
+def find(job: PullJob) -> Found:
     """Ask the box for all that belongs to the run. Raises LinkLost, Refused, Trouble."""
     known = survey(job.target, job.box.project, job.state_dir, job.run)
     is_watched = any(watch.name == job.run for watch in job.box.watches)
@@ -80,7 +80,7 @@ def find(job: Job) -> Found:
         raise Trouble(Exit.USAGE, f"{job.box.name} has no run {job.run!r}; the runs there: {there}")
     roots = roots_of(known, job.run)
     wants = wants_of(known, roots, job.box, job.run)
-    source = Source(job.target, roots, known.tools)
+    source = FetchSource(job.target, roots, known.tools)
     listing = list_files(job.target, roots, wants)
     for _ in range(LINK_ROUNDS):
         further = _behind_links(listing)
@@ -111,7 +111,7 @@ def _folders_above(name: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _missing(known: Survey, source: Source, listing: Listing) -> tuple[str, ...]:
+def _missing(known: Survey, source: FetchSource, listing: Listing) -> tuple[str, ...]:
     """A promised path is there as a file, a link, or a folder with files."""
     there = {(file.root, file.name) for file in listing.files.values()}
     there |= {(link.root, link.name) for link in listing.links.values()}
@@ -123,7 +123,7 @@ def _missing(known: Survey, source: Source, listing: Listing) -> tuple[str, ...]
     )
 
 
-def bring(job: Job, found: Found, staging: Staging, meter: Meter) -> Pulled:
+def bring(job: PullJob, found: Found, staging: Staging, meter: Meter) -> Pulled:
     """Fetch what is not here yet, put it in its place, and write the manifest. Raises LinkLost, Odd, Refused, OSError,
     StateNotWritten; what came until then stays.
     """
@@ -186,7 +186,7 @@ def _need_room(staging: Staging, todo: Sequence[File]) -> None:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"{text}; make room, or name another folder: nothing was begun")
 
 
-def _place(staging: Staging, files: Sequence[File]) -> tuple[list[Entry], dict[str, str]]:
+def _place(staging: Staging, files: Sequence[File]) -> tuple[list[ManifestEntry], dict[str, str]]:
     """Entries of those that lie in their place now, and why others do not."""
     placed, troubles = [], {}
     for file in sorted(files, key=lambda one: one.local):
@@ -198,7 +198,7 @@ def _place(staging: Staging, files: Sequence[File]) -> tuple[list[Entry], dict[s
         except OSError as error:
             troubles[file.local] = error.strerror or str(error)
             continue
-        placed.append(Entry(file.local, file.size, staging.whole[file.local].sha256))
+        placed.append(ManifestEntry(file.local, file.size, staging.whole[file.local].sha256))
     return placed, {f"{local}: {why}": why for local, why in troubles.items()}
 
 
@@ -227,9 +227,9 @@ def _place_links(staging: Staging, listing: Listing, here: set[str]) -> _Links:
 
 
 def _head(
-    job: Job,
+    job: PullJob,
     found: Found,
-    placed: Sequence[Entry],
+    placed: Sequence[ManifestEntry],
     *,
     changed: Sequence[str],
     unread: Sequence[str],
@@ -253,7 +253,7 @@ def _head(
     )
 
 
-def source_text(job: Job, known: Survey) -> str:
+def source_text(job: PullJob, known: Survey) -> str:
     return safe_line(f"{job.target.host or 'this machine'}:{known.project}", 300)
 
 
@@ -269,7 +269,7 @@ def _some(names: Sequence[str], most: int = 5) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def begun(job: Job, found: Found, destination: str, command: str, now: float) -> Transfer:
+def begun(job: PullJob, found: Found, destination: str, command: str, now: float) -> Transfer:
     """The transfer as it begins."""
     return Transfer(
         "pull",

@@ -15,7 +15,7 @@ from onbox.system.files import NO_ROOM
 from patrol.memory.transfers import Register, Transfer
 from patrol.transfer.meter import Meter
 from patrol.transfer.names import Refused
-from patrol.transfer.pull import Found, Job, Pulled, begun, bring, find
+from patrol.transfer.pull import Found, Pulled, PullJob, begun, bring, find
 from patrol.transfer.staging import InUse, Staging
 from patrol.transfer.talk import LinkLost
 from patrol.transfer.tar_stream import Odd
@@ -42,7 +42,7 @@ class Wishes(NamedTuple):
     tries: int = 5
 
 
-def pull(job: Job, wishes: Wishes, register: Register, say: Callable[[str], None]) -> Pulled:
+def pull(job: PullJob, wishes: Wishes, register: Register, say: Callable[[str], None]) -> Pulled:
     """Bring a run home. say: a line for people, of what went wrong and is tried again. Raises Trouble, Interrupted,
     StateNotWritten.
     """
@@ -58,7 +58,7 @@ def pull(job: Job, wishes: Wishes, register: Register, say: Callable[[str], None
         lock.release()
 
 
-def _keep_on(job: Job, wishes: Wishes, register: Register, staging: Staging, say: Callable[[str], None]) -> Pulled:
+def _keep_on(job: PullJob, wishes: Wishes, register: Register, staging: Staging, say: Callable[[str], None]) -> Pulled:
     session = _Session(job, wishes, register, staging)
     fruitless, delay = 0, FIRST_PAUSE_SECONDS
     while True:
@@ -87,7 +87,7 @@ def _keep_on(job: Job, wishes: Wishes, register: Register, staging: Staging, say
 class _Session:
     """What is known from one try to the next."""
 
-    def __init__(self, job: Job, wishes: Wishes, register: Register, staging: Staging) -> None:
+    def __init__(self, job: PullJob, wishes: Wishes, register: Register, staging: Staging) -> None:
         self.job, self.wishes, self.register, self.staging = job, wishes, register, staging
         self.came_bytes = self.done_bytes = self.total_bytes = 0
         self.meter: Meter | None = None

@@ -23,14 +23,14 @@ class Odd(Exception):
     """The stream is not a tar stream, or breaks off in the middle of what it says."""
 
 
-class Member(NamedTuple):
+class TarMember(NamedTuple):
     """A file whose bytes come now. name: as the stream tells it."""
 
     name: str
     size: int
 
 
-def members(talk: Talk) -> Iterator[Member]:
+def members(talk: Talk) -> Iterator[TarMember]:
     """The plain files of a stream; between two steps the caller reads exactly `size` bytes of each with `talk.pieces`.
     Ends before the mark of the script's end. Raises Odd, LinkLost.
     """
@@ -53,7 +53,7 @@ def members(talk: Talk) -> Iterator[Member]:
         name = long_name if long_name is not None else _name(header)
         long_name, long_size = None, None
         if kind in b"0\0":
-            yield Member(name, size)
+            yield TarMember(name, size)
             talk.exactly(-size % BLOCK)
         elif kind not in b"123456":  # those have no bytes of their own
             for _ in talk.pieces(size + -size % BLOCK):

@@ -17,13 +17,13 @@ from patrol.transfer.manifest import parse
 from patrol.transfer.names import MANIFEST, Refused, checked
 from patrol.transfer.staging import digest_of
 from patrol.verify.kinds import kind_of, load
-from patrol.verify.loaded import Broken, TooLong
+from patrol.verify.loaded import Broken, LoadTooLong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    from patrol.transfer.manifest import Entry, Manifest
+    from patrol.transfer.manifest import HomeManifest, ManifestEntry
 
     Commands: TypeAlias = Sequence[tuple[str, str]]
 
@@ -43,13 +43,13 @@ class Result(NamedTuple):
     came: bool = True
 
 
-def check_all(folder: str, manifest: Manifest, commands: Commands) -> Iterator[Result]:
+def check_all(folder: str, manifest: HomeManifest, commands: Commands) -> Iterator[Result]:
     """One result for each file, in the manifest's order. commands: by pattern, the user's own loaders."""
     for entry in manifest.entries:
         yield check(folder, entry, commands)
 
 
-def check(folder: str, entry: Entry, commands: Commands) -> Result:
+def check(folder: str, entry: ManifestEntry, commands: Commands) -> Result:
     """What there is to say of one file. Symbolic links are not followed."""
     try:
         name = checked(entry.path)
@@ -66,7 +66,7 @@ def check(folder: str, entry: Entry, commands: Commands) -> Result:
     return _load_by(command, path, entry) if command is not None else _load(path, entry)
 
 
-def _compare(folder: str, name: str, entry: Entry) -> str:
+def _compare(folder: str, name: str, entry: ManifestEntry) -> str:
     """Why it is not the file that came; "": it is."""
     above = folder
     for part in name.split("/")[:-1]:
@@ -89,7 +89,7 @@ def _fits(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name.rpartition("/")[2], pattern)
 
 
-def _load(path: str, entry: Entry) -> Result:
+def _load(path: str, entry: ManifestEntry) -> Result:
     kind = kind_of(entry.path)
     if kind is None:
         return Result(entry.path, why="no loader for its format")
@@ -99,13 +99,13 @@ def _load(path: str, entry: Entry) -> Result:
         return Result(entry.path, loaded=f"{kind.name}: {load(kind, path)}")
     except Broken as broken:
         return Result(entry.path, f"as {kind.name} it cannot be loaded: {safe_line(broken, SAID_LIMIT)}")
-    except TooLong as long:
+    except LoadTooLong as long:
         return Result(entry.path, why=str(long))
     except Exception as error:  # noqa: BLE001 - what lies in a file of somebody else must not end the look at the others
         return Result(entry.path, f"as {kind.name} it cannot be loaded: {type(error).__name__}")
 
 
-def _load_by(command: str, path: str, entry: Entry) -> Result:
+def _load_by(command: str, path: str, entry: ManifestEntry) -> Result:
     """By the user's own command, which gets the file's path as its last word."""
     try:
         done = subprocess.run(
@@ -126,7 +126,7 @@ def _load_by(command: str, path: str, entry: Entry) -> Result:
     return Result(entry.path, loaded=said or f"`{command}` took it")
 
 
-def read_manifest(folder: str) -> Manifest:
+def read_manifest(folder: str) -> HomeManifest:
     """Raises OSError, NotOne."""
     with open_plain(os.path.join(folder, MANIFEST)) as file:
         return parse(lines_of(file))

@@ -7,5 +7,5 @@ class Broken(ValueError):
     """The file cannot be loaded; the text says what is wrong."""
 
 
-class TooLong(ValueError):
+class LoadTooLong(ValueError):
     """It is longer than what this loader reads into memory; the text says how long it may be."""

@@ -8,7 +8,7 @@ import zipfile
 from typing import IO
 
 from patrol.verify.archives import load_zip
-from patrol.verify.loaded import Broken, TooLong
+from patrol.verify.loaded import Broken, LoadTooLong
 
 PICKLE_LIMIT_BYTES = 256 << 20
 _TORCH_FIRST = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # the number with which torch began its files before they were zips
@@ -32,7 +32,7 @@ def load_pickle(path: str) -> str:
         size = file.seek(0, 2)
         file.seek(0)
         if size > PICKLE_LIMIT_BYTES and not file.read(64).startswith(b"\x80"):
-            raise TooLong(f"longer than {PICKLE_LIMIT_BYTES} bytes")
+            raise LoadTooLong(f"longer than {PICKLE_LIMIT_BYTES} bytes")
         file.seek(0)
         said = read_pickle(file)
         if _of_old_torch(path):
@@ -62,7 +62,7 @@ def load_torch(path: str) -> str:
         pickles = [one for one in archive.infolist() if one.filename.endswith(".pkl")]
         for one in pickles:
             if one.file_size > PICKLE_LIMIT_BYTES:
-                raise TooLong(f"{one.filename} is longer than {PICKLE_LIMIT_BYTES} bytes")
+                raise LoadTooLong(f"{one.filename} is longer than {PICKLE_LIMIT_BYTES} bytes")
             with archive.open(one) as file:
                 read_pickle(io.BytesIO(file.read()))
         tensors = sum("/data/" in one.filename for one in archive.infolist())

@@ -52,7 +52,7 @@ class Arming(NamedTuple):
     stall_after_seconds: float | None = None
 
 
-class Condition(Noted, ABC):
+class WaitCondition(Noted, ABC):
     """One target. beside: the processes on the same box that belong to it: what is older than one that lives is of an
     older run.
     """
@@ -94,7 +94,7 @@ class Condition(Noted, ABC):
         self.tell(f"cannot be looked at: {safe_line(message.why, 200)}", warn=True)
 
 
-class MarkerCondition(Condition):
+class MarkerCondition(WaitCondition):
     """A marker, also one that is there already, unless it is known to be of another run or command."""
 
     kind = "file"
@@ -186,7 +186,7 @@ def first_line(content: bytes) -> str:
     return safe_line(text.partition("\n")[0], 200)
 
 
-class LogCondition(Condition):
+class LogCondition(WaitCondition):
     """A line of a log; of those that are there already the last one that matches tells how it stands.
 
     With --stall-after also that no line came for so long.
@@ -251,7 +251,7 @@ class LogCondition(Condition):
         self.looked_before = self.looked_before or bool(self.cursor)
 
 
-class ArtifactCondition(Condition):
+class ArtifactCondition(WaitCondition):
     """A file of a pattern that is big enough and no longer grows; the newest, where there are several."""
 
     kind = "artifact"
@@ -287,7 +287,7 @@ class ArtifactCondition(Condition):
         return None
 
 
-class ProcessCondition(Condition):
+class ProcessCondition(WaitCondition):
     """A process that must live: its end, without a marker, is told after a second look."""
 
     kind = "pid"
@@ -322,7 +322,7 @@ class ProcessCondition(Condition):
         self.stamp = str(memory.get("stamp", ""))
 
 
-class RunCondition(Condition):
+class RunCondition(WaitCondition):
     """A run: its CHAIN_DONE, or its failure, stop, stall or death. `companion`: it only tells what speaks against a
     stage's marker, which is waited for by a condition of its own.
     """
@@ -394,7 +394,7 @@ class RunCondition(Condition):
         self.bound = None if bound is None else str(bound)
 
 
-def with_processes(items: Sequence[tuple[int, Condition]]) -> list[tuple[int, Condition]]:
+def with_processes(items: Sequence[tuple[int, WaitCondition]]) -> list[tuple[int, WaitCondition]]:
     """All on one box, its processes first: what is older than one that lives is known to be so when it is seen."""
     processes = [(number, one) for number, one in items if isinstance(one, ProcessCondition)]
     others = [(number, one) for number, one in items if not isinstance(one, ProcessCondition)]
@@ -403,7 +403,7 @@ def with_processes(items: Sequence[tuple[int, Condition]]) -> list[tuple[int, Co
     return [*processes, *others]
 
 
-CONDITIONS: Mapping[TargetKind, type[Condition]] = {
+CONDITIONS: Mapping[TargetKind, type[WaitCondition]] = {
     TargetKind.MARKER: MarkerCondition,
     TargetKind.RUN: RunCondition,
     TargetKind.LOG: LogCondition,
@@ -412,7 +412,7 @@ CONDITIONS: Mapping[TargetKind, type[Condition]] = {
 }
 
 
-def make_conditions(target: Target, path: str, arming: Arming) -> list[Condition]:
+def make_conditions(target: Target, path: str, arming: Arming) -> list[WaitCondition]:
     """The conditions of a target at its full path: one, or for a stage's marker in a run directory also its run."""
     made = [CONDITIONS[target.kind](target, path, arming)]
     folder, _, name = path.rpartition("/")

@@ -24,7 +24,7 @@ from sentinels.link.schedule import LinkPace, pause_before_try, race_after
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.judge.conditions import Condition
+    from sentinels.judge.conditions import WaitCondition
     from sentinels.judge.outcome import WaitFinding
 
 CONNECT_SECONDS = 15
@@ -64,7 +64,7 @@ class Channel:
     """One box's conditions and its connection. items: id on the wire -> (number of the target, condition)."""
 
     def __init__(
-        self, target: SshTarget, items: Sequence[tuple[int, Condition]], pace: LinkPace, armed_at: float
+        self, target: SshTarget, items: Sequence[tuple[int, WaitCondition]], pace: LinkPace, armed_at: float
     ) -> None:
         self.target, self.pace, self.armed_at = target, pace, armed_at
         self.items = {str(at): item for at, item in enumerate(items)}

@@ -19,7 +19,7 @@ from onbox.logs.progress import ProgressReader
 from onbox.system.files import StateNotWritten
 from patrol.memory import schema as memory_schema
 from patrol.memory.history import Before, BoxBefore
-from patrol.memory.rows import Act, BoxNote, MemoryTrouble, Point, RunNote, TickNote
+from patrol.memory.rows import BoxNote, MemoryTrouble, PatrolAct, Point, RunNote, TickNote
 from patrol.memory.run_codec import memories_of, run_to_text
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
 from patrol.memory.store import KEPT_ASIDE, Memory
@@ -276,7 +276,7 @@ def test_a_year_of_a_hundred_boxes_is_small(memory: Memory) -> None:
 
 def test_a_persons_word_changes_a_run_that_is_known(memory: Memory) -> None:
     memory.remember(tick_note(run_note()))
-    act = Act(NOW, "gpu1", "digits", "ack", "digits", "done", "")
+    act = PatrolAct(NOW, "gpu1", "digits", "ack", "digits", "done", "")
     assert memory.change_run("gpu1", "digits", lambda before: before._replace(acknowledged="r1"), act)
     assert not memory.change_run("gpu1", "else", lambda before: before, act)
     assert memory.recall().runs["gpu1", "digits"].acknowledged == "r1"
@@ -285,7 +285,7 @@ def test_a_persons_word_changes_a_run_that_is_known(memory: Memory) -> None:
 
 def test_the_newest_outcome_of_an_act_counts(memory: Memory) -> None:
     for outcome in ("trying", "delivered"):
-        memory.note_act(Act(NOW, "gpu1", "digits", "relay", "msg_1", outcome, ""))
+        memory.note_act(PatrolAct(NOW, "gpu1", "digits", "relay", "msg_1", outcome, ""))
     assert memory.subjects("relay") == {"msg_1": "delivered"}
     assert memory.subjects("resume") == {}
 

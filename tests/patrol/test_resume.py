@@ -11,7 +11,7 @@ from onbox.contract.readings import Absent
 from onbox.contract.states import RunState
 from patrol.act import resume as actions
 from patrol.act.resume import NotDone, PlannedResume, plan_resume, read_resume, resume_stdin, still_agrees
-from patrol.memory.rows import Act
+from patrol.memory.rows import PatrolAct
 from patrol.snapshot import Failure, RunLook
 from patrol.ssh.client import Answer, NoAnswer
 from patrol.verdict import Finding, Severity, Verdict
@@ -37,11 +37,11 @@ def _failure(signature: str, *, retry: bool) -> Failure:
     return Failure("oom", "less", retry, signature, "proof", "x:1", "marker")
 
 
-def act(age: float, subject: str = "", run: str = "digits") -> Act:
-    return Act(NOW - age, "gpu1", run, "resume", subject, "trying", "")
+def act(age: float, subject: str = "", run: str = "digits") -> PatrolAct:
+    return PatrolAct(NOW - age, "gpu1", run, "resume", subject, "trying", "")
 
 
-def plan(of: Verdict, at: RunLook, *past: Act, per_day: int = 3) -> PlannedResume | NotDone:
+def plan(of: Verdict, at: RunLook, *past: PatrolAct, per_day: int = 3) -> PlannedResume | NotDone:
     return plan_resume(of, at, past, NOW, per_day)
 
 
@@ -81,7 +81,7 @@ def test_a_proven_death_may_be_resumed() -> None:
     ],
     ids=["rule", "soft", "acknowledged", "silenced", "watched", "class", "same failure", "budget"],
 )
-def test_anything_missing_refuses(of: Verdict, at: RunLook, past: tuple[Act, ...]) -> None:
+def test_anything_missing_refuses(of: Verdict, at: RunLook, past: tuple[PatrolAct, ...]) -> None:
     assert isinstance(plan(of, at, *past), NotDone)
 
 

@@ -18,7 +18,7 @@ from sentinels.box.wire import (
     Remember,
     RunSeen,
 )
-from sentinels.judge.conditions import Arming, Condition, make_conditions, with_processes
+from sentinels.judge.conditions import Arming, WaitCondition, make_conditions, with_processes
 from sentinels.judge.outcome import Outcome, WaitFinding
 from sentinels.report import warnings
 from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target
@@ -29,12 +29,12 @@ HEAD = b'{"run": "digits", "run_id": "R2", "chain_fingerprint": "cccc", "stages"
 LINE = b'{"name": "train", "fingerprint": "ffff"},\n'
 
 
-def one(text: str, arming: Arming = NEW_ONLY, *, fails: bool = False) -> Condition:
+def one(text: str, arming: Arming = NEW_ONLY, *, fails: bool = False) -> WaitCondition:
     target = parse_fail_marker(text) if fails else parse_target(text)
     return make_conditions(target, target.path, arming)[0]
 
 
-def hear(condition: Condition, *messages: Message, clock: float = ARMED + 5) -> WaitFinding | None:
+def hear(condition: WaitCondition, *messages: Message, clock: float = ARMED + 5) -> WaitFinding | None:
     found = None
     for message in messages:
         found = condition.hear(message, clock, ARMED)

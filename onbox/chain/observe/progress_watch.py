@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor
     from onbox.logs.progress import ProgressReader, ProgressSettings
-    from onbox.model.pace import Reading
+    from onbox.model.pace import PaceReading
 
 LOOK_SECONDS = 5.0
 TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
@@ -33,7 +33,7 @@ class ProgressWatch:
         self._reader: ProgressReader | None = None
         self._gave_up = False
         self._began: float | None = None
-        self._readings: tuple[Reading, ...] = ()
+        self._readings: tuple[PaceReading, ...] = ()
         self._pace_told: float | None = None
 
     def begin(self, path: str, *, age_seconds: float | None = None) -> None:
@@ -44,9 +44,9 @@ class ProgressWatch:
 
     def recall(self, at: float, current: float, pace: float | None) -> None:
         """What somebody else read of this log, at a time of `monotonic`; their pace is taken over."""
-        from onbox.model.pace import Reading  # noqa: PLC0415 - as in `_told`
+        from onbox.model.pace import PaceReading  # noqa: PLC0415 - as in `_told`
 
-        self._readings, self._pace_told = (Reading(at, current),), pace
+        self._readings, self._pace_told = (PaceReading(at, current),), pace
 
     @property
     def has_looked(self) -> bool:
@@ -93,11 +93,11 @@ class ProgressWatch:
         return self._told(self._reader.result(), moves=moves)
 
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:
-        from onbox.model.pace import Reading, pace_of, with_eta, with_reading  # noqa: PLC0415
+        from onbox.model.pace import PaceReading, pace_of, with_eta, with_reading  # noqa: PLC0415
 
         now = monotonic()
         if progress.current is not None:
-            self._readings = with_reading(self._readings, Reading(now, progress.current))
+            self._readings = with_reading(self._readings, PaceReading(now, progress.current))
             self._pace_told = self._pace_told if len(self._readings) > 1 else None  # of another counter
         pace = self._pace_told or pace_of(self._readings)
         age = None if self._began is None else now - self._began

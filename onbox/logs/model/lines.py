@@ -143,7 +143,7 @@ _SOURCE = lazy(
 )
 
 
-class Message(NamedTuple):
+class LogMessage(NamedTuple):
     """text: the line without its prefixes, its own indentation kept. level: the logger's word, None if there is none.
     source: what names the rank, process or container that wrote it; empty if nothing does.
     """
@@ -165,7 +165,7 @@ def stamp_seconds(text: str) -> float | None:
     return float(calendar.timegm((year, month, day, hour, minute, second)))
 
 
-def message(text: str) -> Message:
+def message(text: str) -> LogMessage:
     """What a line says, behind up to eight prefixes."""
     rest = text
     for _ in range(8):
@@ -179,9 +179,9 @@ def message(text: str) -> Message:
         return _of_json(rest, source[0] if source else "")
     level = _LEVEL.search(text[:160])
     if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
-        return Message(rest, "ERROR", source[0] if source else "")
+        return LogMessage(rest, "ERROR", source[0] if source else "")
     word = next(filter(None, level.groups()), None) if level else None
-    return Message(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
+    return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
 
 
 # A launcher over ssh puts the host before each line. Libraries, programs and files are no hosts, nor what is counted.
@@ -192,7 +192,7 @@ _HOST = lazy(
 )
 
 
-def hosted(text: str, before: str) -> Message:
+def hosted(text: str, before: str) -> LogMessage:
     """What a line says, without the host that both it and the line before it begin with."""
     found = _HOST.match(text)
     if not found or ".so" in found[0] or not before.startswith(found[0]):
@@ -204,8 +204,8 @@ def hosted(text: str, before: str) -> Message:
 _JSON_LEVEL = lazy(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
 
 
-def _of_json(text: str, source: str) -> Message:
+def _of_json(text: str, source: str) -> LogMessage:
     """A line that is a JSON object: its level stands in a field, and lines are folded into its texts."""
     level = _JSON_LEVEL.search(text)
     word = level[1].upper() if level else None
-    return Message(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)
+    return LogMessage(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)

@@ -146,7 +146,7 @@ class Listed(NamedTuple):
     size: int
 
 
-class Left(NamedTuple):
+class LeftFiles(NamedTuple):
     """Of one run. listed: what its markers list, () where nothing is lost. counts: how much each stage left in all.
     lost: by place, with the size that it has now; None: it is not there.
     """
@@ -163,14 +163,14 @@ _LINE = re.compile(
 )
 
 
-def parse(part: SectionPart) -> dict[str, Left]:
+def parse(part: SectionPart) -> dict[str, LeftFiles]:
     """By run; what cannot be understood is left out, and says nothing."""
-    found: dict[str, Left] = {}
+    found: dict[str, LeftFiles] = {}
     for block in part.blocks:
         word, run = block.words[0], block.words[1] if len(block.words) > 1 else ""
         if name_problem(run) is not None or (run not in found and len(found) >= RUNS_LIMIT):
             continue
-        left = found.setdefault(run, Left())
+        left = found.setdefault(run, LeftFiles())
         text = block.data.decode("utf-8", "replace")
         if word == "listed":
             listed, counts = _listed(text.splitlines()[:LISTED_LIMIT])

@@ -18,7 +18,7 @@ from onbox.collectors.cpu import (
     read_pids,
     usable,
 )
-from onbox.collectors.groups import Group, find_group
+from onbox.collectors.groups import ControlGroup, find_group
 from onbox.contract.readings import Absent, Unseen
 from tests.trees import plant, seen
 
@@ -31,10 +31,10 @@ V2_STAT = "usage_usec 7500000\nuser_usec 1\nsystem_usec 2\n"
 THROTTLED = "nr_periods 9\nnr_throttled 4\nthrottled_usec 2500000\n"
 
 
-def group(tmp_path: Path, files: Mapping[str, str], version: int = 2) -> Group:
+def group(tmp_path: Path, files: Mapping[str, str], version: int = 2) -> ControlGroup:
     """A group g in a slice s: files named "s/..." and "s/g/..."."""
     root = plant(tmp_path, {"s/g/": "", **files})
-    return Group(version, (f"{root}/s/g", f"{root}/s", root))
+    return ControlGroup(version, (f"{root}/s/g", f"{root}/s", root))
 
 
 # -- quotas

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from onbox.collectors.groups import Group, find_group, parse_group_mounts, parse_memberships, tightest, unescape
+from onbox.collectors.groups import ControlGroup, find_group, parse_group_mounts, parse_memberships, tightest, unescape
 from onbox.contract.readings import Absent, Unseen
 from tests.box import REPOSITORY
 from tests.trees import plant, process, v1_memory, v1_mount, v2_memory, v2_mount
@@ -110,7 +110,7 @@ def test_the_levels_of_memory_are_found(tmp_path: Path, name: str) -> None:
         place = f"{CGROUP}/{folder}".rstrip("/")
         files |= v2_memory(place, 1) if shape.version == 2 else v1_memory(place, 1)
     root = plant(tmp_path, files)
-    wanted = Group(shape.version, tuple(f"{root}/{CGROUP}/{level}".rstrip("/") for level in shape.levels))
+    wanted = ControlGroup(shape.version, tuple(f"{root}/{CGROUP}/{level}".rstrip("/") for level in shape.levels))
     assert wanted == find_group("memory", root=root)
 
 
@@ -147,12 +147,12 @@ def test_a_leaf_without_the_controller_is_charged_above(tmp_path: Path) -> None:
     }
     root = plant(tmp_path, files)
     above, top = f"{root}/{CGROUP}/user.slice", f"{root}/{CGROUP}"
-    assert Group(2, (above, top)) == find_group("memory", root=root)
-    assert Group(2, (f"{above}/app", above, top)) == find_group("cpu", root=root)
+    assert ControlGroup(2, (above, top)) == find_group("memory", root=root)
+    assert ControlGroup(2, (f"{above}/app", above, top)) == find_group("cpu", root=root)
 
 
 @pytest.mark.parametrize(
-    ("listed", "kind"), [("cpuset cpu io memory pids\n", Group), ("hugetlb\n", Absent), (None, Absent)]
+    ("listed", "kind"), [("cpuset cpu io memory pids\n", ControlGroup), ("hugetlb\n", Absent), (None, Absent)]
 )
 def test_the_root_of_v2_counts_if_memory_is_listed(tmp_path: Path, listed: str | None, kind: type) -> None:
     files = process("0::/\n", v2_mount()) | {f"{CGROUP}/cgroup.procs": "1\n"}
@@ -168,7 +168,7 @@ def test_each_controller_of_v1_has_its_own_levels(tmp_path: Path) -> None:
     wanted = {"memory": "memory/m", "cpu": "cpu,cpuacct/c", "cpuacct": "cpu,cpuacct/c", "pids": "pids/p"}
     for controller, folder in wanted.items():
         group = find_group(controller, root=root)
-        assert isinstance(group, Group)
+        assert isinstance(group, ControlGroup)
         assert f"{root}/{CGROUP}/{folder}" == group.own
     assert isinstance(find_group("cpuset", root=root), Absent)
 
@@ -177,7 +177,7 @@ def test_another_process_is_looked_up_by_its_pid(tmp_path: Path) -> None:
     files = process("0::/me\n", v2_mount()) | process("0::/run\n", v2_mount(), "77")
     root = plant(tmp_path, files | v2_memory(f"{CGROUP}/me", 1) | v2_memory(f"{CGROUP}/run", 1))
     group = find_group("memory", 77, root)
-    assert isinstance(group, Group)
+    assert isinstance(group, ControlGroup)
     assert f"{root}/{CGROUP}/run" == group.own
 
 
@@ -234,7 +234,7 @@ def test_the_innermost_of_equal_limits_is_the_tightest() -> None:
 def test_a_real_namespace_hides_the_real_group() -> None:
     """`unshare -C` leaves the old mounts: their root is above the namespace, and the names between are not told."""
     own = find_group("memory")
-    if not isinstance(own, Group) or len(own.levels) < 2 or shutil.which("unshare") is None:
+    if not isinstance(own, ControlGroup) or len(own.levels) < 2 or shutil.which("unshare") is None:
         pytest.skip("needs unshare(1) and a memory group below the root")
     code = "from onbox.collectors.groups import find_group; print(type(find_group('memory')).__name__)"
     done = subprocess.run(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.collectors.groups import Group, find_group
+from onbox.collectors.groups import ControlGroup, find_group
 from onbox.collectors.memory import (
     HostMemory,
     MemoryReading,
@@ -34,7 +34,7 @@ def read(tmp_path: Path, files: Mapping[str, str], host_bytes: int = HOST) -> Me
     """Plant a box and read the memory of its process."""
     root = plant(tmp_path, meminfo(host_bytes, host_bytes // 2) | dict(files))
     group = find_group("memory", root=root)
-    assert isinstance(group, Group)
+    assert isinstance(group, ControlGroup)
     return read_memory(group, root)
 
 
@@ -119,7 +119,7 @@ def test_lxcfs_shows_the_limit_as_the_machine(tmp_path: Path) -> None:
 def test_without_meminfo_a_limit_still_binds(tmp_path: Path) -> None:
     root = plant(tmp_path, v2_box(v2_memory(SCOPE, 5, f"{8 * GIB}\n")))
     group = find_group("memory", root=root)
-    assert isinstance(group, Group)
+    assert isinstance(group, ControlGroup)
     reading = read_memory(group, root)
     assert reading.limit_bytes == 8 * GIB
     assert isinstance(reading.host.total_bytes, Unseen)
@@ -289,7 +289,7 @@ def test_meminfo_without_numbers_tells_nothing(text: str) -> None:
 def nested() -> Iterator[Path]:
     """A real v1 group with a limit of 256 MiB; in it one without."""
     own = find_group("memory")
-    if not isinstance(own, Group) or own.version != 1:
+    if not isinstance(own, ControlGroup) or own.version != 1:
         pytest.skip("needs a memory cgroup (v1)")
     outer = Path(own.own) / f"onbox-test-{uuid.uuid4().hex[:8]}"
     try:
@@ -310,7 +310,7 @@ def test_a_real_limit_above_a_real_group_binds(nested: Path) -> None:
         assert child.stdout is not None
         assert child.stdout.readline() == "here\n"
         group = find_group("memory", child.pid)
-        assert isinstance(group, Group)
+        assert isinstance(group, ControlGroup)
         assert [str(nested), str(nested.parent)] == list(group.levels[:2])
         reading = read_memory(group)
         child.communicate()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.collectors.groups import Group, find_group
+from onbox.collectors.groups import ControlGroup, find_group
 from onbox.collectors.oom import KillWatch, count_kills
 from onbox.contract.readings import Absent, Unseen
 from tests.box import wait_until
@@ -42,8 +42,8 @@ class Groups:
         (self.folder / name).rmdir()
 
     @property
-    def group(self) -> Group:
-        return Group(self.version, (str(self.folder / self.own), str(self.folder)))
+    def group(self) -> ControlGroup:
+        return ControlGroup(self.version, (str(self.folder / self.own), str(self.folder)))
 
     def watch(self) -> KillWatch:
         return KillWatch(self.group, count_kills(self.group))
@@ -129,7 +129,7 @@ def test_more_groups_than_a_job_has_stay_bounded(v1: Groups) -> None:
 
 def test_a_kernel_without_the_counter_is_unseen(tmp_path: Path) -> None:
     plant(tmp_path, {"own/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\n"})
-    group = Group(1, (str(tmp_path / "own"),))
+    group = ControlGroup(1, (str(tmp_path / "own"),))
     assert count_kills(group) == {}
     assert isinstance(KillWatch(group, count_kills(group)).delta(), Unseen)
 
@@ -192,8 +192,8 @@ class RealGroups:
         self.made = [top]
 
     @property
-    def group(self) -> Group:
-        return Group(1, (str(self.top),))
+    def group(self) -> ControlGroup:
+        return ControlGroup(1, (str(self.top),))
 
     def make(self, name: str) -> Path:
         made = self.top / name
@@ -220,7 +220,7 @@ class RealGroups:
 @pytest.fixture
 def real() -> Iterator[RealGroups]:
     own = find_group("memory")
-    if not isinstance(own, Group) or own.version != 1:
+    if not isinstance(own, ControlGroup) or own.version != 1:
         pytest.skip("needs a memory cgroup (v1)")
     top = Path(own.own) / f"onbox-test-{uuid.uuid4().hex[:8]}"
     try:
@@ -249,7 +249,7 @@ def test_real_kills_count_from_the_attempts_beginning(real: RealGroups) -> None:
 @pytest.mark.root
 def test_a_real_kill_beside_is_not_ours(real: RealGroups) -> None:
     ours, theirs = real.make("ours"), real.make("theirs")
-    group = Group(1, (str(ours), str(real.top)))
+    group = ControlGroup(1, (str(ours), str(real.top)))
     watch = KillWatch(group, count_kills(group))
     real.kill_one(theirs)
     assert watch.delta() == 0
@@ -260,7 +260,7 @@ def test_a_real_kill_beside_is_not_ours(real: RealGroups) -> None:
 def test_a_real_process_that_moved_is_followed(real: RealGroups) -> None:
     ours, other = real.make("ours"), real.make("other")
     real.kill_one(other)
-    group = Group(1, (str(ours), str(real.top)))
+    group = ControlGroup(1, (str(ours), str(real.top)))
     watch = KillWatch(group, count_kills(group))
     words = ["/bin/sh", "-c", f"echo $$ >{other}/cgroup.procs; echo here; read -r line"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:

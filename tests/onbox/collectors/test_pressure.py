@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.collectors.groups import Group
+from onbox.collectors.groups import ControlGroup
 from onbox.collectors.pressure import RESOURCES, PressureReading, Stall, parse_stall, read_pressure
 from onbox.contract.readings import Absent, Unseen
 from tests.trees import plant
@@ -50,20 +50,22 @@ def test_what_is_no_pressure_is_unseen(text: str) -> None:
 def test_a_v2_group_tells_its_own(tmp_path: Path) -> None:
     own = {"g/cgroup.events": "populated 1\n", **files("g", SOME, ".pressure")}
     root = plant(tmp_path, own | files("proc/pressure", SOME.replace("1.50", "9.00")))
-    reading = read_pressure(Group(2, (f"{root}/g",)), root)
+    reading = read_pressure(ControlGroup(2, (f"{root}/g",)), root)
     assert not reading.of_host
     assert some_10s(reading) == [1.5] * 3
 
 
 def test_the_root_group_tells_the_hosts(tmp_path: Path) -> None:
     root = plant(tmp_path, files("g", SOME, ".pressure"))
-    reading = read_pressure(Group(2, (f"{root}/g",)), root)
+    reading = read_pressure(ControlGroup(2, (f"{root}/g",)), root)
     assert reading.of_host
     assert some_10s(reading) == [1.5] * 3
 
 
-@pytest.mark.parametrize("group", [Absent("no cgroup"), Unseen("no proc"), Group(1, ("/g",)), Group(2, ("/gone",))])
-def test_without_a_v2_group_it_is_the_hosts(tmp_path: Path, group: Group | Absent | Unseen) -> None:
+@pytest.mark.parametrize(
+    "group", [Absent("no cgroup"), Unseen("no proc"), ControlGroup(1, ("/g",)), ControlGroup(2, ("/gone",))]
+)
+def test_without_a_v2_group_it_is_the_hosts(tmp_path: Path, group: ControlGroup | Absent | Unseen) -> None:
     reading = read_pressure(group, plant(tmp_path, files("proc/pressure", SOME)))
     assert reading.of_host
     assert some_10s(reading) == [1.5] * 3
@@ -71,7 +73,7 @@ def test_without_a_v2_group_it_is_the_hosts(tmp_path: Path, group: Group | Absen
 
 def test_one_resource_may_lack(tmp_path: Path) -> None:
     root = plant(tmp_path, {"g/cgroup.events": "", "g/io.pressure": SOME})
-    reading = read_pressure(Group(2, (f"{root}/g",)), root)
+    reading = read_pressure(ControlGroup(2, (f"{root}/g",)), root)
     assert not reading.of_host
     assert some_10s(reading) == [None, None, 1.5]
 
@@ -79,7 +81,7 @@ def test_one_resource_may_lack(tmp_path: Path) -> None:
 def test_pressure_that_is_switched_off_is_unseen(tmp_path: Path) -> None:
     """psi=0: the files are there, reading gives EOPNOTSUPP. Here folders give an error as well."""
     root = plant(tmp_path, {"g/cgroup.events": "", **files("g", "", ".pressure/"), **files("proc/pressure", "", "/")})
-    reading = read_pressure(Group(2, (f"{root}/g",)), root)
+    reading = read_pressure(ControlGroup(2, (f"{root}/g",)), root)
     assert all(isinstance(stall, Unseen) for stall in reading[1:])
 
 

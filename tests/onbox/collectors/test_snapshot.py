@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import Room
 from onbox.collectors.gpu import GpuCard, GpuReading, LostGpu
-from onbox.collectors.groups import Group
+from onbox.collectors.groups import ControlGroup
 from onbox.collectors.memory import MemoryReading
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
@@ -170,6 +170,6 @@ def test_this_machine_is_pictured(tmp_path: Path) -> None:
     picture = take_snapshot(find_groups(), [str(tmp_path), "/dev/shm"], leader.identity if leader else None)
     assert seen(picture.disks)
     assert leader is None or isinstance(picture.tree, Tree)
-    if not isinstance(find_groups().memory, Group):
+    if not isinstance(find_groups().memory, ControlGroup):
         assert not isinstance(picture.memory, MemoryReading)
     assert parse_samples([render_sample(sample_of(picture))]) == [{"schema": 1, **sample_of(picture)}]

@@ -7,25 +7,25 @@ import math
 import pytest
 
 from onbox.contract.progress import Progress
-from onbox.model.pace import Reading, pace_of, with_eta, with_reading
+from onbox.model.pace import PaceReading, pace_of, with_eta, with_reading
 
 HALF = Progress(current=350, exact_max=1000)
 
 
 def test_the_pace_is_that_of_the_readings() -> None:
-    readings = [Reading(0.0, 350.0), Reading(30.0, 380.0), Reading(60.0, 410.0)]
+    readings = [PaceReading(0.0, 350.0), PaceReading(30.0, 380.0), PaceReading(60.0, 410.0)]
     assert pace_of(readings) == 1.0
     assert with_eta(HALF._replace(eta_seconds=0.0), pace_of(readings), moves=True).eta_seconds == 650.0
 
 
-@pytest.mark.parametrize("readings", [[], [Reading(0.0, 1.0)], [Reading(0.0, 1.0), Reading(0.5, 40.0)]])
-def test_too_little_was_seen_for_a_pace(readings: list[Reading]) -> None:
+@pytest.mark.parametrize("readings", [[], [PaceReading(0.0, 1.0)], [PaceReading(0.0, 1.0), PaceReading(0.5, 40.0)]])
+def test_too_little_was_seen_for_a_pace(readings: list[PaceReading]) -> None:
     assert pace_of(readings) is None
 
 
 def test_a_counter_that_went_back_is_another_one() -> None:
-    readings = with_reading((Reading(0.0, 5155.0),), Reading(30.0, 30.0))
-    assert readings == (Reading(30.0, 30.0),)
+    readings = with_reading((PaceReading(0.0, 5155.0),), PaceReading(30.0, 30.0))
+    assert readings == (PaceReading(30.0, 30.0),)
 
 
 @pytest.mark.parametrize("told", [0.0, -3.0, math.nan, math.inf, 0.4])

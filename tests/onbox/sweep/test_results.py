@@ -6,11 +6,11 @@ import pytest
 
 from onbox.contract.events import Event
 from onbox.model.sweep import Cell, SweepSettings
-from onbox.sweep.board import Board, Standing, summary
+from onbox.sweep.board import Board, SweepStanding, summary
 from onbox.sweep.metrics import from_json, from_log
 from onbox.sweep.narrate import narrate
 from onbox.sweep.progress import progress_of, text_of
-from onbox.sweep.table import Result, table_of
+from onbox.sweep.table import CellResult, table_of
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_the_best_is_by_the_sign() -> None:
 
 def test_a_reopened_cell_is_open_and_no_failure() -> None:
     board = board_of(ended(1, "failed", failure_class="x"), {"event": Event.CELL_REOPENED, "n": 1})
-    assert board.standing(1) is Standing.OPEN
+    assert board.standing(1) is SweepStanding.OPEN
     assert board.failures == {}
     assert board.next_open() == 1
 
 
 @pytest.mark.parametrize("record", [ended(0, "done"), ended(9, "done"), {"event": Event.CELL_ENDED}, {"event": "x"}])
 def test_a_record_of_no_known_cell_is_passed_over(record: dict[str, object]) -> None:
-    assert board_of(record).counts[Standing.OPEN] == 4
+    assert board_of(record).counts[SweepStanding.OPEN] == 4
 
 
 def test_the_highest_priority_goes_first() -> None:
@@ -92,9 +92,9 @@ def test_the_highest_priority_goes_first() -> None:
 @pytest.mark.parametrize(("sort", "cells"), [("-acc", "bac"), ("acc", "abc"), ("n", "cab"), ("", "abc")])
 def test_the_table_is_in_the_order_that_was_asked_for(sort: str, cells: str) -> None:
     results = [
-        Result("a", {"n": "2"}, "done", "", 1.0, {"acc": 0.1}),
-        Result("b", {"n": "3"}, "done", "", 1.0, {"acc": 0.9}),
-        Result("c", {"n": "1"}, "failed", "cuda_oom", None, {}),
+        CellResult("a", {"n": "2"}, "done", "", 1.0, {"acc": 0.1}),
+        CellResult("b", {"n": "3"}, "done", "", 1.0, {"acc": 0.9}),
+        CellResult("c", {"n": "1"}, "failed", "cuda_oom", None, {}),
     ]
     table = table_of(results, sort)
     assert table.columns == ("state", "n", "acc", "seconds", "cell")

@@ -6,7 +6,7 @@ import pytest
 
 from onbox.collectors.gpu import GpuCard, GpuProcess, LostGpu
 from onbox.contract.readings import Absent, Unseen
-from onbox.sweep.room import Cards, Refused, choose
+from onbox.sweep.room import Cards, RoomRefused, choose
 
 NOT_TOLD = Absent("not supported here")
 
@@ -44,7 +44,7 @@ def test_what_a_cell_is_told() -> None:
 )
 def test_a_card_that_is_not_known_to_be_free_is_not_handed_out(one: GpuCard | LostGpu, says: str) -> None:
     refused = choose(1, [one], (), 1024)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RoomRefused)
     assert says in refused.reason
 
 
@@ -54,5 +54,5 @@ def test_a_card_that_is_not_known_to_be_free_is_not_handed_out(one: GpuCard | Lo
 )
 def test_without_a_reading_no_card_is_handed_out(reading: Absent | Unseen, says: str) -> None:
     refused = choose(1, reading, (), 1024)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RoomRefused)
     assert says in refused.reason

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.contract.readings import Unseen
-from patrol.memory.run_manifest import Promise
+from patrol.memory.run_manifest import ArtifactPromise
 from patrol.probe.box import left as box_left
 from patrol.probe.frames import end_mark, split
 from patrol.probe.left_behind import lost_of
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from patrol.probe.frames import SectionPart
 
 PROMISES = {
-    "train": (Promise("best.pt", is_glob=False, min_count=1), Promise("e*.pt", is_glob=True, min_count=2)),
-    "eval": (Promise("out", is_glob=False, min_count=1),),
+    "train": (
+        ArtifactPromise("best.pt", is_glob=False, min_count=1),
+        ArtifactPromise("e*.pt", is_glob=True, min_count=2),
+    ),
+    "eval": (ArtifactPromise("out", is_glob=False, min_count=1),),
 }
 
 

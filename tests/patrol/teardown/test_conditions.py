@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from patrol.teardown.conditions import TABLE, Condition, RunConditions, may_be_given_back
+from patrol.teardown.conditions import TABLE, RunConditions, TeardownCondition, may_be_given_back
 
 
 def conditions(pulled: bool | None, verified: bool | None, word: bool | None, alive: str = "") -> RunConditions:  # noqa: FBT001
-    def one(name: str, holds: bool | None) -> Condition:  # noqa: FBT001
-        return Condition(name, holds, "seen", f"make {name}")
+    def one(name: str, holds: bool | None) -> TeardownCondition:  # noqa: FBT001
+        return TeardownCondition(name, holds, "seen", f"make {name}")
 
     return RunConditions("digits", one("pulled", pulled), one("verified", verified), one("word", word), alive)
 
