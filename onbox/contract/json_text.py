@@ -61,11 +61,6 @@ def as_whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def as_text(value: object, limit: int) -> str | None:
-    """`value` where it is a text, cut to `limit` characters, else None."""
-    return value[:limit] if isinstance(value, str) else None
-
-
 def _whole(text: str) -> int | None:
     if len(text) > DIGITS_LIMIT + 1:
         return None

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SILENT_SECONDS = 900.0  # a stop waits for its stage's grace
 FOREVER_SECONDS = 1e6  # more than epoll takes is an error
-TAIL_KEPT = 256  # of what has come: a mark may be cut in two
 
 _FINISH = "printf '\\n<<<onbox transfer end %s>>>\\n' \"$code\""
 # $1: project; $2: state directory; $3: run; $4: the interpreter that started it; empty: its own

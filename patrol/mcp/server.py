@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads the annotations of tools
@@ -121,6 +121,3 @@ class _WithToken:
         headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
         await send({"type": "http.response.body", "body": body})
-
-
-Transport = Literal["stdio", "http"]

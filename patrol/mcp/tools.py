@@ -37,8 +37,6 @@ GREP_LIMIT = 200
 NOTE_LIMIT = 4000
 RUN = re.compile(r"[^/:\s]{1,100}[/:][^/:\s]{1,100}")
 
-_TARGET_EXITS = {0: "landed", 1: "failed"}
-
 
 class CallRefused(Exception):
     """A call that cannot be answered: what, what was seen, what to do. One line."""
