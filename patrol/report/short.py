@@ -144,7 +144,7 @@ def metric(look: RunLook) -> str:
 def _cause(worst: Finding, verdict: Verdict, look: RunLook) -> str:
     failure = observed(look.failure)
     if worst is verdict.finding and worst.rule in FAILED_RULES:
-        return failure_in_short(failure, look.reason)
+        return failure_in_short(failure, look.reason) if failure or look.reason else _clause(worst)
     if worst is verdict.finding and worst.rule in ("interrupted", "interrupted-again"):
         return failure_in_short(failure, look.reason) if failure or look.reason else "gone without a word"
     return _OF_RULE[worst.rule](look) if worst.rule in _OF_RULE else _clause(worst)

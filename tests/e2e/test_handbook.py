@@ -70,7 +70,7 @@ def run_is_gone(box: Box, page: Path) -> None:
 
 
 def lie_in_the_page(box: Box, page: Path) -> None:
-    page.write_text(page.read_text().replace("onbox status digits", "onbox status digits2"))
+    page.write_text(page.read_text().replace("patrol pull gpu1/digits", "patrol pull gpu1/digits2"))
 
 
 def secret_in_the_page(box: Box, page: Path) -> None:
@@ -331,7 +331,7 @@ def test_the_box_keeps_a_page_of_its_own(place: Handbooked) -> None:
     assert made.returncode == 0, made.stderr
     page = box.project / ".onbox" / "HANDBOOK.md"
     assert "/digits: done" in page.read_text()
-    assert "patrol" not in page.read_text().split("## Boxes")[0].replace("handbook resume", "")
+    assert "patrol tick" not in page.read_text().split("## Boxes")[0]
     assert box.onbox("chain", "train=true", "eval=false", **settings).returncode == 1
     wait_until(lambda: "/digits: FAILED" in page.read_text(), "the chain's end to renew the page")
 

@@ -117,7 +117,7 @@ def test_a_failed_stage_is_told_with_its_class(place: Patrolled) -> None:
     submit(place, "python3 -c 'raise KeyError(\"lr\")'").wait_for_marker("CHAIN_FAILED")
     said = said_of(place)
     assert (said["rule"], said["state"]) == ("failed", "failed"), said["line"]
-    assert "code_error" in said["line"]
+    assert "code_error" in said["say"]
 
 
 def test_a_requeued_job_waits_and_is_not_dead(place: Patrolled, cluster: SlurmCluster) -> None:
@@ -198,6 +198,6 @@ def test_a_marker_beside_an_oom_kill_is_no_success(tmp_path: Path) -> None:
             box.wait_for_marker("train_DONE")
             said = wait_for(place, "failed-on-engine")
             assert said["state"] == "failed"
-            assert "OUT_OF_MEMORY" in said["line"]
+            assert "OUT_OF_MEMORY" in said["say"]
     finally:
         cluster.close()

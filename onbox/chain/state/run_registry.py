@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.contract.paths import RunPaths
+from onbox.system.files import StateNotWritten, make_folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +23,8 @@ def note_run(paths: RunPaths, environ: Mapping[str, str]) -> None:
     """Remember where a run lies. A home that cannot be written keeps no run from starting."""
     folder = _folder(environ)
     name = hashlib.sha256(os.fsencode(paths.root)).hexdigest()[:16]
-    with suppress(OSError):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+    with suppress(OSError, StateNotWritten):
+        make_folders(folder)
         os.symlink(paths.root, os.path.join(folder, name))  # there already: it is the same place
 
 

@@ -29,7 +29,7 @@ ROW = """    Engine(
 CONFIG = """
 from onbox.config import values
 from onbox.config.keys import Key, Keys, OwnKey
-from onbox.config.tables.engine_part import Guarded, Part, kept
+from onbox.config.tables.engine_part import EnginePart, Guarded, kept
 
 
 class ToyKeys(Keys):
@@ -38,7 +38,7 @@ class ToyKeys(Keys):
     token = OwnKey("Its token.", '"env:TOY"')
 
 
-PART = Part(
+PART = EnginePart(
     keys=ToyKeys,
     read=lambda table: kept({"url": table.get(ToyKeys.url)}),
     guarded=(Guarded("url", "is asked about jobs", address=True),),
@@ -97,14 +97,14 @@ CLUSTER = """
 import re
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.cluster import ClusterLook, Told
+from onbox.backends.cluster import ClusterJob, ClusterLook
 
 WORTH_READING = re.compile("error")
 default_address = default_token = lambda environ: ""
 
 
 def look(questions, job_ids, *, brief):
-    return ClusterLook("", {one: Told(Job(one, JobState.RUNNING, "TOYING")) for one in job_ids})
+    return ClusterLook("", {one: ClusterJob(Job(one, JobState.RUNNING, "TOYING")) for one in job_ids})
 
 
 def log_argv(address, job_id):

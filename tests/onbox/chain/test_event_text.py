@@ -11,7 +11,13 @@ from onbox.contract.events import Event
 
 AT = "2026-11-21T05:11:20.123Z"
 SECRET = "hf_" + "a" * 24
-SILENT = {Event.ATTEMPT_ENDED, Event.NOTICES_WRITTEN, Event.JOB_SUBMITTING}
+SILENT = {
+    Event.ATTEMPT_ENDED,
+    Event.NOTICES_WRITTEN,
+    Event.JOB_SUBMITTING,
+    Event.PATROL_SILENT,
+    Event.PATROL_BACK,
+}
 
 TOLD: list[tuple[str, str, dict[str, Any]]] = [
     ("chain        held         notifications: cannot write x", Event.NOTICES_HELD, {"reason": "cannot write x"}),
@@ -80,7 +86,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         {"stage": "train", "duration_seconds": None, "exit_code": 0, "artifact_count": 1, "artifact_bytes_total": 1},
     ),
     (
-        "train        FAILED       exit_code: 1, wanted 0 · unknown: Read the log.",
+        "train        FAILED       exit_code: 1, wanted 0\n  remedy   unknown: Read the log.",
         Event.STAGE_FAILED,
         {"stage": "train", "reason": "exit_code: 1, wanted 0", "failure_class": "unknown", "remedy": "Read the log."},
     ),
@@ -141,7 +147,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("line", "event", "fields"), TOLD)
-def test_each_event_is_one_line(line: str, event: str, fields: dict[str, Any]) -> None:
+def test_each_event_is_told_in_its_words(line: str, event: str, fields: dict[str, Any]) -> None:
     assert f"05:11:20 {line}" == narrate({"at": AT, "event": event, **fields})
 
 
