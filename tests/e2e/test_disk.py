@@ -29,8 +29,15 @@ class SmallDisk:
         subprocess.run(["mount", "-o", f"remount,{options}", os.fspath(self.path)], check=True)
 
     def take_inodes(self) -> None:
+        wait_until(self._take_inodes, "a moment in which nobody makes a file between the look and the limit")
+
+    def _take_inodes(self) -> bool:
         seen = os.statvfs(self.path)
-        self.remount(f"nr_inodes={seen.f_files - seen.f_ffree}")
+        try:
+            self.remount(f"nr_inodes={seen.f_files - seen.f_ffree}")
+        except subprocess.CalledProcessError:  # a file was made meanwhile: fewer than are in use are refused
+            return False
+        return True
 
     def give_inodes(self) -> None:
         self.remount("nr_inodes=4096")
