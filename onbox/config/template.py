@@ -49,13 +49,12 @@ cmd = "python eval.py"
 #artifacts = ["results.csv"]
 #wait_for = { log = "up.log", regex = "^listening", fail_regex = "^Traceback", stall_after = "30m", pid = 4711 }
 """
-
-
 _SEVERAL = """\
 # One box with several projects, instead of `project`.
 #[boxes.gpu2]
 #projects = ["/root/llm", "/root/vit"]
 """
+_BEHIND = {StageKeys: _EVAL, BoxKeys: _SEVERAL}  # a second example of the table
 
 
 def render_template(run_name: str, *, full: bool = False) -> str:
@@ -72,10 +71,8 @@ def _sections() -> Iterator[str]:
     for keys in TABLES.values():
         if keys.HEADER:
             yield "".join(f"{line}\n" for line in _section(keys))
-        if keys is BoxKeys:
-            yield _SEVERAL
-        if keys is StageKeys:
-            yield _EVAL
+        if keys in _BEHIND:
+            yield _BEHIND[keys]
     for part in PARTS.values():
         if part.box_template:
             yield f"# A cluster is asked over HTTP about jobs that you name.\n#[boxes.cluster]\n{part.box_template}"
