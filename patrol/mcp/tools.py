@@ -16,10 +16,12 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, utc_text, wall
+from patrol.act.perform import ACTS_LOOKED_AT, OUTCOME
 from patrol.collect import target_of
 from patrol.config.configured import choose_boxes, split_run
 from patrol.mcp.answers import answer, fenced, fenced_lines, name_of, page, plain, unseen_of
 from patrol.mcp.log_tail import GREP_BYTES, LINES_LIMIT, read_tail
+from patrol.memory.store import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -218,13 +220,20 @@ class Tools:
             why = f"a person types it: this server was not started with --allow {action}"
             return answer({**data, "why": why}, as_of=as_of)
         # Resume as `recover = "resume"` does it: by a tick that acts, which asks the same rules and looks twice.
+        began = wall()
         said = await self.programs.run("patrol", ("tick", "--json", facts["box"]), limit_seconds=LOOK_SECONDS)
         rows = _document(said, "patrol tick").get("runs", ())
         row: Mapping[str, Any] = next((row for row in rows if row["run"] == facts["run"]), {})
         return answer(
-            {**data, "done": "resumed by this patrol" in row.get("line", ""), "why": fenced(row.get("line"))},
+            {**data, "done": await self._was_resumed(facts, began), "why": fenced(row.get("line"))},
             as_of=utc_text(wall()),
         )
+
+    async def _was_resumed(self, facts: Mapping[str, Any], since: float) -> bool:
+        """Whether the patrol has put a resume of this run on record since then."""
+        acts = await anyio.to_thread.run_sync(Memory(self.settings.state).acts, ACTS_LOOKED_AT, OUTCOME)
+        own = (act for act in acts if (act.box, act.run) == (facts["box"], facts["run"]) and act.at >= since)
+        return any(act.outcome == "resumed" for act in own)
 
     # -- resources
 

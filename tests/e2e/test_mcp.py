@@ -176,6 +176,24 @@ def test_a_wait_ends_with_the_run_and_tells_meanwhile(place: Handbooked) -> None
     run_steps(place, steps)
 
 
+def test_where_it_was_allowed_a_dead_run_is_resumed(place: Handbooked) -> None:
+    box = place.add_box("gpu1", 'recover = "resume"')
+    box.onbox("chain", "-d", "train=until test -e go; do echo step 1/9; sleep 0.1; done")
+    wait_until(lambda: box.events("attempt_started"), "the start")
+    box.end_everything()
+
+    async def steps(session: Any) -> None:
+        for _ in range(3):  # it must be seen dead more than once
+            said = await ask(session, "act", run="gpu1/digits", action="resume")
+            if said["data"]["done"]:
+                break
+        assert said["data"]["done"], said
+
+    run_steps(place, steps, "--allow", "resume")
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+
+
 def test_what_a_log_says_stands_in_a_fence_everywhere(place: Handbooked) -> None:
     box = place.add_box("gpu1")
     (box.project / "words").write_text("\n".join(INJECTIONS) + "\n")
