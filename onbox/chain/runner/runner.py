@@ -14,6 +14,7 @@ from onbox import __version__
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.sampling import Sampler
+from onbox.chain.observe.series_watch import SeriesWatch
 from onbox.chain.observe.tracker_watch import TrackerWatch
 from onbox.chain.runner.context import Context
 from onbox.chain.runner.handbook_hook import Renewal
@@ -124,6 +125,7 @@ class Runner:
             signals.life_fd,
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
+            SeriesWatch(paths),
             TrackerWatch(head.data.get("tracker")),
             FrozenGit(paths.manifest),
             job,
