@@ -47,6 +47,7 @@ PROGRAM = Program(
         "runs": Entry("status:run_runs", "the runs of this project"),
         "check": Entry("check:run_check", "what would go wrong here, before you start"),
         "stats": Entry("stats:run_stats", "what this container has and uses"),
+        "series": Entry("series:run", "how a run went: step, loss, speed, memory, point by point"),
         "logs": Entry("logs:run", "a stage's log"),
         "triage": Entry("triage:run", "why a run died, from its log"),
         "progress": Entry("progress:run", "how far the run is that wrote a log"),

@@ -15,6 +15,7 @@ from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.gates.success_gate import haste_warning
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.sampling import Sampler
+from onbox.chain.observe.series_watch import SeriesWatch
 from onbox.chain.observe.tracker_watch import TrackerWatch
 from onbox.chain.runner.context import Context
 from onbox.chain.runner.handbook_hook import Renewal
@@ -125,6 +126,7 @@ class Runner:
             signals.life_fd,
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
+            SeriesWatch(paths),
             TrackerWatch(head.data.get("tracker")),
             FrozenGit(paths.manifest),
             job,

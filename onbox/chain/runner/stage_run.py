@@ -213,6 +213,7 @@ class StageRun:
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         age = None if began is None else max(0.0, wall() - began)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
+        self.ctx.series.begin(self.stage.name, self.known.attempts)
         self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
@@ -290,6 +291,7 @@ class StageRun:
         progress = self.ctx.progress
         if progress.has_looked or (ended.duration_seconds or 0.0) > TRACKED_SECONDS:
             progress.look()
+            self.ctx.series.take(progress, log_path=self.ctx.paths.log(self.stage.name, self.known.attempts))
             self.ctx.tracker.conclude(progress.links)
 
     def _fail(self, number: int, ended: Ended, findings: tuple[GateFinding, ...]) -> StageLeaves | Again:
