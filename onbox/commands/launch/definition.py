@@ -90,7 +90,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         "project": project.folder,
         "chain_fingerprint": fingerprint,
         "stage_count": len(pairs),
-        "settings": project.config.settings._asdict(),
+        "settings": project.config.settings.to_plain(),
         "frozen_at": utc_text(wall()),
         "config": project.config_path,
         "host": os.uname().nodename,
