@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
-from onbox.logs.farewell import is_farewell
+from onbox.logs import metric
 from onbox.model.units import format_duration
 from onbox.runs.journal import result_words
 from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, sound
@@ -24,14 +24,9 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 120.0  # a log that is older is worth a word
 SOON_SECONDS = 900.0  # of the time limit
 CAUSE_LIMIT = 90
-METRIC_LIMIT = 40
 MOVING = (RunState.RUNNING, RunState.DEGRADED)
 FAILED_RULES = frozenset(("failed", "crashed", "repeated-failure", "failed-on-engine", "upstream-failed"))
 _EXCEPTION = re.compile(r"^[\w.]{0,60}(?:Error|Exception): ")  # the class says so already
-# `acc 0.967`, `val/f1: 91.2%`: a number with its name, and nothing else
-_METRIC = re.compile(
-    r"[A-Za-z][\w@/.-]{0,28}(?: [A-Za-z][\w@/.-]{0,28}){0,3}(?: ?[:=] ?| )[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?\s?%?"
-)
 
 
 class _Said(NamedTuple):
@@ -149,14 +144,14 @@ def _results(look: RunLook) -> list[str]:
     told = sorted((one for one in told if not one[1].endswith(" ")), key=lambda one: -one[0])
     shown = [words for _, words in told]
     shown = shown or [_loss(look)]
-    return [*shown[:1], metric(look), *shown[1:]]
+    last = _last_words(look)
+    return [*shown[:1], "" if any(words.endswith(last) for words in shown) else last, *shown[1:]]
 
 
-def metric(look: RunLook) -> str:
+def _last_words(look: RunLook) -> str:
     """The last line of its log, where that is a number with its name."""
     log = observed(look.log)
-    text = clean(log.last_line, METRIC_LIMIT + 1) if log is not None else ""
-    return text if len(text) <= METRIC_LIMIT and not is_farewell(text) and _METRIC.fullmatch(text) else ""
+    return metric.metric_in(clean(log.last_line)) if log is not None else ""
 
 
 # -- what is wrong

@@ -129,10 +129,16 @@ def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
     return tell
 
 
+def _started(record: Record) -> tuple[str, str]:
+    source = record.get("checkpoint")
+    parts = (_attempt(record), str(record.get("log")), f"from {source}" if source else "")
+    return "started", " · ".join(filter(None, parts))
+
+
 _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.CHAIN_STARTED: _chain_started,
     Event.STAGE_WAITING: _waiting,
-    Event.ATTEMPT_STARTED: lambda r: ("started", f"{_attempt(r)} · {r.get('log')}"),
+    Event.ATTEMPT_STARTED: _started,
     Event.ATTEMPT_ADOPTED: lambda r: (
         "adopted",
         f"{_attempt(r)} · alive, " + (f"pid {r['pid']}" if r.get("pid") else "its keeper gone"),

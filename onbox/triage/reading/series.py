@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import readable
 from onbox.regex import lazy
-from onbox.triage.record import LOGGED, Fault
-from onbox.triage.rows import BUG, DIVERGED, RuleRow
+from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.rules.rows import BUG, DIVERGED, RuleRow
 
 if TYPE_CHECKING:
-    from onbox.triage.record import LogAttempt
+    from onbox.triage.reading.record import LogAttempt
 
 ALL_ZERO_LINES = 3
 LOST_LINES = 2

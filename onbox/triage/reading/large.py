@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.logs.model.lines import Gap, blocks
 from onbox.system.places import Places, Stretch, apart, spread
-from onbox.triage.scan import Scanner
+from onbox.triage.reading.scan import Scanner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.model.life import Steps
 
 if TYPE_CHECKING:
-    from onbox.triage.rows import RuleRow
-    from onbox.triage.tracebacks import Trace
+    from onbox.triage.reading.tracebacks import Trace
+    from onbox.triage.rules.rows import RuleRow
 
 # How sure it is that a line tells of a fault that mattered to the run.
 WEAK = 1  # a warning, a remark, a text that speaks of a fault

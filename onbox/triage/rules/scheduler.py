@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import ASKED, REASON, RuleRow
+from onbox.triage.rules.rows import ASKED, REASON, RuleRow
 
 LIMITS: tuple[RuleRow, ...] = (
     RuleRow(

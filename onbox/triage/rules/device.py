@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, DEATH, RuleRow
+from onbox.triage.rules.rows import CAUSE, DEATH, RuleRow
 
 HARDWARE: tuple[RuleRow, ...] = (
     RuleRow(

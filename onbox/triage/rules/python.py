@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, RuleRow
+from onbox.triage.rules.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, RuleRow
 
 NUMBERS: tuple[RuleRow, ...] = (
     RuleRow(

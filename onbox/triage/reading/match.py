@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
-from onbox.triage import meaning, signs
-from onbox.triage.record import LOGGED, PROVEN, WEAK
-from onbox.triage.rows import ASKED, BUG, DEATH, SUMMARY, RuleRow, compiled
-from onbox.triage.rules import ROWS
-from onbox.triage.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
+from onbox.triage import meaning
+from onbox.triage.reading import signs
+from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
+from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
+from onbox.triage.rules.rows import ASKED, BUG, DEATH, SUMMARY, RuleRow, compiled
+from onbox.triage.rules.table import ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,8 +14,8 @@ from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit
 from onbox.regex import lazy
-from onbox.triage import signs
-from onbox.triage.match import (
+from onbox.triage.reading import signs
+from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
@@ -27,15 +27,24 @@ from onbox.triage.match import (
     progress_of,
     severity,
 )
-from onbox.triage.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
-from onbox.triage.rows import DEATH
-from onbox.triage.tracebacks import CHAIN, HEADER, IGNORED, NOISE_LIMIT, OPEN_LINES, STACK_DUMP, Trace, exception_of
+from onbox.triage.reading.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.reading.tracebacks import (
+    CHAIN,
+    HEADER,
+    IGNORED,
+    NOISE_LIMIT,
+    OPEN_LINES,
+    STACK_DUMP,
+    Trace,
+    exception_of,
+)
+from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onbox.logs.model.lines import Gap
-    from onbox.triage.rows import UserRow
+    from onbox.triage.rules.rows import UserRow
 
 # What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run.
 CLOSE, PROGRESS, LOSS, LOST, SUMS_UP = 1, 2, 4, 8, 16

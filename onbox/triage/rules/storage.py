@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rows import CAUSE, RuleRow
+from onbox.triage.rules.rows import CAUSE, RuleRow
 
 SPACE: tuple[RuleRow, ...] = (
     RuleRow(
