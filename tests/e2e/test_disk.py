@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from patrol.decide.table import BOX_FLAGS
 from tests.box import Box, wait_until
 from tests.fault_server import FaultServer
 from tests.patrolled import TRAIN, Patrolled, patrolled
@@ -256,3 +258,38 @@ def test_a_receiver_that_is_down_while_the_disk_here_is_full_gets_it_later_once(
     disk.give_bytes()
     patrolling.patrol("tick", "--unattended")
     assert messages(server) == [("patrol_trouble", "gpu1/digits")]
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+def test_a_full_disk_of_a_box_is_one_message(
+    tmp_path: Path, disk: SmallDisk, server: FaultServer, *, has_room: bool
+) -> None:
+    """The box tells it in room that it took before; where that is gone, too, the patrol does."""
+    (tmp_path / "boxes").mkdir()
+    (tmp_path / "boxes" / "gpu1").symlink_to(disk.path)
+    notify = "[notify]\nurls = ['file:url']\n"
+    for place in patrolled(tmp_path):
+        box = place.add_box("gpu1")
+        for folder in (place.local, box.project):
+            (folder / "url").write_text(server.url())
+        quiet = "".join(
+            f"[[patrol.rules]]\nname = '{rule.name}'\nenabled = false\n"
+            for rule in BOX_FLAGS
+            if "disk" not in rule.name
+        )
+        (place.local / "onbox.toml").write_text(f"{notify}{quiet}{place.tables['gpu1']}")
+        line = "until test -e go; do echo step 1/100; sleep 0.1; done; cat /dev/zero >big"
+        (box.project / "onbox.toml").write_text(f"[stages.train]\ncmd = {json.dumps(line)}\n{notify}")
+        assert box.onbox("chain", "-d", "--launch-check", "0.2").returncode in (0, 1)
+        box.wait_for_log("step 1/100")
+        place.patrol("tick", "--unattended")
+        wait_until((box.state / "outbox" / ".room").exists, "the room that the box takes")
+        if not has_room:
+            (box.state / "outbox" / ".room").unlink()
+        (box.project / "go").touch()
+        wait_until(lambda box=box: "CHAIN_FAILED" in box.markers, "its end")  # type: ignore[misc]
+        if has_room:
+            wait_until(lambda: server.acknowledged, "the box's own word")
+        for _ in range(4):
+            assert "disk_full" in place.patrol("tick", "--unattended").stdout
+        assert [event for event, _ in messages(server)] == ["stage_failed" if has_room else "patrol_trouble"]
