@@ -10,7 +10,7 @@ from patrol.memory.rows import Flip, LastWord, PatrolAct, Point
 from patrol.page.model import History, RunHistory, Standing
 from patrol.snapshot import BoxIdentity, Cells, ResultFile
 from patrol.verdict import Finding, Severity, Verdict
-from tests.patrol.makers import NOW, box, dead, disk, failure, log
+from tests.patrol.makers import HEALTHY_PROGRESS, NOW, box, dead, disk, failure, log
 
 HOSTILE = (
     "</script></textarea><script>window.pwned=1</script><img src=x onerror=window.pwned=1>"
@@ -37,7 +37,7 @@ def hostile_history(now: float = NOW) -> History:
         cells=Cells(HOSTILE, 1, 2, ((HOSTILE, HOSTILE, HOSTILE),)),
         results=(ResultFile(HOSTILE, f"{HOSTILE}\n{HOSTILE}", whole=False),),
     )
-    look = look._replace(progress=look.progress._replace(unit=HOSTILE, loss=HOSTILE))  # type: ignore[union-attr]
+    look = look._replace(progress=HEALTHY_PROGRESS._replace(unit=HOSTILE, loss=HOSTILE))
     seen = box(
         runs=(look,),
         at=now,
