@@ -195,7 +195,7 @@ def test_the_definition_is_frozen_when_the_chain_starts(box: Box) -> None:
     box.runner_pid()
     config.write_text(text.replace("b-as-started", "b-as-edited"))
     (box.project / "go").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     assert box.log("b") == "b-as-started\n"
 
 
@@ -285,7 +285,7 @@ def test_logs_follow_to_the_end_of_the_stage(box: Box) -> None:
     box.wait_for_log("first", "a")
     follower = box.start("logs", "-f")
     (box.project / "go").touch()
-    assert follower.communicate(timeout=30)[0] == "first\nlast\n"
+    assert follower.communicate(timeout=60)[0] == "first\nlast\n"
 
 
 def test_two_runs_in_one_project_do_not_meet(box: Box) -> None:

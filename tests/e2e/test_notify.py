@@ -153,7 +153,7 @@ def test_a_dead_target_delays_no_other(box: Box, server: FaultServer) -> None:
     box.env |= {"DEAD": server.url("hang"), "GONE": server.url("410"), "HOOK": server.url()}
     configure(box, urls="'env:DEAD', 'env:GONE', 'env:HOOK'")
     assert box.onbox("chain").returncode == 0
-    wait_until(lambda: len(server.acknowledged) == 2, "both notices at the good one", 10)
+    wait_until(lambda: len(server.acknowledged) == 2, "both notices at the good one")
     wait_until(lambda: box.status()["notifications"]["dead_total"] == 2, "the refused ones to be dead")
     counts = {row["target"]: (row["pending"], row["sent"], row["dead"]) for row in listed(box)["targets"]}
     assert counts == {"DEAD": (2, 0, 0), "GONE": (0, 0, 2), "HOOK": (0, 2, 0)}
@@ -205,7 +205,7 @@ def test_an_outbox_that_cannot_be_written_is_said_and_fails_nothing(box: Box, se
     (box.state / "outbox").unlink()
     wait_until(lambda: told(server) == ["stage_done"], "the notice that could not be written")
     (box.project / "go").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     wait_until(lambda: len(server.acknowledged) == 3, "the rest")
     assert "in the way" not in str(box.events("notices_held")[0]["reason"])
     assert box.events("notices_held")[0]["reason"].startswith("cannot write")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done"
-LIMIT = ("--json", "--timeout", "40s")
+LIMIT = ("--json", "--timeout", "2m")
 
 
 @pytest.fixture(params=["python", "sh"])

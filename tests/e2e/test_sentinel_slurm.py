@@ -131,7 +131,7 @@ def test_a_controller_that_is_away_ends_nothing(box: Box, waiters: Waiters, clus
     pid = cluster.pid_of("slurmctld")
     os.kill(pid, signal.SIGSTOP)
     try:
-        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "30s"))
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "60s"))
         assert end["outcome"] == "timed-out", end
         assert "could not look" in json.dumps(end), end
     finally:
@@ -144,7 +144,7 @@ def test_a_held_job_is_shown_and_ends_nothing(box: Box, waiters: Waiters, cluste
     try:
         submit(box)
         cluster.run("scontrol", "hold", box.job_id())
-        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "4s"))
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "8s"))
         assert end["outcome"] == "timed-out"
         assert "held" in json.dumps(end), end
     finally:
