@@ -96,15 +96,15 @@ def test_a_killed_process_is_told_as_gone(sshd: Sshd, waiters: Waiters, tmp_path
     assert (waiters.end(waiter)["outcome"], waiter.returncode) == ("gone", 3)
 
 
-def test_a_marker_wins_over_the_end_of_its_process(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
+def test_a_marker_wins_over_the_end_of_its_process(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:
     line = f"sleep 1.5; touch {tmp_path}/DONE"
     with subprocess.Popen(["sh", "-c", line]) as job:
         words = ("--pid", f"gpu1:{job.pid}", "--timeout", "2m")
-        assert waiters.run("wait", marker_of(tmp_path), *words).returncode == 0
+        assert one_waiter.run("wait", marker_of(tmp_path), *words).returncode == 0
 
 
-def test_nothing_is_told_as_timed_out_within_the_limit(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
-    ended = waiters.run("wait", marker_of(tmp_path), "--timeout", "5s")
+def test_nothing_is_told_as_timed_out_within_the_limit(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:
+    ended = one_waiter.run("wait", marker_of(tmp_path), "--timeout", "5s")
     assert ended.returncode == 124
     assert ended.stdout.startswith("timed-out gpu1:")
 
@@ -201,11 +201,11 @@ def test_a_half_open_link_is_noticed(sshd: Sshd, waiters: Waiters, tmp_path: Pat
     link.close()
 
 
-def test_a_box_that_stays_away_is_unreachable_not_failed(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
-    waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "12s")
-    wait_for_lookout(sshd, waiters)
+def test_a_box_that_stays_away_is_unreachable_not_failed(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:
+    waiter = one_waiter.start("wait", marker_of(tmp_path), "--json", "--timeout", "12s")
+    wait_for_lookout(sshd, one_waiter)
     sshd.close()
-    end = waiters.end(waiter)
+    end = one_waiter.end(waiter)
     sshd.start()
     assert (end["outcome"], waiter.returncode) == ("unreachable", 69)
     assert end["boxes"][0]["last_contact"] is not None
@@ -278,24 +278,24 @@ def test_a_signal_ends_it_with_everything(sshd: Sshd, one_waiter: Waiters, tmp_p
 # -- many, and two
 
 
-def test_many_markers_on_one_box_share_one_connection(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
+def test_many_markers_on_one_box_share_one_connection(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:
     names = [f"gpu1:{tmp_path}/M{number}" for number in range(40)]
-    waiter = waiters.start("wait", *names, "--json", "--timeout", "2m")
-    wait_for_lookout(sshd, waiters)
+    waiter = one_waiter.start("wait", *names, "--json", "--timeout", "2m")
+    wait_for_lookout(sshd, one_waiter)
     for number in range(40):
         assert waiter.poll() is None
         land(tmp_path / f"M{number}")
-    end = waiters.end(waiter)
+    end = one_waiter.end(waiter)
     assert (end["outcome"], sshd.logins()) == ("landed", 1)
     assert [row["outcome"] for row in end["targets"]] == ["landed"] * 40
 
 
-def test_any_ends_with_the_first(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
+def test_any_ends_with_the_first(sshd: Sshd, one_waiter: Waiters, tmp_path: Path) -> None:
     words = (f"gpu1:{tmp_path}/A", f"gpu2:{tmp_path}/B", "--any", "--json", "--timeout", "2m")
-    waiter = waiters.start("wait", *words)
+    waiter = one_waiter.start("wait", *words)
     wait_until(lambda: sshd.logins() == 2, "both boxes to be reached")
     land(tmp_path / "B")
-    assert waiters.end(waiter)["target"] == words[1]
+    assert one_waiter.end(waiter)["target"] == words[1]
 
 
 def test_a_box_that_refuses_us_keeps_no_other_from_landing(one_waiter: Waiters, sshd: Sshd, tmp_path: Path) -> None:
