@@ -3,7 +3,7 @@
 1. Take the lock, or leave at once. The kernel frees it whenever this process ends, however that happens.
 2. Say in the heartbeat that a tick began. 3. Recall. 4. Look at all boxes at once; print each as it comes.
 5. Resume where it is allowed. 6. Remember, in one transaction: a tick that is killed before it has not been, one that
-is killed after it has. 7. Relay, metrics, ping, heartbeat.
+is killed after it has. 7. Relay, page, metrics, ping, heartbeat.
 
 A defect that is met at one box is that box's: it could not be looked at, and the tick goes on with the others.
 """
@@ -290,6 +290,10 @@ class _Tick:
         return box_note(instead), [run_note(run, seen.snapshot, now) for run in instead.runs]
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
+        if self.settings.patrol.report is not None:
+            from patrol.page.write import renew_page  # noqa: PLC0415 - only where a page is asked for
+
+            self.troubles += renew_page(self.settings)
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
         from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for

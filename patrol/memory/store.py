@@ -33,7 +33,7 @@ from patrol.memory.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from patrol.memory.history import Before
     from patrol.memory.rows import BoxNote, RunNote, TickNote
@@ -133,6 +133,12 @@ class Memory:
         query = "SELECT look FROM looks WHERE box = ? ORDER BY at DESC LIMIT 1"
         found = self._with_file(lambda db: db.execute(query, (box,)).fetchone())
         return zlib.decompress(found[0]).decode("utf-8", "replace") if found else None
+
+    def looks(self, box: str) -> Iterator[str]:
+        """All kept looks at a box, newest first, as JSON."""
+        query = "SELECT look FROM looks WHERE box = ? ORDER BY at DESC"
+        found = self._with_file(lambda db: db.execute(query, (box,)).fetchall())
+        return (zlib.decompress(packed).decode("utf-8", "replace") for (packed,) in found)
 
     def records(self) -> dict[tuple[str, str], tuple[float, str]]:
         """Each run's own records as a look brought them last, as JSON, and when; by box and run."""

@@ -176,6 +176,7 @@ class StageRun:
         record |= {"code": {"scripts": scripts}} if scripts else {}
         try:
             record |= self._picture(folder)
+            record |= self._checkpoint() if again.resume else {}
         except OSError as error:
             cause = "stopped" if isinstance(error, StopAsked) else "not_started"
             detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
@@ -196,6 +197,13 @@ class StageRun:
             "before_more": picture_of_added(self.stage, folder, known),
             "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
         }
+
+    def _checkpoint(self) -> dict[str, Any]:
+        """What a resumed attempt is told to go on from. Raises OSError."""
+        from onbox.chain.resume_source import find_to_resume_from  # noqa: PLC0415 - only for a resumed attempt
+
+        found = find_to_resume_from(self.ctx.paths, self.ctx.head, self.stage, self._is_asked_to_stop)
+        return {"checkpoint": found} if found else {}
 
     def _is_asked_to_stop(self) -> bool:
         return self.ctx.signals.stops > 0
