@@ -33,15 +33,20 @@ METADATA_LIMIT_BYTES = 8 << 20
 def look_at_checkpoints(stage: Stage, project: str, terms: LineageTerms = NO_TERMS) -> Choice:
     """What a resume of the stage would find. Raises OSError where a folder cannot be looked at."""
     folder = os.path.join(project, stage.cwd)
-    known = {path: step for path in _candidates(stage, folder) if (step := step_of(path)) is not None}
-    newest = sorted(known, key=lambda path: known[path], reverse=True)[:LOOKED_AT]
-    found = [one for path in newest if (one := _examine(folder, path, known[path], stage.checkpoints)) is not None]
+    newest = newest_candidates(stage, folder)
+    found = [one for path, step in newest if (one := _examine(folder, path, step, stage.checkpoints)) is not None]
     written = [_written(folder, one) for one in found if one.whole is not False]
     against = judge([one for one in written if one is not None], terms)
     return choose(
         one._replace(against=against[one.path].says, refused=against[one.path].certain) if one.path in against else one
         for one in found
     )
+
+
+def newest_candidates(stage: Stage, folder: str) -> list[tuple[str, int]]:
+    """What looks like a checkpoint of the stage, whole or not, with its step: the newest 64 by step, newest first."""
+    known = {path: step for path in _candidates(stage, folder) if (step := step_of(path)) is not None}
+    return sorted(known.items(), key=lambda item: item[1], reverse=True)[:LOOKED_AT]
 
 
 def _written(folder: str, one: Checkpoint) -> SavedCheckpoint | None:
