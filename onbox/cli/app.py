@@ -49,6 +49,7 @@ PROGRAM = Program(
         "stats": Entry("stats:run_stats", "what this container has and uses"),
         "series": Entry("series:run", "how a run went: step, loss, speed, memory, point by point"),
         "logs": Entry("logs:run", "a stage's log"),
+        "checkpoints": Entry("checkpoints:run", "what a run has saved, and which a resume goes on from"),
         "triage": Entry("triage:run", "why a run died, from its log"),
         "progress": Entry("progress:run", "how far the run is that wrote a log"),
         "stages": Entry("stages:run", "the configured stages"),

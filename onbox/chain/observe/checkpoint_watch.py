@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
 
 LOOK_SECONDS = 5.0
-SHARE = 500  # a look that took a second is not repeated for so many
+SHARE = 1000  # a look that took a second is not repeated for so many
 
 
 class Complete(NamedTuple):
@@ -53,13 +53,14 @@ class CheckpointWatch:
         return self._newest
 
     def _look(self) -> Complete:
-        from onbox.checkpoints.on_disk import newest_candidates  # noqa: PLC0415 - where there are any
-        from onbox.checkpoints.select import is_half_written  # noqa: PLC0415
+        from onbox.checkpoints.on_disk import LOOKED_AT, candidates  # noqa: PLC0415 - where there are any
+        from onbox.checkpoints.select import is_half_written, step_of  # noqa: PLC0415
         from onbox.checkpoints.wholeness import examine  # noqa: PLC0415
 
         known: dict[str, tuple[tuple[int, ...], bool]] = {}
         complete: list[tuple[int, float]] = []
-        for path, step in newest_candidates(self._stage, self._folder):
+        steps = {path: step for path in candidates(self._stage, self._folder) if (step := step_of(path)) is not None}
+        for path in sorted(steps, key=lambda path: steps[path], reverse=True)[:LOOKED_AT]:
             place = os.path.join(self._folder, path)
             try:
                 mark = _mark(place)
@@ -74,11 +75,10 @@ class CheckpointWatch:
                 continue
             known[path] = (mark, whole)
             if whole:
-                complete.append((step, mark[0] / 1e9))
+                complete.append((steps[path], mark[0] / 1e9))
         self._known = known
-        steps = {step for step, _ in complete}
         newest = max(complete, default=None)
-        return Complete(count=0) if newest is None else Complete(newest[0], newest[1], len(steps))
+        return Complete() if newest is None else Complete(*newest, len({step for step, _ in complete}))
 
 
 def _mark(path: str) -> tuple[int, ...]:
