@@ -35,5 +35,3 @@ def losses_by_step(data: bytes, steps: Collection[bytes] | None = None) -> Itera
 def numbers_of(counters: Collection[Counters]) -> frozenset[bytes]:
     """The counters as they stand in a log."""
     return frozenset(b"%d" % value for one in counters for value in one if value.is_integer())
-
-

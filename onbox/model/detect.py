@@ -29,8 +29,9 @@ class DetectSettings(NamedTuple):
     """A reading is a point in which the log showed the value anew. on_detect: (name, answer); others are told.
 
     slow: that many readings in a row so far below the attempt's own median speed. loss: so many in a row so far above
-    the trend. grad_norm: so many in a row above so many times the usual. zero: so many in a row. resume_loss_difference:
-    from the loss of the attempt before at the same step; resume_loss_percent: from its trend, behind its last step.
+    the trend. grad_norm: so many in a row above so many times the usual. zero: so many in a row.
+    resume_loss_difference: from the loss of the attempt before at the same step; resume_loss_percent: from its trend,
+    behind its last step.
     checkpoint_intervals: no complete checkpoint for so many of the run's own intervals. rollback_depth: at least so
     many complete checkpoints are wanted; 0: any number will do. buffered_after_seconds: so much older than the newest
     artifact is the log.

@@ -16,11 +16,11 @@ SHARE = 1000  # a look that took a second is not repeated for so many
 
 
 class Complete(NamedTuple):
-    """step, at: of the newest complete checkpoint. count: of the newest 64 by step. None: there is none."""
+    """step, at: of the newest complete checkpoint; None: there is none. checkpoints: complete ones, at most 64."""
 
     step: int | None = None
     at: float | None = None
-    count: int = 0
+    checkpoints: int = 0
 
 
 class CheckpointWatch:
@@ -87,4 +87,8 @@ def _mark(path: str) -> tuple[int, ...]:
     if not os.path.isdir(path):
         return seen.st_mtime_ns, seen.st_size
     inside = [entry.stat(follow_symlinks=False) for entry in os.scandir(path)]
-    return max([seen.st_mtime_ns, *(one.st_mtime_ns for one in inside)]), sum(one.st_size for one in inside), len(inside)
+    return (
+        max([seen.st_mtime_ns, *(one.st_mtime_ns for one in inside)]),
+        sum(one.st_size for one in inside),
+        len(inside),
+    )

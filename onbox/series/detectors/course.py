@@ -68,9 +68,7 @@ class Reading(NamedTuple):
 def readings(points: Sequence[Point], name: str) -> list[Reading]:
     """The finite values of a column."""
     return [
-        Reading(point.at, point.step, value)
-        for point in points
-        if (value := finite(getattr(point, name))) is not None
+        Reading(point.at, point.step, value) for point in points if (value := finite(getattr(point, name))) is not None
     ]
 
 

@@ -34,7 +34,8 @@ def checkpoints_late(course: Course, _: Found | None) -> Found | None:
     age = moved[-1].at - since
     proof = (
         f"no complete checkpoint for {format_duration(age)}, {age / interval:.1f} of its intervals of"
-        f" {format_duration(interval)}; the newest complete one is of step {last.checkpoint_step}, the run is{at_step(moved[-1])}"
+        f" {format_duration(interval)}; the newest complete one is of step {last.checkpoint_step},"
+        f" the run is{at_step(moved[-1])}"
     )
     return Found(proof, moved[-1].at, moved[-1].step)
 
@@ -43,9 +44,9 @@ def _saved(course: Course) -> list[Point]:
     """The first point of each complete checkpoint, with the time at which it was written."""
     found: list[Point] = []
     for point in course.points:
-        if point.checkpoint_step is not None and point.checkpoint_at is not None:
-            if not found or point.checkpoint_step != found[-1].checkpoint_step:
-                found.append(point._replace(at=point.checkpoint_at))
+        before = found[-1].checkpoint_step if found else None
+        if point.checkpoint_at is not None and point.checkpoint_step not in (None, before):
+            found.append(point._replace(at=point.checkpoint_at))
     return found
 
 
@@ -68,7 +69,9 @@ def checkpoints_few(course: Course, _: Found | None) -> Found | None:
     most = max((point.checkpoints or 0 for point in course.points), default=0)
     if not wanted or left is None or left >= wanted or most < wanted:
         return None
-    proof = f"{counted(left, 'complete checkpoint')} left, where {wanted} are wanted for a rollback and {most} were there"
+    proof = (
+        f"{counted(left, 'complete checkpoint')} left, where {wanted} are wanted for a rollback and {most} were there"
+    )
     return Found(proof, course.newest.at, course.newest.step)
 
 

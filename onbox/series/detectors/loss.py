@@ -1,4 +1,4 @@
-"""A loss that is no number, that climbs, or that goes on elsewhere after a resume; values that are always zero. Pure."""
+"""A loss that is no number, that climbs, or that is another after a resume; values that are always zero. Pure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def grad_norm_risen(course: Course, before: Found | None) -> Found | None:
     last, baseline = seen[-limits.grad_norm_readings :], found.baseline or 0.0
     now = median(one.value for one in last)
     times = f", {now / baseline:.0f} times its usual {baseline:.4g}" if baseline else ""
-    return found._replace(proof=f"grad norm {now:.4g}{times}, {over(len(last), last[0].at, last[-1].at)}{at_step(last[0])}")
+    return found._replace(
+        proof=f"grad norm {now:.4g}{times}, {over(len(last), last[0].at, last[-1].at)}{at_step(last[0])}"
+    )
 
 
 def _above(seen: Sequence[Reading], count: int, factor: float, before: Found | None) -> Found | None:
@@ -85,8 +87,10 @@ def _one_way(points: Sequence[Point]) -> list[Point]:
     limit: float | None = None  # the least step at which a later attempt began
     for point in reversed(points):
         if kept and point.attempt != kept[-1].attempt:
-            first = next((one.step for one in reversed(kept) if one.attempt == kept[-1].attempt and one.step is not None), None)
-            limit = first if limit is None else min(limit, first or limit)
+            first = next(
+                (one.step for one in reversed(kept) if one.attempt == kept[-1].attempt and one.step is not None), None
+            )
+            limit = min((one for one in (first, limit) if one is not None), default=None)
         if limit is None or point.step is None or point.step < limit:
             kept.append(point)
     return kept[::-1]
@@ -130,7 +134,7 @@ def _while_catching_up(course: Course) -> Found | None:
         return None
     worst = max(pairs, key=lambda pair: abs(pair.now - pair.before))
     proof = (
-        f"resumed, and the loss of {len(pairs)} steps differs by {apart:.3g} from the attempt before (more than {limit:g});"
+        f"resumed, and the loss of {len(pairs)} steps differs by {apart:.3g} from the attempt before (limit {limit:g});"
         f" at step {worst.step:.12g} it was {worst.before:.6g} and is {worst.now:.6g}"
     )
     return Found(proof, course.newest.at, worst.step)

@@ -27,8 +27,8 @@ DETECTORS: dict[str, Detector] = {
     "slow": Detector(
         speed.slow,
         "it got slower",
-        "Look for the cause: a degraded or throttled GPU, a slow data source, checkpoints that take long, recompilation,"
-        " retries.",
+        "Look for the cause: a degraded or throttled GPU, a slow data source, checkpoints that take long,"
+        " recompilation, retries.",
     ),
     "loss-not-finite": Detector(
         loss.not_finite,
@@ -53,11 +53,11 @@ DETECTORS: dict[str, Detector] = {
     "resume-mismatch": Detector(
         loss.resume_mismatch,
         "it goes on elsewhere than it left",
-        "See whether weights, optimizer, data order and seed were all restored, and from the checkpoint that was meant.",
+        "See whether weights, optimizer, data order and seed were restored, and from the checkpoint that was meant.",
     ),
     "checkpoints-late": Detector(
         files.checkpoints_late,
-        "no new complete checkpoint",
+        "it saves no more",
         "See whether saving fails or hangs, and whether there is room; what is computed now would be lost.",
     ),
     "checkpoints-few": Detector(
