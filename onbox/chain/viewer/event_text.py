@@ -42,13 +42,20 @@ def _below(record: Record) -> list[str]:
 
 def tell(record: Record) -> str | None:
     """The line without its time."""
+    told = parts(record)
+    if told is None:
+        return None
+    name, state, text = told
+    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+
+
+def parts(record: Record) -> tuple[str, str, str] | None:
+    """Of what it is (a stage, or the chain), what happened, and the rest; not cleaned. None: not worth a line."""
     teller = _TELLERS.get(record["event"])
     if teller is None:
         return None
-    state, text = teller(record)
     name = record.get("stage") or "chain"
-    name = "chain" if name == "CHAIN" else name
-    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+    return "chain" if name == "CHAIN" else str(name), *teller(record)
 
 
 def _number(record: Record, field: str) -> float:
