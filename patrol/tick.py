@@ -113,13 +113,12 @@ def tick(
     about = settings.config_path or ""
     beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at, config=about)
     try:
-        with suppress(StateNotWritten):  # the end says it again, if it lasts
-            write_heartbeat(settings.state, beat)
+        unsaid = _begin_heartbeat(settings, beat)
         if wishes.unattended and wishes.act:
             cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), began)
             settings = settings._replace(silent_seconds=CADENCES * cadence + settings.patrol.deadline_seconds)
         work = _Tick(settings, wishes, environ, show)
-        work.troubles += _not_accepted(settings)
+        work.troubles += unsaid + _not_accepted(settings)
         if wishes.unattended:
             work.troubles += [*_missed(settings, earlier, began), *_patrolled_twice(settings, began)]
         ticked = work.run(began)
@@ -145,6 +144,15 @@ def _look_without_state(
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())
+
+
+def _begin_heartbeat(settings: Settings, beat: Heartbeat) -> list[str]:
+    """Trouble, if there was any: `patrol status` will then not know of this tick."""
+    try:
+        write_heartbeat(settings.state, beat)
+    except StateNotWritten as error:
+        return [f"{error}; {error.way_on}" if error.way_on else str(error)]
+    return []
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
