@@ -348,6 +348,7 @@ _AFTER: dict[str, Standing] = {
     "interrupted": Standing(RunState.INTERRUPTED),
     "stopped": Standing(RunState.STOPPED),
     "tracker_drift": Standing(RunState.RUNNING),
+    "detected": Standing(RunState.RUNNING),
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
-from onbox.model.screen import labelled
+from onbox.contract.json_text import as_number
+from onbox.model.screen import clip, labelled
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.contract.events import Record
+
+LAST_LINE_COLUMNS = 60
 
 
 def narrate(record: Record) -> str | None:
@@ -39,13 +42,20 @@ def _below(record: Record) -> list[str]:
 
 def tell(record: Record) -> str | None:
     """The line without its time."""
+    told = parts(record)
+    if told is None:
+        return None
+    name, state, text = told
+    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+
+
+def parts(record: Record) -> tuple[str, str, str] | None:
+    """Of what it is (a stage, or the chain), what happened, and the rest; not cleaned. None: not worth a line."""
     teller = _TELLERS.get(record["event"])
     if teller is None:
         return None
-    state, text = teller(record)
     name = record.get("stage") or "chain"
-    name = "chain" if name == "CHAIN" else name
-    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+    return "chain" if name == "CHAIN" else str(name), *teller(record)
 
 
 def _number(record: Record, field: str) -> float:
@@ -142,6 +152,8 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     ),
     Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(_number(r, 'quiet_seconds'))}"),
     Event.STAGE_MOVING: lambda _: ("moving", "again"),
+    Event.DETECTED: lambda r: ("LOOK", f"{r.get('what')}: {r.get('reason')}"),
+    Event.DETECTED_OVER: lambda r: ("well again", f"{r.get('reason')}"),
     Event.TRACKER_RUN: _tracker_run,
     Event.TRACKER_DRIFT: lambda r: ("DRIFT", f"{r.get('reason')}"),
     Event.STAGE_DONE: _done,
@@ -177,3 +189,20 @@ def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
         parts.append(str(status["last_line"]))
     text = safe_line(" · ".join(parts))
     return text if len(text) < width else text[: max(0, width - 2)] + "…"
+
+
+def progress_line(status: dict[str, Any], now_text: str) -> str:
+    """How far the stage is, as a line among those of the journal. Without a counter, what its log says last."""
+    progress = status.get("progress")
+    told = str(progress.get("text") or "") if isinstance(progress, dict) else ""
+    if not told and status.get("last_line"):
+        told = f"last line: {clip(str(status['last_line']), LAST_LINE_COLUMNS)}"
+    parts = filter(None, (told, f"for {status['elapsed']}" if status.get("elapsed") else ""))
+    name, state = status.get("stage") or "chain", status.get("stage_state")
+    return safe_line(f"{now_text} {name:<12} {state:<12} {' · '.join(parts)}".rstrip())
+
+
+def percent_of(progress: dict[str, Any]) -> float | None:
+    """Of the whole; None: its log does not tell."""
+    current, maximum, percent = (as_number(progress.get(key)) for key in ("current", "exact_max", "percent"))
+    return 100 * current / maximum if current is not None and maximum else percent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import termios
@@ -11,6 +12,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])")
+_NAMES = {
+    b"\x1b[A": "up",
+    b"\x1bOA": "up",
+    b"\x1b[B": "down",
+    b"\x1bOB": "down",
+    b"\x1b[5~": "page_up",
+    b"\x1b[6~": "page_down",
+    b"\x1b[H": "home",
+    b"\x1b[F": "end",
+    b"\r": "enter",
+    b"\n": "enter",
+    b"\x1b": "esc",
+}
 
 
 @contextmanager
@@ -38,6 +54,18 @@ def read_keys(fd: int) -> bytes:
         return os.read(fd, 256)
     except OSError:
         return b""
+
+
+def names_of(typed: bytes) -> list[str]:
+    """The keys in it, by name (`up`, `enter`, `esc`) or letter; what is not known is left out. Pure."""
+    found, at = [], 0
+    while at < len(typed):
+        sequence = _SEQUENCE.match(typed, at)
+        key = sequence[0] if sequence is not None else typed[at : at + 1]
+        at += len(key)
+        name = _NAMES.get(key) or (key.decode().lower() if key.isalnum() else "")
+        found += [name] if name else []
+    return found
 
 
 def _terminal() -> int | None:

@@ -45,7 +45,9 @@ def counted_interrupts() -> Iterator[Interrupts]:
     Ctrl-C would leave the chain running that both had asked to stop. A signal that this process was started to ignore
     (nohup) stays ignored.
     """
-    fd, write_fd = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    fd, write_fd = os.pipe()  # not inherited; pipe2 is Linux's only
+    os.set_blocking(fd, False)
+    os.set_blocking(write_fd, False)
     interrupts = Interrupts(fd)
     wakeup_before = signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
     answers: dict[int, Callable[[int, object], None]] = {
