@@ -28,6 +28,7 @@ _SIGNS = {
     "patrol_recovered": "✓",
     "patrol_back": "✓",
     "patrol_done": "✓",
+    "detected_over": "✓",
     "patrol_digest": "·",
 }
 

@@ -193,6 +193,7 @@ crontab -l
 
 
 @pytest.mark.root
+@pytest.mark.long
 def test_real_cron_does_the_ticks(place: Patrolled) -> None:
     """Debian's cron, in a mount namespace of its own, so that nobody's crontab is touched. Takes up to a minute."""
     if os.geteuid() != 0 or shutil.which("cron", path="/usr/sbin:/usr/bin") is None or shutil.which("unshare") is None:

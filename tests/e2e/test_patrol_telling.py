@@ -111,9 +111,8 @@ def test_metrics_are_whole_and_readable_for_others(place: Patrolled) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert [one.name for one in path.parent.iterdir()] == ["patrol.prom"]
     assert 'patrol_box_reached{box="gpu1"} 1.0\n' in text
-    assert re.search(
-        r'^patrol_run_severity\{box="gpu1",run="digits",state="running",rule="[a-z-]+"\} 0\.0$', text, re.M
-    )
+    assert re.search(r'^patrol_run_info\{box="gpu1",run="digits",state="running",rule="[a-z-]+"\} 1\.0$', text, re.M)
+    assert 'patrol_run_severity{box="gpu1",run="digits"} 0.0\n' in text
     assert 'patrol_run_progress{box="gpu1",run="digits"} 1.0\n' in text
     names = re.findall(r"^# TYPE (\S+) gauge$", text, re.MULTILINE)
     assert len(names) == len(set(names))
