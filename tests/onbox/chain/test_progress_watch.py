@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from onbox.chain.observe import progress_watch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.state.stage_records import progress_of_success
+from onbox.logs import track
+from onbox.logs.sight import read_line
 from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
@@ -68,3 +70,26 @@ def test_a_resume_behind_the_last_step_is_not_told_as_no_progress() -> None:
     assert progress_of_success({"text": "~0/800 (0%)", "current": 0.0, "exact_max": 800, "rule": "x"}) == {"rule": "x"}
     early = {"text": "~400/800 (50%)", "current": 400.0, "exact_max": 800}
     assert progress_of_success(early) == early
+
+
+def test_where_no_two_lines_are_alike_a_look_takes_in_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, looked_at = tmp_path / "a.log", []
+    monkeypatch.setattr(track, "read_line", lambda text: looked_at.append(text) or read_line(text))
+    watch = ProgressWatch({})
+    watch.begin(str(log))
+    counts = []
+    for look in range(4):
+        with log.open("a") as file:
+            file.writelines(
+                f"step {at}/90000 sample {letters(at)} done\n" for at in range(look * 9000, look * 9000 + 9000)
+            )
+        seen = watch.look()
+        assert seen is not None
+        assert seen["current"] == look * 9000 + 8999
+        counts.append(len(looked_at))
+        looked_at.clear()
+    assert max(counts[2:]) < counts[0] / 4
+
+
+def letters(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
