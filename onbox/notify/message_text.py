@@ -1,10 +1,14 @@
-"""A notice as a person reads it: a title and a few lines, bounded. Pure. Each format escapes it for its channel."""
+"""A notice as a person reads it: a title and a few lines, bounded. Pure. Each format escapes it for its channel.
+
+What a log, or the record of another box, says stands in a fence: on a telephone that costs two signs.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from onbox.contract.notices import PATROL_DIGEST
+from onbox.fence import close_fence, fence, fence_block, fence_name
 from onbox.model.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -59,13 +63,13 @@ def lines(notice: Notice) -> list[str]:
 
 def _lines(notice: Notice) -> Iterator[str]:
     if notice.times > 1:
-        yield f"{notice.times} times since {notice.since or '?'}"
+        yield f"{notice.times} times since {fence_name(notice.since or '?')}"
     if notice.reason and not notice.is_of_patrol:
-        yield f"why: {notice.reason}"
+        yield f"why: {fence_name(notice.reason)}"
     if notice.warning:
-        yield f"WARNING: {notice.warning}"
+        yield f"WARNING: {fence(notice.warning)}"
     if notice.proof:
-        yield f"log: {notice.proof}"
+        yield f"log: {fence(notice.proof)}"
     if notice.remedy:
         yield f"do: {notice.remedy}"
     if notice.event == PATROL_DIGEST:
@@ -73,12 +77,14 @@ def _lines(notice: Notice) -> Iterator[str]:
     elif facts := _facts(notice):
         yield facts
     if notice.tracker:
-        yield f"tracker: {notice.tracker}"
+        yield f"tracker: {fence_name(notice.tracker)}"
     if notice.next_command:
         yield f"next: {notice.next_command}"
     if notice.log:
-        yield f"logs: {notice.log}"
-    yield f"{notice.at} · " + (f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {notice.run_id}")
+        yield f"logs: {fence_name(notice.log)}"
+    yield f"{fence_name(notice.at)} · " + (
+        f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {fence_name(notice.run_id)}"
+    )
 
 
 def _facts(notice: Notice) -> str:
@@ -87,7 +93,7 @@ def _facts(notice: Notice) -> str:
     if notice.duration_seconds is not None and notice.event != "chain_done":  # its title says so
         parts.append(f"took {format_duration(notice.duration_seconds)}")
     if notice.progress:
-        parts.append(notice.progress)
+        parts.append(fence(notice.progress) if notice.relayed_from else notice.progress)
     if notice.artifact_count:
         parts.append(f"{notice.artifact_count} artifacts, {format_size(notice.artifact_bytes or 0)}")
     return " · ".join(parts + list(_peaks(notice)))
@@ -107,7 +113,7 @@ def _peaks(notice: Notice) -> Iterator[str]:
 
 def _short(line: str) -> str:
     whole = " ".join(line.split())
-    return whole if len(whole) <= LINE_LIMIT else whole[: LINE_LIMIT - 1] + "…"
+    return whole if len(whole) <= LINE_LIMIT else close_fence(whole[: LINE_LIMIT - 1] + "…")
 
 
 def text(notice: Notice, limit_bytes: int, *, with_title: bool = True) -> str:
@@ -121,8 +127,8 @@ def text(notice: Notice, limit_bytes: int, *, with_title: bool = True) -> str:
     whole = clip("\n".join(head + rest), limit_bytes)
     room = limit_bytes - len(whole.encode()) - 2
     if notice.log_tail and room > 40:
-        end = notice.log_tail.encode()[-room:].decode("utf-8", "ignore")
-        whole += f"\n\n{end}"
+        end = notice.log_tail.encode()[4 - room :].decode("utf-8", "ignore")
+        whole += f"\n\n{fence_block(end, room)}"
     return whole
 
 

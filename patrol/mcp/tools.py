@@ -14,14 +14,13 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
+from onbox.fence import fence, fenced, fenced_lines
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, utc_text, wall
-from patrol.act.perform import ACTS_LOOKED_AT, OUTCOME
-from patrol.collect import target_of
 from patrol.config.configured import choose_boxes, split_run
-from patrol.mcp.answers import answer, fenced, fenced_lines, name_of, page, plain, unseen_of
+from patrol.config.ssh_target import target_of
+from patrol.mcp.answers import answer, name_of, named, page, plain, unseen_of
 from patrol.mcp.log_tail import GREP_BYTES, LINES_LIMIT, read_tail
-from patrol.memory.store import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -99,7 +98,7 @@ class Tools:
         missing = [f"{key}: {why}" for key, value in facts.items() if (why := unseen_of(value)) is not None]
         progress = plain(facts.get("progress"))
         data = {
-            **{key: plain(facts.get(key)) for key in _PLAIN},
+            **{key: named(facts.get(key)) for key in _PLAIN},
             "run": name_of(facts),
             **{key: fenced(plain(facts.get(key))) for key in ("says", "remedy", "place", "log")},
             "progress": fenced(progress) if isinstance(progress, str) else progress and _fence_all(progress),
@@ -154,7 +153,7 @@ class Tools:
             read_tail, target_of(self.settings, box), path, wanted, offset, grep, abandon_on_cancel=True
         )
         if isinstance(found, Absent | Unseen):
-            return answer([], as_of=None, could_not_look=[safe_line(found.why)])
+            return answer([], as_of=None, could_not_look=[fence(found.why)])
         missing = [f"only the last {GREP_BYTES >> 20} MiB were searched"] if grep and found.begins else []
         return answer(
             fenced_lines(found.lines), as_of=utc_text(wall()), could_not_look=missing, next_cursor=str(found.ends)
@@ -184,7 +183,8 @@ class Tools:
         ended = said[0]
         document = ended.document if isinstance(ended.document, dict) else {}
         if not document:
-            return answer(None, as_of=None, could_not_look=[f"sentinel wait: {ended.complaint or 'it said nothing'}"])
+            why = fence(ended.complaint) or "it said nothing"
+            return answer(None, as_of=None, could_not_look=[f"sentinel wait: {why}"])
         data = {key: document.get(key) for key in ("outcome", "exit_code", "waited_seconds")}
         data |= {"run": f"{box}/{name}", "says": fenced(document.get("say"))}
         return answer(data, as_of=utc_text(wall()))
@@ -201,7 +201,7 @@ class Tools:
             "handbook", words, limit_seconds=LOOK_SECONDS, environment={"ONBOX_ACTOR": "agent"}
         )
         if said.exit_code != 0:
-            raise CallRefused(f"not written: {said.complaint or 'the handbook did not answer'}")
+            raise CallRefused(f"not written: {fence(said.complaint) or 'the handbook did not answer'}")
         return answer({"written": True, "run": f"{box}/{name}", "kind": kind}, as_of=utc_text(wall()))
 
     async def act(self, run: str, action: Literal["resume", "stop", "prune", "acknowledge"]) -> dict[str, Any]:
@@ -231,9 +231,10 @@ class Tools:
 
     async def _was_resumed(self, facts: Mapping[str, Any], since: float) -> bool:
         """Whether the patrol has put a resume of this run on record since then."""
-        acts = await anyio.to_thread.run_sync(Memory(self.settings.state).acts, ACTS_LOOKED_AT, OUTCOME)
-        own = (act for act in acts if (act.box, act.run) == (facts["box"], facts["run"]) and act.at >= since)
-        return any(act.outcome == "resumed" for act in own)
+        said = await self.programs.run("patrol", ("history", "--acts", "--json"), limit_seconds=LOOK_SECONDS)
+        acts = _document(said, "patrol history").get("rows", ())
+        own = (act for act in acts if (act["box"], act["run"]) == (facts["box"], facts["run"]) and act["at"] >= since)
+        return any((act["kind"], act["outcome"]) == ("resume-outcome", "resumed") for act in own)
 
     # -- resources
 
@@ -295,7 +296,7 @@ def _document(said: ChildEnded, program: str) -> Mapping[str, Any]:
         return said.document
     if said.exit_code is None:
         raise CallRefused(f"could not look: {program} did not answer in {LOOK_SECONDS:g} s")
-    raise CallRefused(f"could not look: {program}: {said.complaint or f'exit code {said.exit_code}'}")
+    raise CallRefused(f"could not look: {program}: {fence(said.complaint) or f'exit code {said.exit_code}'}")
 
 
 def _page(rows: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
@@ -326,8 +327,8 @@ def _stage(stage: Mapping[str, Any]) -> dict[str, Any]:
     end = plain(stage.get("end"))
     keys = ("attempt", "exit_code", "took_seconds", "step", "artifact_count")
     return {
-        "name": stage.get("name"),
-        "state": stage.get("state"),
+        "name": named(stage.get("name")),
+        "state": named(stage.get("state")),
         "note": fenced(stage.get("note")),
         "end": {**{key: end.get(key) for key in keys}, "progress": fenced(end.get("progress"))} if end else None,
     }
@@ -337,7 +338,7 @@ def _failure(failure: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if not failure:
         return None
     keys = ("stage", "failure_class", "retry_allowed")
-    known = {key: failure.get(key) for key in keys}
+    known = {key: named(failure.get(key)) for key in keys}
     return {**known, **{key: fenced(failure.get(key)) for key in ("proof", "remedy", "where")}}
 
 
