@@ -226,6 +226,14 @@ class Cells(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
 
 
+class Finished(NamedTuple):
+    """A stage that is done: how long all its attempts took, and how long they should, by declaration."""
+
+    stage: str
+    seconds: float
+    expected_seconds: float | None = None
+
+
 class RunLook(NamedTuple):
     """One run as it was seen. managed: onbox started it (then its own records speak), else it is only watched.
 
@@ -242,7 +250,9 @@ class RunLook(NamedTuple):
     given_up: those that no target took.
     ends: bad ends of its attempts, as its journal tells, oldest first.
     python: the interpreter on the box that has onbox, as recorded at its start. onbox: how onbox is called there.
-    expected_seconds: how long its current stage lasts by declaration; earlier runs' times are in the memory.
+    expected_seconds: how long its current stage lasts by declaration, and whole_expected_seconds all of it; earlier
+    runs' times are in the memory. finished: its stages that are done. stage_first_began_age_seconds: of the current
+    stage's first attempt.
     scheduler: the word of the engine that the run was handed to; NOT_ASKED for a run that is with none.
     log_words: the command, run here, that shows the log of a job at its engine; () for a log of the box's.
     can_resubmit: whether the configuration says how a job of a cluster is submitted anew. submitted_age_seconds: since
@@ -277,7 +287,6 @@ class RunLook(NamedTuple):
     heartbeat_every_seconds: float = 30.0
     stage_began_age_seconds: Maybe[float] = Absent("no attempt")
     stall_after_seconds: Maybe[float] = NOT_ASKED
-    min_duration_seconds: Maybe[float] = NOT_ASKED
     waiting_for: Maybe[str] = Absent("waits for nothing")
     retries: int = 0
     ends: tuple[AttemptEnd, ...] = ()
@@ -308,6 +317,9 @@ class RunLook(NamedTuple):
     lost: Maybe[tuple[str, ...]] = NOT_ASKED
     home: Home | None = None
     cells: Maybe[Cells] = Absent("it is not a sweep")
+    whole_expected_seconds: Maybe[float] = NOT_ASKED
+    stage_first_began_age_seconds: Maybe[float] = NOT_ASKED
+    finished: tuple[Finished, ...] = ()
 
 
 class BoxLook(NamedTuple):

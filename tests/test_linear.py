@@ -44,16 +44,16 @@ def test_the_patterns_are_found() -> None:
     assert {"onbox.redact", "onbox.logs.shapes", "onbox.logs.links", "patrol.ssh.client_errors"} <= places
     patterns = {one.pattern for one in shipped()}
     from onbox.redact import ROWS as FORMS
-    from onbox.triage.rules import ROWS
+    from onbox.triage.rules.table import ROWS
 
     assert patterns >= {row.pattern for row in ROWS} | {row.pattern for row in FORMS}
 
 
 def test_no_pattern_hides_in_a_call() -> None:
     """What a running function hands to `re` is the user's own, has a time limit, or is a row's that is found above."""
-    users = {"onbox.config.values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.scan"}
+    users = {"onbox.config.values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.reading.scan"}
     users |= {"patrol.probe.watched", "sentinels.box.lookout_items", "sentinels.targets", "onbox.sweep.metrics"}
-    of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rows"}
+    of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rules.rows"}
     plain = {
         "onbox.logs.tables",
         "onbox.preflight.engine_iris",

@@ -170,6 +170,7 @@ def condition_words(stage: Stage) -> tuple[str, ...]:
         ("timeout", stage.timeout_seconds),
         ("stall after", stage.stall_after_seconds),
         ("at least", stage.min_duration_seconds),
+        ("expected", stage.expected_seconds),
     )
     words += [f"{name} {format_duration(seconds)}" for name, seconds in limits if seconds is not None]
     if stage.wait_for is not None:

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts.on_disk import find_files
 from onbox.chain.artifacts.small_results import ResultText, read_results
+from onbox.chain.resume_source import lineage_terms
 from onbox.chain.state.earlier_results import ResultsPlace, ResultWishes, find_conflicts
 from onbox.chain.state.lock_owner import Holder, read_holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_evidence import look_at_stage
-from onbox.checkpoints.lineage import LineageTerms
 from onbox.checkpoints.on_disk import NO_TERMS, look_at_checkpoints
 from onbox.checkpoints.wholeness import UNPROVEN
-from onbox.config.tables.record import Contract
-from onbox.contract.events import Event, Unreadable, parse_events
+from onbox.contract.events import parse_events
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
 from onbox.contract.runfile import is_apart
 from onbox.model.manifest import Artifact
-from onbox.system.clock import parse_utc
+from onbox.model.origin import Origin
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from onbox.checkpoints.lineage import LineageTerms
     from onbox.checkpoints.select import Checkpoint, Choice
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MISSING_SHOWN = 20
 RESULT_STAGES = 20
-NO_CONTRACT = Contract()
+UNSAID = Origin()
 
 
 class StageForecast(NamedTuple):
@@ -89,10 +89,8 @@ _AT_REST = (Action.SKIP, Action.LAND, Action.REFUSE_STALE, Action.REFUSE_INVALID
 _RESUMING = (Action.RESTART, Action.RETRY, Action.START)
 
 
-def foretell(
-    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract = NO_CONTRACT
-) -> Forecast:
-    """Look at the run as a resume would find it. contract: what is promised of its checkpoints. Raises OSError,
+def foretell(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], origin: Origin = UNSAID) -> Forecast:
+    """Look at the run as a resume would find it. origin: what is promised of its checkpoints. Raises OSError,
     LockUnsupported.
     """
     history = replay(parse_events(read_lines(paths.journal)))
@@ -108,10 +106,10 @@ def foretell(
     names = tuple(f"{one.frozen.stage.name}: {'; '.join((one.action.value, *one.lost))}" for one in conflicts)
     attempts = history.of(first.name).attempts if first is not None else 0
     resuming = first is not None and first.action in _RESUMING and attempts > 0
-    terms = _terms(paths, head, stage, contract) if stage is not None and attempts else NO_TERMS
+    terms = lineage_terms(paths, head, stage, origin) if stage is not None and attempts else NO_TERMS
     named = first.name if first else None
     if would == "nothing":
-        checkpoint = final_checkpoint(paths, head, stages, contract)
+        checkpoint = final_checkpoint(paths, head, stages, origin)
         return Forecast(would, named, resuming, holder, seen, names, checkpoint, _results(paths, head, stages))
     return Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
 
@@ -119,19 +117,6 @@ def foretell(
 def _place(paths: RunPaths, head: RunHead) -> ResultsPlace:
     backend = head.data.get("backend")
     return ResultsPlace(paths, None if isinstance(backend, dict) and is_apart(backend) else head.project)
-
-
-def _terms(paths: RunPaths, head: RunHead, stage: Stage, contract: Contract) -> LineageTerms:
-    """What is known of the lineage of the stage's checkpoints."""
-    began, own = [], [head.run_id, head.run, contract.tracker, contract.initialize_from]
-    for record in parse_events(read_lines(paths.journal)):
-        if isinstance(record, Unreadable) or record.get("stage") != stage.name:
-            continue
-        if record["event"] == Event.ATTEMPT_STARTED:
-            began.append(parse_utc(str(record.get("at"))))
-        elif record["event"] == Event.TRACKER_RUN:
-            own += [str(record.get(key) or "") for key in ("run_id", "name")]
-    return LineageTerms(contract.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
 
 
 def _would(paths: RunPaths, *, alive: bool, conflicts: bool, first: StageForecast | None) -> str:
@@ -176,12 +161,10 @@ def _checkpoint(stage: Stage | None, head: RunHead, terms: LineageTerms) -> Mayb
     return _look(stage, head, terms)
 
 
-def final_checkpoint(
-    paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], contract: Contract
-) -> Maybe[Choice]:
+def final_checkpoint(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], origin: Origin) -> Maybe[Choice]:
     """What the last stage that leaves numbered checkpoints has left; of a chain that is done."""
     for frozen in reversed(stages):
-        found = _look(frozen.stage, head, _terms(paths, head, frozen.stage, contract))
+        found = _look(frozen.stage, head, lineage_terms(paths, head, frozen.stage, origin))
         if not isinstance(found, Absent):
             return found
     return Absent("no stage leaves numbered checkpoints")

@@ -9,11 +9,11 @@ import glob
 import json
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.checkpoints.kinds import KINDS
 from onbox.checkpoints.lineage import LineageTerms, SavedCheckpoint, judge, stated
-from onbox.checkpoints.select import HALF, Checkpoint, Choice, choose, holder_of_step, is_half_written, step_of
+from onbox.checkpoints.select import HALF, WILD, Checkpoint, Choice, choose, holder_of_step, is_half_written, step_of
 from onbox.checkpoints.wholeness import examine
 from onbox.system.files import read_file
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NO_TERMS = LineageTerms()
 LOOKED_AT = 64  # the newest so many by step are examined
 ENTRIES = 20000
+# `results_2026.csv` has a number too. metadata.json and the like name the folder that they lie in.
+_OTHER_RESULTS = (".csv", ".tsv", ".jsonl", ".log", ".txt", ".md", ".html", ".png", ".jpg", ".svg", ".pdf", ".parquet")
 _PROOFS = tuple(dict.fromkeys(name for kind in KINDS for name in kind.last))
 _TELLING = ("metadata.json", "trainer_state.json")
 METADATA_LIMIT_BYTES = 8 << 20
@@ -32,43 +34,63 @@ METADATA_LIMIT_BYTES = 8 << 20
 
 def look_at_checkpoints(stage: Stage, project: str, terms: LineageTerms = NO_TERMS) -> Choice:
     """What a resume of the stage would find. Raises OSError where a folder cannot be looked at."""
+    return choose(find_checkpoints(stage, project, terms))
+
+
+def find_checkpoints(
+    stage: Stage, project: str, terms: LineageTerms = NO_TERMS, most: int = LOOKED_AT
+) -> list[Checkpoint]:
+    """The stage's checkpoints with a step in their name, the newest `most` of them. Raises OSError."""
     folder = os.path.join(project, stage.cwd)
-    known = {path: step for path in _candidates(stage, folder) if (step := step_of(path)) is not None}
-    newest = sorted(known, key=lambda path: known[path], reverse=True)[:LOOKED_AT]
+    known = {path: step for path in candidates(stage, folder) if (step := step_of(path)) is not None}
+    newest = sorted(known, key=lambda path: known[path], reverse=True)[:most]
     found = [one for path in newest if (one := _examine(folder, path, known[path], stage.checkpoints)) is not None]
-    written = [_written(folder, one) for one in found if one.whole is not False]
+    written = [written_at(folder, one.path, one.step) for one in found if one.whole is not False]
     against = judge([one for one in written if one is not None], terms)
-    return choose(
+    return [
         one._replace(against=against[one.path].says, refused=against[one.path].certain) if one.path in against else one
         for one in found
-    )
+    ]
 
 
-def _written(folder: str, one: Checkpoint) -> SavedCheckpoint | None:
+def real_path(path: str) -> str:
+    """The path through real folders; the last part is kept as it is, a link too."""
+    path = path.rstrip("/")
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def written_at(folder: str, name: str, step: int) -> SavedCheckpoint | None:
     """When it was written, and what it says of itself. None: it cannot be told."""
-    path = os.path.join(folder, one.path)
+    path = os.path.join(folder, name)
     if not os.path.isdir(path):
         with suppress(OSError):
-            return SavedCheckpoint(one.path, one.step, os.stat(path).st_mtime)
+            return SavedCheckpoint(name, step, os.stat(path).st_mtime)
         return None
-    at, step, run, tells = 0.0, None, "", False
-    for name in _PROOFS:
+    at, stated_step, run, tells = 0.0, None, "", False
+    for proof in _PROOFS:
         with suppress(OSError, ValueError, RecursionError):
-            at = max(at, os.stat(os.path.join(path, name)).st_mtime)
-            if name in _TELLING:
-                data = json.loads(read_file(os.path.join(path, name), METADATA_LIMIT_BYTES) or b"{}")
-                tells = tells or isinstance(data, dict)
-                step, run = stated(data) if isinstance(data, dict) and step is None and not run else (step, run)
+            at = max(at, os.stat(os.path.join(path, proof)).st_mtime)
+            if proof in _TELLING and isinstance(data := read_metadata(os.path.join(path, proof)), dict):
+                tells = True
+                stated_step, run = stated(data) if stated_step is None and not run else (stated_step, run)
     with suppress(OSError):
-        return SavedCheckpoint(one.path, one.step, at or os.stat(path).st_mtime, step, run, tells)
+        return SavedCheckpoint(name, step, at or os.stat(path).st_mtime, stated_step, run, tells)
     return None
 
 
-def _candidates(stage: Stage, folder: str) -> Iterator[str]:
+def read_metadata(path: str) -> Any:
+    """What a JSON file of a checkpoint holds. Raises OSError, ValueError, RecursionError."""
+    return json.loads(read_file(path, METADATA_LIMIT_BYTES) or b"{}")
+
+
+def candidates(stage: Stage, folder: str) -> Iterator[str]:
     for artifact in stage.artifacts:
         if artifact.is_glob:
             found = glob.glob(artifact.pattern, root_dir=folder, recursive=True)
-            yield from (holder_of_step(path, artifact.pattern) for path in found)
+            holders = [holder_of_step(path, artifact.pattern) for path in found if not path.endswith(_OTHER_RESULTS)]
+            yield from holders
+            if not set(holders) & set(found):
+                yield from _without_match(artifact.pattern, folder)
     place = stage.gates.checkpoints.path if stage.gates.checkpoints else None
     if place is not None and place not in (".", ""):
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -76,6 +98,16 @@ def _candidates(stage: Stage, folder: str) -> Iterator[str]:
                 if count > ENTRIES:
                     return
                 yield os.path.join(place, entry.name)
+
+
+def _without_match(pattern: str, folder: str) -> list[str]:
+    """Folders of `ckpt/step-*/metadata.json` that hold no such file: begun, and perhaps never finished."""
+    while "/" in pattern:
+        pattern = pattern.rpartition("/")[0]
+        last = pattern.rpartition("/")[2]
+        if last != "**" and WILD.search(last):
+            return [path for path in glob.glob(pattern, root_dir=folder) if os.path.isdir(os.path.join(folder, path))]
+    return []
 
 
 def _examine(folder: str, path: str, step: int, kind: str) -> Checkpoint | None:
@@ -88,6 +120,7 @@ def _examine(folder: str, path: str, step: int, kind: str) -> Checkpoint | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return Checkpoint(path, step, 0, None, f"could not look: {error.strerror}")
+        unseen = f"could not look: {error.strerror}"
+        return Checkpoint(path, step, 0, None, unseen, against=unseen)
     unproven = is_folder and whole is None
     return Checkpoint(path, step, size, False if unproven else whole, says, unproven=unproven)

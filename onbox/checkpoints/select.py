@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.regex import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -44,21 +46,32 @@ class Choice(NamedTuple):
         return tuple(one for one in self.passed_over if one.refused)
 
 
-_STEP = r"(\d+)(?=\D*$)"
+# `epoch=09-val_loss=0.25`, `step_300_loss_0.12`: what counts stands behind a word; the last number is often a metric
+_COUNTED = (
+    lazy(r"(?i)(?<![a-z])steps?[-_=.]?(\d+)"),
+    lazy(r"(?i)(?<![a-z])iter(?:ation)?s?[-_=.]?(\d+)"),
+    lazy(r"(?i)(?<![a-z])updates?[-_=.]?(\d+)"),
+    lazy(r"(?i)(?<![a-z])epochs?[-_=.]?(\d+)"),
+    lazy(r"(?i)(?<![a-z])(?:ckpt|checkpoint)s?[-_=.]?(\d+)"),
+)
+_NUMBER = lazy(r"(?<![\d.])(\d+)(?!\d|\.\d)|(?i:(?<=[a-z_-]\.)(\d+)$)")
 _SHARD = re.compile(r"\d-of-\d|rank_?\d")
-_WILD = re.compile(r"[*?\[]")
+WILD = re.compile(r"[*?\[]")
 _HALF = (".tmp", ".part", ".partial", ".incomplete", ".download")
 HALF = "its name says that it is not finished"
 _UNDER_WAY = (".tmp", "orbax-checkpoint-tmp")
 
 
 def step_of(path: str) -> int | None:
-    """The last number in the last part of a path, its extension left out; None where there is none."""
+    """The step in the last part of a path, its extension left out: the number behind a word that counts (step, iter,
+    epoch, …), else the last number that is no decimal fraction; None where there is none.
+    """
     name = path.rstrip("/").rpartition("/")[2]
     stem, dot, extension = name.rpartition(".")
     name = stem if dot and not extension.isdigit() else name
-    found = re.search(_STEP, name)
-    return int(found[1]) if found and len(found[1]) <= 15 else None
+    counted = next((found[-1] for word in _COUNTED if (found := word.findall(name))), None)
+    digits = counted or next((one[1] or one[2] for one in reversed(list(_NUMBER.finditer(name)))), "")
+    return int(digits) if 0 < len(digits) <= 15 else None
 
 
 def is_half_written(path: str) -> bool:
@@ -74,7 +87,7 @@ def holder_of_step(path: str, pattern: str) -> str:
     holder = path
     while step_of(holder) is None or _SHARD.search(holder.rpartition("/")[2]):
         holder, pattern = holder.rpartition("/")[0], pattern.rpartition("/")[0]
-        if not holder or not _WILD.search(pattern.rpartition("/")[2]):
+        if not holder or not WILD.search(pattern.rpartition("/")[2]):
             return path
     return holder
 

@@ -34,6 +34,7 @@ from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.model.engines import CHOICES, CLUSTERS
 from onbox.model.manifest import WaitFor
+from onbox.model.origin import origin_to_dict
 from onbox.trust import require
 
 if TYPE_CHECKING:
@@ -281,6 +282,8 @@ def run_resume_command(args: Options) -> int:
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}
+    if project.config_path is not None:  # a lineage that was rejected meanwhile must not be taken up
+        kept["origin"] = origin_to_dict(project.config.contract.origin)
     if "backend" in kept:
         from onbox.commands.engine.view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
 

@@ -30,6 +30,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
 from onbox.system.clock import parse_utc, utc_text
+from onbox.terminal.capable import obeys, shows_tables
 
 if TYPE_CHECKING:
     from onbox.chain.run_status import RunView
@@ -47,6 +48,7 @@ examples:
   onbox stats --prometheus >/var/lib/node_exporter/onbox.prom
 """
 WATCH_SECONDS = 2.0
+CLEAR = "\x1b[H\x1b[2J"
 
 
 class Subject(NamedTuple):
@@ -110,11 +112,18 @@ def _run(args: Options) -> int:
 def _show(args: Options, picture: Picture) -> None:
     if args.json:
         print(json.dumps(as_data(picture), indent=None if args.watch else 2), flush=True)
-    elif args.prometheus:
+        return
+    if args.prometheus:
         print(render_metrics(as_data(picture)), end="", flush=True)
+        return
+    if args.watch and obeys(sys.stdout, os.environ):
+        print(CLEAR, end="", flush=True)
+    if shows_tables(sys.stdout, os.environ):
+        from onbox.commands.show.stats_screen import print_picture  # noqa: PLC0415 - only on such a terminal
+
+        print_picture(sys.stdout, picture)
     else:
-        clear = "\x1b[H\x1b[2J" if args.watch and sys.stdout.isatty() else ""
-        print(clear + render_picture(picture), flush=True)
+        print(render_picture(picture), flush=True)
 
 
 def find_subject(args: Options) -> Subject:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.run_status import RunView, look_at_run
 from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.run_registry import known_runs
@@ -22,11 +24,13 @@ from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.model.screen import WIDTH, clip
 from onbox.outside import safe_line
+from onbox.terminal.capable import shows_tables
 
 if TYPE_CHECKING:
     from onbox.chain.jobs.job_view import JobView
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
+    from onbox.contract.samples import Sample
 
 STATUS_EXAMPLES = """\
 examples:
@@ -63,8 +67,21 @@ def run_status(args: Options) -> int:
         return show_status_at(args, paths)
     view, found = _with_engine(paths, _look(paths))
     data = as_data(paths, view, found)
+    if not args.json and not args.wide and shows_tables(sys.stdout, os.environ):
+        from onbox.commands.show.status_screen import print_status  # noqa: PLC0415 - only on such a terminal
+
+        print_status(sys.stdout, view, data, _samples(paths))
+        return Exit.DONE
     print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
+
+
+def _samples(paths: RunPaths) -> list[Sample]:
+    """For the picture of how it went; [] where they cannot be read: the newest are told all the same."""
+    try:
+        return read_samples(paths.samples)
+    except OSError:
+        return []
 
 
 def _is_sweep(paths: RunPaths) -> bool:

@@ -25,8 +25,8 @@ from onbox.system.clock import wall
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
-from onbox.triage.large import Excerpt
-from onbox.triage.rows import UserRow
+from onbox.triage.reading.large import Excerpt
+from onbox.triage.rules.rows import UserRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

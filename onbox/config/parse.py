@@ -86,6 +86,13 @@ class RunKeys(Keys):
         '"30s"',
         usual='"30s"',
     )
+    expected = Key(
+        values.positive_duration,
+        None,
+        "How long the whole run should take: done in less than half of it, or not done after half as long again, is told.",
+        '"14h"',
+        usual="not known",
+    )
     code_changed = Key(
         values.one_of(("tell", REFUSE), "an answer"),
         WARN,
@@ -272,7 +279,7 @@ def _sub_table(file: Table, key: str) -> Table:
 
 
 def _read_settings(run: Table) -> RunSettings:
-    return RunSettings(sample_every_seconds=run.get(RunKeys.sample_every), grace_seconds=run.get(RunKeys.grace))
+    return RunSettings(run.get(RunKeys.sample_every), run.get(RunKeys.grace), run.get(RunKeys.expected))
 
 
 # -- triage and progress: checked here, used where logs are read

@@ -23,7 +23,8 @@ EVENTS_OF: dict[str, tuple[str, ...]] = {
     "stopped": (Event.CHAIN_STOPPED,),
 }
 NOTIFY_EVENTS = tuple(EVENTS_OF)
-DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[:8]  # who stops a chain or a machine knows it
+# The end of a chain tells what its stages have done, and who stops a chain or a machine knows it.
+DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[1:8]
 
 # Names of the formats; `onbox/notify/table.py` has the code of each. None: found by the URL.
 FORMATS = (

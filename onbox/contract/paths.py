@@ -30,6 +30,10 @@ class RunPaths(NamedTuple):
         return f"{self.root}/samples.jsonl"
 
     @property
+    def series(self) -> str:
+        return f"{self.root}/series.jsonl"
+
+    @property
     def lock(self) -> str:
         return f"{self.root}/lock"
 

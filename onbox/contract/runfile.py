@@ -112,7 +112,9 @@ def _parse_head(first_line: bytes) -> RunHead:
     odd = [key for key in wanted[:-1] if not isinstance(data[key], str)]
     if odd:
         raise DamagedRunfile("run.json: no text in " + ", ".join(odd))
-    settings = RunSettings(**{key: float(value) for key, value in kept.items() if key in RunSettings._fields})
+    settings = RunSettings(
+        **{key: float(value) for key, value in kept.items() if key in RunSettings._fields and value is not None}
+    )
     return RunHead(
         run=data["run"],
         run_id=data["run_id"],

@@ -60,6 +60,16 @@ class ProgressSettings(NamedTuple):
     max: int | None = None
 
 
+class LogReading(NamedTuple):
+    """A value that stands beside a counter. place: of the line where it was read; it grows from line to line.
+    called: what the log calls it, where that is not plain.
+    """
+
+    value: float | str
+    place: int
+    called: str | None = None
+
+
 class ProgressReader:
     """Reads a log piece by piece: `feed` the new bytes, ask for the `result` at any time. The pieces may be cut
     anywhere: the result depends on the bytes only.
@@ -174,6 +184,11 @@ class ProgressReader:
         # Without the user's own expression, which may search for ever: links do not depend on it.
         return self._at_end(self.settings._replace(regex=None))._links.state()  # noqa: SLF001 - as above
 
+    def readings(self) -> dict[str, LogReading]:
+        """The newest of each that the log shows: `loss`, `learning_rate`, `grad_norm`, `metric`."""
+        track = self._at_end(self.settings._replace(regex=None))._track  # noqa: SLF001 - as above
+        return {name: LogReading(value, place, called) for name, (value, place, called) in track.readings.items()}
+
     def _at_end(self, settings: ProgressSettings) -> ProgressReader:
         """This reader, as if the line still growing had ended."""
         if not self._pending:
@@ -215,6 +230,7 @@ class ProgressReader:
         else:
             keys.append(b"\n")
         for at, piece in enumerate(pieces):
+            self._track.place += 1
             if keys[at] != keys[at + 1] and piece.strip():
                 self._piece(piece)
 
@@ -253,6 +269,7 @@ class ProgressReader:
 
     def _alike_line(self, line: bytes, following: bytes) -> None:
         """A line with a trace: read, unless it goes on as the alike lines before it did."""
+        self._track.place += 1
         line, following = self._cut(line), self._cut(following)
         form = line.translate(None, _DIGITS)
         mark = crc32(form)

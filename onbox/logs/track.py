@@ -6,6 +6,7 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.logs.numbers import COUNT, parse_count
@@ -102,6 +103,8 @@ class Track:
         self.percent: float | None = None
         self.percent_line = 0
         self.table: TableHead | None = None
+        self.place = 0  # number of the line that is looked at, counting those that were passed over for being alike
+        self.readings: dict[str, list[Any]] = {}  # name -> value, place, and the name in the log
 
     def state(self) -> dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table", "text")}
@@ -148,7 +151,7 @@ class Track:
         if turn == "ended" and DONE_ONLY.match(text) and self._has_crashed():
             turn = None  # the shell script around it has come to its end
         if turn == "started":
-            self.started, self.table = self.line, None
+            self.started, self.table, self.readings = self.line, None, {}
         elif turn == "ended" or (turn == "left" and not self._has_crashed()):
             self._end(text)
         elif turn == "ignored":
@@ -162,9 +165,22 @@ class Track:
             return  # a tracker uploads and sums up the run that crashed
         seen = self._tabled(text) or read_line(text)
         self.take(seen)
+        self._measure(text)
         self._learn_head(text)
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _measure(self, text: str) -> None:
+        measures = read_measures(text)
+        if measures is NOTHING:
+            return
+        self._measured("learning_rate", measures.learning_rate)
+        self._measured("grad_norm", measures.grad_norm)
+        self._measured("metric", measures.metric, measures.metric_name)
+
+    def _measured(self, name: str, value: float | str | None, called: str | None = None) -> None:
+        if value is not None:
+            self.readings[name] = [value, self.place, called]
 
     def _head_again(self, text: str) -> str | None:
         """`started`, if one of the log's first lines stands here once more, after an end: the program runs again."""
@@ -216,6 +232,7 @@ class Track:
             self._count(sight)
         if seen.loss is not None:
             self.loss, self.loss_line = seen.loss, self.line
+            self._measured("loss", seen.loss)
         if seen.eta is not None:
             self.eta, self.eta_line = seen.eta, self.line
 

@@ -113,7 +113,8 @@ class Stage(NamedTuple):
     stall_after_seconds: DEFAULT_STALL_SECONDS, by which nobody is stopped or ceases to wait. sbatch:
     (option, value) pairs for a Slurm job of this stage, value None for a flag; they have no effect elsewhere.
     checkpoints: the preset that its checkpoints are laid out by; "": what lies in them tells. finite_loss: what follows
-    when the last loss in the log is nan or infinite: WARN, REFUSE, or OFF.
+    when the last loss in the log is nan or infinite: WARN, REFUSE, or OFF. expected_seconds: how long it should take;
+    a stage is never stopped for that.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Stage(NamedTuple):
     checkpoints: str = ""
     fail_if_log: str | None = None
     finite_loss: str = WARN
+    expected_seconds: float | None = None
 
 
 def folder_of(project: str, stage: Stage) -> str:
@@ -140,10 +142,15 @@ def folder_of(project: str, stage: Stage) -> str:
 
 
 class RunSettings(NamedTuple):
-    """What holds for the run as a whole."""
+    """What holds for the run as a whole. expected_seconds: how long all of it should take; None: not known."""
 
     sample_every_seconds: float = 30.0
     grace_seconds: float = 30.0
+    expected_seconds: float | None = None
+
+    def to_plain(self) -> dict[str, float]:
+        """What is not known is left out: an earlier reader takes each value as a number."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 def stage_to_dict(stage: Stage) -> dict[str, object]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
 from onbox.contract.json_text import as_number, as_whole
+from onbox.logs.metric import LIMIT as METRIC_LIMIT
+from onbox.logs.metric import metric_in
 from onbox.model.tracker import identity_from_record
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
@@ -26,28 +28,59 @@ STAGES_KEPT = 8
 
 
 class StageResult(NamedTuple):
-    """How a stage was done: how far its counter came, its last loss, and how long its last attempt took."""
+    """How a stage was done: how far its counter came, its last loss, and how long its last attempt took. spent_seconds:
+    all its attempts since it began; None: the end of one was not seen. metric: the last line of its log, where it is a
+    number with its name.
+    """
 
     stage: str
     seconds: float | None = None
     current: float | None = None
     maximum: int | None = None
     loss: float | str | None = None
+    spent_seconds: float | None = None
+    metric: str = ""
+
+
+class Series(NamedTuple):
+    """The attempts of one command since its stage was last done. spent_seconds: of those that have ended; None: the end
+    of one was not seen. is_open: the newest has not ended.
+    """
+
+    began_at: str
+    fingerprint: str
+    spent_seconds: float | None = 0.0
+    is_open: bool = True
 
 
 def result_words(result: StageResult) -> str:
-    """`5155/5155 loss 0.41`; "" where its log told neither. A counter that stopped short of its end says so itself."""
+    """`5155/5155 loss 0.41 · acc 0.967`; "" where its log told nothing. A counter that stopped short of its end says so
+    itself.
+    """
     counter = ""
     if result.current is not None:
         counter = f"{result.current:.12g}" + (f"/{result.maximum}" if result.maximum else "")
     loss = result.loss if isinstance(result.loss, str | None) else f"{result.loss:.4g}"
-    return " ".join(filter(None, (counter, f"loss {loss}" if loss else "")))
+    shown = " ".join(filter(None, (counter, f"loss {loss}" if loss else "")))
+    return " · ".join(filter(None, (shown, result.metric)))
+
+
+def whole_seconds(results: Iterable[StageResult], stage_count: int, since_launch: float | None) -> float | None:
+    """How long a chain that is done took: since its first launch, but at least what its stages took, as some may have
+    been done before that. None: not known.
+    """
+    spent = [one.spent_seconds for one in results]
+    known = [seconds for seconds in spent if seconds is not None]
+    if since_launch is None or len(known) != stage_count:
+        return None
+    return max(since_launch, sum(known))
 
 
 class JournalFacts:
     """is_open: the chain was started and has not ended by its own word. launches: how many starts were seen; launch:
     the newest one's number, as its record or its end tells. end: the record of the newest end; None while it is open.
     began_at: of the first launch since the chain was last done. results: of the stages that are done, in that order.
+    series: of the newest stages that are not done, by name.
 
     stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
     newest_event, newest_at: of the newest record. jobs: of engines. tracker_runs: newest records, oldest first.
@@ -59,6 +92,7 @@ class JournalFacts:
         self.launch: int | None = None
         self.began_at: str | None = None
         self.results: dict[str, StageResult] = {}
+        self.series: dict[str, Series] = {}
         self.end: Record | None = None
         self.stage: str | None = None
         self.attempt: int | None = None
@@ -79,6 +113,17 @@ class JournalFacts:
     def repeated(self) -> repeats.Repeated:
         """How often the newest bad end came."""
         return repeats.repeated(self.bad_ends)
+
+    def spent_seconds(self, stage: str) -> float | None:
+        """How long the attempts of a stage took that have ended; None: the end of one was not seen."""
+        known = self.series.get(stage)
+        return None if known is None else known.spent_seconds
+
+    @property
+    def stage_began_at(self) -> str | None:
+        """Of the current stage's first attempt."""
+        known = self.series.get(self.stage or "")
+        return known.began_at if known is not None else None
 
     def apply(self, record: Record) -> None:
         """Take in one more record."""
@@ -116,6 +161,23 @@ def _attempt_started(facts: JournalFacts, record: Record) -> None:
     at = record.get("at")
     facts.stage, facts.attempt = stage[:NAME_LIMIT], as_whole(record.get("attempt"))
     facts.attempt_began_at = at if isinstance(at, str) else None
+    command = str(record.get("fingerprint") or "")[:NAME_LIMIT]
+    known = facts.series.pop(facts.stage, None)
+    if known is None or known.fingerprint != command:
+        known = Series(str(at or ""), command)
+    elif known.is_open:
+        known = known._replace(spent_seconds=None)  # the end of the one before was not seen
+    facts.series[facts.stage] = known._replace(is_open=True)
+    if len(facts.series) > STAGES_KEPT:
+        del facts.series[next(iter(facts.series))]
+
+
+def _attempt_ended(facts: JournalFacts, record: Record) -> None:
+    stage = str(record.get("stage"))[:NAME_LIMIT]
+    known, took = facts.series.get(stage), as_number(record.get("duration_seconds"))
+    if known is not None and known.is_open:
+        spent = None if known.spent_seconds is None or took is None else known.spent_seconds + took
+        facts.series[stage] = known._replace(spent_seconds=spent, is_open=False)
 
 
 def _retrying(facts: JournalFacts, _: Record) -> None:
@@ -127,7 +189,9 @@ def _stage_done(facts: JournalFacts, record: Record) -> None:
     stage = record.get("stage")
     if isinstance(stage, str):
         facts.results.pop(stage, None)
-        facts.results[stage] = result_of(record)
+        series = facts.series.pop(stage[:NAME_LIMIT], None)
+        spent = series.spent_seconds if series is not None and not series.is_open else None
+        facts.results[stage] = result_of(record)._replace(spent_seconds=spent)
         if len(facts.results) > STAGES_KEPT:
             del facts.results[next(iter(facts.results))]
 
@@ -143,11 +207,13 @@ def result_of(record: Mapping[str, Any]) -> StageResult:
         as_number(progress.get("current")),
         as_whole(progress.get("exact_max")),
         safe_line(loss, 20) if isinstance(loss, str) else as_number(loss),
+        metric=metric_in(safe_line(record.get("metric") or "", METRIC_LIMIT + 1)),
     )
 
 
 def _redone(facts: JournalFacts, record: Record) -> None:
     facts.results.pop(str(record.get("stage")), None)
+    facts.series.pop(str(record.get("stage")), None)
 
 
 def _tracker_run(facts: JournalFacts, record: Record) -> None:
@@ -158,6 +224,7 @@ _STEPS: dict[str, Callable[[JournalFacts, Record], None]] = {
     Event.CHAIN_STARTED: _chain_started,
     **dict.fromkeys(CHAIN_ENDS, _chain_ended),
     Event.ATTEMPT_STARTED: _attempt_started,
+    Event.ATTEMPT_ENDED: _attempt_ended,
     Event.STAGE_RETRYING: _retrying,
     Event.STAGE_DONE: _stage_done,
     Event.STAGE_REDO: _redone,
@@ -176,7 +243,7 @@ def fold(records: Iterable[Record | Unreadable]) -> JournalFacts:
 
 # -- kept between two looks
 
-SCHEMA = 2  # 1 was the patrol's own fold; results and began_at came later, and may be missing
+SCHEMA = 2  # 1 was the patrol's own fold; results, series and began_at came later, and may be missing
 DRIFTS_KEPT = 5
 TEXT_LIMIT = 500
 _END_KEPT = ("event", "at", "ended_at", "reason", "stopped_at", "attempt")
@@ -201,6 +268,7 @@ def to_plain(facts: JournalFacts) -> dict[str, Any]:
         **{name: _safe(getattr(facts, name)) for name in _PLAIN},
         "end": None if facts.end is None else _kept(facts.end, _END_KEPT),
         "results": [list(one) for one in facts.results.values()],
+        "series": [[name, *one] for name, one in facts.series.items()],
         "jobs": [_job_to_plain(job) for job in facts.jobs.of.values()],
         "submissions": facts.jobs.submissions,
         "tracker_runs": list(trackers_by_stage(facts).values()),
@@ -217,6 +285,7 @@ def from_plain(data: Mapping[str, Any]) -> JournalFacts:
         setattr(facts, name, data.get(name) if name == "began_at" else data[name])
     facts.end = None if data["end"] is None else dict(data["end"])
     facts.results = {one[0]: StageResult(*one) for one in data.get("results", ())}
+    facts.series = {name: Series(*one) for name, *one in data.get("series", ())}
     facts.jobs.of = {job["stage"]: KnownJob(**job) for job in data["jobs"]}
     facts.jobs.submissions = int(data["submissions"])
     facts.tracker_runs = [dict(one) for one in data["tracker_runs"]]

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
-from onbox.triage import signs
-from onbox.triage.record import LOGGED, WEAK
-from onbox.triage.rows import ASKED
+from onbox.triage.reading import signs
+from onbox.triage.reading.record import LOGGED, WEAK
+from onbox.triage.rules.rows import ASKED
 
 if TYPE_CHECKING:
-    from onbox.triage.record import Fault, LogAttempt, SeenLine
+    from onbox.triage.reading.record import Fault, LogAttempt, SeenLine
 
 _ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")

@@ -18,9 +18,9 @@ from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
 from onbox.triage.meaning import TWO_THINGS
-from onbox.triage.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenLine
-from onbox.triage.rows import ASKED, BUG, CAUSE, DEATH, UserRow
-from onbox.triage.scan import scan
+from onbox.triage.reading.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.reading.scan import scan
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 

@@ -10,12 +10,12 @@ from onbox.regex import lazy
 from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.last_words import last_words, reason_before
 from onbox.triage.layers import explained_by
-from onbox.triage.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
-from onbox.triage.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
-from onbox.triage.rules import ROWS
-from onbox.triage.series import series_fault
-from onbox.triage.signs import lost_loss
-from onbox.triage.tracebacks import SHUTDOWN
+from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
+from onbox.triage.reading.series import series_fault
+from onbox.triage.reading.signs import lost_loss
+from onbox.triage.reading.tracebacks import SHUTDOWN
+from onbox.triage.rules.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
+from onbox.triage.rules.table import ROWS
 
 _BY_ID = {row.id: row for row in ROWS}
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two

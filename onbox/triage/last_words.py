@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage import signs
-from onbox.triage.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
-from onbox.triage.record import LOGGED, Fault
-from onbox.triage.rows import DEATH
+from onbox.triage.reading import signs
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
+from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
     from onbox.logs.model.lines import LogMessage
-    from onbox.triage.record import LogAttempt, SeenLine
-    from onbox.triage.rows import RuleRow
+    from onbox.triage.reading.record import LogAttempt, SeenLine
+    from onbox.triage.rules.rows import RuleRow
 
 LOOKED_AT = 5  # last lines
 STOPS = lazy(

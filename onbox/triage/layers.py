@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.regex import lazy
-from onbox.triage.record import PROVEN
-from onbox.triage.rows import CAUSE, DEATH
+from onbox.triage.reading.record import PROVEN
+from onbox.triage.rules.rows import CAUSE, DEATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onbox.triage.record import Fault, LogAttempt
+    from onbox.triage.reading.record import Fault, LogAttempt
 
 
 class Layer(NamedTuple):

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from onbox.regex import lazy
-from onbox.triage.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
+from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
 
 TEXT_LIMIT = 400
 ENOUGH = 2  # words: one thing and one trouble

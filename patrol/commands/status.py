@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
+from onbox.terminal.capable import shows_tables
 from patrol.commands.onbox_there import call_onbox
 from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
@@ -73,13 +75,16 @@ def run(args: Options) -> int:
         patrol["elsewhere"] = memory_of_cron(settings) or None
         print(json.dumps({"schema": 1, "at": now, "patrol": patrol, "runs": [_data(word) for word in words]}, indent=2))
         return _exit_code(words, standing, now)
-    for line in (*_patrol_lines(heartbeat, standing, lines, now), f"memory       {settings.state}", *memory.notes):
-        print(line)
+    head = [*_patrol_lines(heartbeat, standing, lines, now), f"memory       {settings.state}", *memory.notes]
+    shown = [word for word in words if args.all or not _is_dealt_with(word, now)]
+    if shows_tables(sys.stdout, os.environ):
+        from patrol.commands.status_table import print_table  # noqa: PLC0415 - only on such a terminal
+
+        print_table(sys.stdout, head, shown, memory)
+    else:
+        print("\n".join([*head, *(_word_line(word, standing, now) for word in shown)]))
     if elsewhere := memory_of_cron(settings):
         warn(elsewhere)
-    shown = [word for word in words if args.all or not _is_dealt_with(word, now)]
-    for word in shown:
-        print(_word_line(word, standing, now))
     if len(shown) < len(words):
         left = counted(len(words) - len(shown), "run")
         print(f"{left} that ended and were acknowledged more than a day ago: patrol status --all")

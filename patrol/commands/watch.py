@@ -1,6 +1,7 @@
-"""`patrol watch`: every run, looked at again and again. A table that renews itself on a terminal, lines elsewhere.
+"""`patrol watch`: every run, looked at again and again. The whole screen of a terminal (`watch_screen.py`), lines
+elsewhere.
 
-It remembers nothing and does nothing: the ticks do. Ctrl-C ends it.
+It remembers nothing and does nothing: the ticks do. q or Ctrl-C ends it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration
 from onbox.system.clock import monotonic, pause, wall
+from onbox.terminal.capable import obeys, shows_tables
 from patrol.collect import look_at_all
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol watch                  every 30 s, until Ctrl-C
+  patrol watch                  every 30 s, until q or Ctrl-C
   patrol watch gpu1 --every 5s
   patrol watch --json --count 1
 """
@@ -59,8 +61,15 @@ def run(args: Options) -> int:
     except ValueError as error:
         raise Trouble(Exit.USAGE, f"--every {args.every!r}: {error}") from error
     boxes = choose_boxes(settings, args.boxes)
+    if not args.json and shows_tables(sys.stdout, os.environ):
+        from onbox.terminal.paint import console_of  # noqa: PLC0415 - only on such a terminal
+        from patrol.commands.watch_screen import watch_on_screen  # noqa: PLC0415
+
+        console, memory = console_of(sys.stdout), Memory(settings.state)
+        watch_on_screen(console, settings, boxes, memory, every=every, rounds=args.count)
+        return Exit.DONE
     output = Output(sys.stdout)
-    live = sys.stdout.isatty() and not args.json
+    live = obeys(sys.stdout, os.environ) and not args.json
     looks = 0
     try:
         while output.is_heard and (args.count is None or looks < args.count):

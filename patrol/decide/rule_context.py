@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.readings import Unseen, observed
+from onbox.runs.journal import whole_seconds
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.cost import Cost, cost_of
 from patrol.decide.remote_command import Way
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 NO_WAY = Way("", "")
+SHORT_SECONDS = 5.0
 
 
 class BoxScene:
@@ -289,26 +291,65 @@ class RunScene(BoxScene):
         return repeated((*ends, AttemptEnd(stage, attempt, step=progress.current if progress else None)))
 
     @cached_property
-    def took_seconds(self) -> float | None:
-        """How long the ended run's last attempt took."""
-        began, ended = self.attempt_age_seconds, observed(self.look.ended_age_seconds)
-        return None if began is None or ended is None else max(0.0, began - ended)
+    def fast_finish(self) -> Timed | None:
+        """Of what has finished much sooner than expected, the one that did so the most."""
+        share = self.limits.fast_finish_percent / 100
+        fast = [one for one in self._finished if one.seconds < share * one.expected]
+        return min(fast, key=lambda one: one.seconds / one.expected, default=None)
 
     @cached_property
-    def expected_seconds(self) -> float | None:
-        """By declaration, else the median of earlier runs' last stages of the same name."""
-        declared = observed(self.look.expected_seconds) or observed(self.look.min_duration_seconds)
-        if declared is not None:
-            return declared
-        stage, own = observed(self.look.stage), observed(self.look.run_id)
+    def overdue(self) -> Timed | None:
+        """What takes much longer than declared: the current stage, or the whole run."""
+        first = observed(self.look.stage_first_began_age_seconds)
+        ages = (
+            (self._what, first if first is not None else self.attempt_age_seconds, self.look.expected_seconds),
+            ("the whole run", observed(self.look.began_age_seconds), self.look.whole_expected_seconds),
+        )
+        timed = [Timed(what, age, limit) for what, age, one in ages if age is not None and (limit := observed(one))]
+        factor = self.limits.overdue_percent / 100
+        return next((one for one in timed if one.seconds > factor * one.expected), None)
+
+    @property
+    def _what(self) -> str:
+        return f"stage {observed(self.look.stage)}" if observed(self.look.stage) else "it"
+
+    @cached_property
+    def _finished(self) -> list[Timed]:
+        """What has finished and is expected to take some time, by declaration or by its own history."""
+        look = self.look
+        found = [(f"stage {one.stage}", one.stage, one.seconds, one.expected_seconds) for one in look.finished]
+        ended = observed(look.ended_age_seconds)
+        if observed(look.done) is not None and ended is not None:
+            began, since_launch = self.attempt_age_seconds, observed(look.began_age_seconds)
+            if not look.managed and began is not None:
+                found.append(("it", "", began - ended, observed(look.expected_seconds)))
+            whole = whole_seconds(
+                look.stage_results, look.stages_total, None if since_launch is None else since_launch - ended
+            )
+            if whole is not None and (expected := observed(look.whole_expected_seconds)):
+                found.append(("the whole run", "", whole, expected))
+        timed = [(what, took, declared or self._usual_seconds(stage)) for what, stage, took, declared in found]
+        return [Timed(what, max(0.0, took), expected) for what, took, expected in timed if expected]
+
+    def _usual_seconds(self, stage: str) -> float | None:
+        """The median of earlier runs; None for what is over in no time: that varies by itself."""
+        own = observed(self.look.run_id) or ""
         keys = [(key.partition("@"), took) for key, took in self.before_all.durations]
-        past = sorted(took for (name, _, run_id), took in keys if name == (stage or "") and run_id != (own or ""))
-        return past[len(past) // 2] if past else None
+        past = sorted(took for (name, _, run_id), took in keys if name == stage and run_id != own)
+        return past[len(past) // 2] if past and past[len(past) // 2] >= SHORT_SECONDS else None
 
     @cached_property
     def was_ill(self) -> list[bool]:
         """Whether the last ticks' rules spoke of something ill, oldest first."""
         return [rule in self.ill_rules for rule in self.before.rules]
+
+
+class Timed(NamedTuple):
+    """How long something took, or has taken so far, and how long it should."""
+
+    what: str
+    seconds: float
+    expected: float
 
 
 class LinkScene(NamedTuple):

@@ -44,6 +44,7 @@ class Thresholds(NamedTuple):
     gpu_ticks: int = 3
     clock_skew_seconds: float = 120.0
     fast_finish_percent: float = 50.0
+    overdue_percent: float = 150.0
     notices_ticks: int = 2
     flap_percent: float = 30.0
     flap_end_percent: float = 20.0
@@ -104,6 +105,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("gpu_ticks", "gpu_ticks", _COUNT, "ticks in a row", "never from one snapshot"),
     Threshold("clock_skew", "clock_skew_seconds", _SPAN, _S, "clocks further apart make times in logs misleading"),
     Threshold("fast_finish_percent", "fast_finish_percent", _percent, _P, "an end in less than this share of the expected time is suspect"),
+    Threshold("overdue_percent", "overdue_percent", _COUNT, _P, "what runs for more than this share of the time that was declared is overdue"),
     Threshold("notices_ticks", "notices_ticks", _COUNT, "ticks in a row", "notices that wait so long are stuck"),
     Threshold("flap_percent", "flap_percent", _percent, _P, "weighted changes between well and ill in the last 21 ticks: flapping"),
     Threshold("flap_end_percent", "flap_end_percent", _percent, _P, "flapping ends below this"),

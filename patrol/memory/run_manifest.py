@@ -25,9 +25,9 @@ class DeclaredStage(NamedTuple):
     """What run.json declares of a stage; None: it does not."""
 
     stall_after_seconds: float | None = None
-    min_duration_seconds: float | None = None
     has_artifacts: bool = False
     timeout_seconds: float | None = None
+    expected_seconds: float | None = None
 
 
 class ArtifactPromise(NamedTuple):
@@ -43,7 +43,8 @@ class Manifest(NamedTuple):
     the run, an absolute path, or "". engine: that the run was handed to, or "". engine_settings: where it answers and
     what its token is called, as the run's own records say; believed by nobody yet. is_apart: its jobs write to another
     disk. targets: whom the run tells: what is relayed goes nowhere else. news: what it tells
-    each of them. promises: the artifacts of each stage. is_whole: every stage was read.
+    each of them. promises: the artifacts of each stage. is_whole: every stage was read. expected_seconds: of all of
+    it.
     """
 
     id: str = NOT_READ
@@ -55,6 +56,7 @@ class Manifest(NamedTuple):
     targets: tuple[str, ...] = ()
     news: Mapping[str, tuple[str, ...]] = {}
     every_seconds: float = EVERY_SECONDS
+    expected_seconds: float | None = None
     stage_count: int = 0
     stages: Mapping[str, DeclaredStage] = {}
     promises: Mapping[str, tuple[ArtifactPromise, ...]] = {}
@@ -74,7 +76,7 @@ def parse(text: bytes, identity: str) -> Manifest:
     if len(stages) > STAGES_LIMIT:
         stages = {name: one for name, one in stages.items() if one != DeclaredStage()}
     backend = as_object(head.get("backend"))
-    news = _news(head)
+    news, settings = _news(head), as_object(head.get("settings"))
     return Manifest(
         id=identity,
         run_id=safe_line(head["run_id"], 80),
@@ -84,7 +86,8 @@ def parse(text: bytes, identity: str) -> Manifest:
         is_apart=bool(backend) and is_apart(backend),
         targets=tuple(news),
         news=news,
-        every_seconds=as_number(as_object(head.get("settings")).get("sample_every_seconds")) or EVERY_SECONDS,
+        every_seconds=as_number(settings.get("sample_every_seconds")) or EVERY_SECONDS,
+        expected_seconds=as_number(settings.get("expected_seconds")),
         stage_count=stage_count if isinstance(stage_count, int) and 0 <= stage_count < 10**9 else 0,
         stages=stages,
         promises=_promises(rest),
@@ -100,9 +103,9 @@ def _stages(lines: bytes) -> dict[str, DeclaredStage]:
         if stage is not None and isinstance(stage.get("name"), str):
             stages[stage["name"][:80]] = DeclaredStage(
                 as_number(stage.get("stall_after_seconds")),
-                as_number(stage.get("min_duration_seconds")),
                 bool(stage.get("artifacts")),
                 as_number(stage.get("timeout_seconds")),
+                as_number(stage.get("expected_seconds")),
             )
     return stages
 

@@ -167,12 +167,15 @@ def _signatures(before: Before, look: RunLook) -> tuple[tuple[str, str], ...]:
 
 
 def _durations(before: Before, look: RunLook) -> tuple[tuple[str, float], ...]:
+    """Of each stage that is done, and of a watched run: under its stage's name, or none."""
     began, ended = observed(look.stage_began_age_seconds), observed(look.ended_age_seconds)
-    if observed(look.done) is None or began is None or ended is None or began < ended:
-        return before.durations
-    key = f"{observed(look.stage) or ''}@{observed(look.run_id) or ''}"
-    known = any(name == key for name, _ in before.durations)
-    return before.durations if known else _newest((*before.durations, (key, began - ended)), RUNS)
+    took = [(one.stage, one.seconds) for one in look.finished]
+    if not look.managed and observed(look.done) is not None and None not in (began, ended) and began >= ended:  # type: ignore[operator]
+        took.append(("", began - ended))  # type: ignore[operator]
+    known = {name for name, _ in before.durations}
+    named = [(f"{stage}@{observed(look.run_id) or ''}", seconds) for stage, seconds in took]
+    new = [one for one in named if one[0] not in known]
+    return _newest((*before.durations, *new), RUNS) if new else before.durations
 
 
 def _with_notices(before: Before, look: RunLook) -> Before:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from onbox.outside import safe_text
-from onbox.triage.tracebacks import CHAIN, HEADER
+from onbox.triage.reading.tracebacks import CHAIN, HEADER
 
 LINES_LIMIT = 50
 LINE_LIMIT = 200

@@ -23,7 +23,7 @@ from patrol.memory.run_memory import LogPlace, RunMemory
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, Finished, LogLook, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,6 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
     stall_after = declared.stall_after_seconds or as_number(fields.get("stall_limit_seconds"))
     is_known = stage_facts is not None or manifest.is_whole
     undeclared = Absent("not declared") if is_known else Unseen("run.json was not read whole")
-    shortest = undeclared if declared.min_duration_seconds is None else declared.min_duration_seconds
     look = RunLook(
         run=raw.name,
         managed=True,
@@ -97,8 +96,10 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         heartbeat_every_seconds=manifest.every_seconds,
         stage_began_age_seconds=_age(fields.get("attempt_began_at") or facts.attempt_began_at, clock, "no attempt"),
         stall_after_seconds=undeclared if stall_after is None else stall_after,
-        min_duration_seconds=shortest,
-        expected_seconds=shortest,
+        expected_seconds=undeclared if declared.expected_seconds is None else declared.expected_seconds,
+        whole_expected_seconds=undeclared if manifest.expected_seconds is None else manifest.expected_seconds,
+        stage_first_began_age_seconds=_age(facts.stage_began_at, clock, "no attempt"),
+        finished=_finished(facts, manifest),
         timeout_seconds=undeclared if declared.timeout_seconds is None else declared.timeout_seconds,
         began_age_seconds=_age(facts.began_at, clock, "not launched"),
         launches=facts.launches,
@@ -231,6 +232,15 @@ def _cells(data: object) -> Cells | None:
 
 
 # -- how it ended
+
+
+def _finished(facts: JournalFacts, manifest: Manifest) -> tuple[Finished, ...]:
+    """Its stages that are done, of which is known how long they took."""
+    return tuple(
+        Finished(one.stage, one.spent_seconds, manifest.stages.get(one.stage, DeclaredStage()).expected_seconds)
+        for one in facts.results.values()
+        if one.spent_seconds is not None
+    )
 
 
 def _end(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -> dict[str, Any]:

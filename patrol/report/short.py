@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
-from onbox.logs.farewell import is_farewell
+from onbox.logs import metric
 from onbox.model.units import format_duration
 from onbox.runs.journal import result_words
 from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, quote, sound, word
@@ -24,32 +24,48 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 120.0  # a log that is older is worth a word
 SOON_SECONDS = 900.0  # of the time limit
 CAUSE_LIMIT = 90
-METRIC_LIMIT = 40
 MOVING = (RunState.RUNNING, RunState.DEGRADED)
 FAILED_RULES = frozenset(("failed", "crashed", "repeated-failure", "failed-on-engine", "upstream-failed"))
 _EXCEPTION = re.compile(r"^[\w.]{0,60}(?:Error|Exception): ")  # the class says so already
-# `acc 0.967`, `val/f1: 91.2%`: a number with its name, and nothing else
-_METRIC = re.compile(
-    r"[A-Za-z][\w@/.-]{0,28}(?: [A-Za-z][\w@/.-]{0,28}){0,3}(?: ?[:=] ?| )[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?\s?%?"
-)
+
+
+class _Said(NamedTuple):
+    """where: stage and progress; None: the parts say it. first, rest: what is said before and after the loss."""
+
+    where: str | None
+    first: tuple[str, ...]
+    loss: str = ""
+    rest: tuple[str, ...] = ()
 
 
 def said(verdict: Verdict, look: RunLook | None) -> list[str]:
     """The parts; "" for those that there is nothing to say of."""
+    parts = _parts(verdict, look)
+    return [*([] if parts.where is None else [parts.where]), *parts.first, parts.loss, *parts.rest]
+
+
+def remarks(verdict: Verdict, look: RunLook | None) -> list[str]:
+    """What is said beside stage, progress and loss, for a table that has columns for those."""
+    parts = _parts(verdict, look)
+    return list(filter(None, (*parts.first, *parts.rest)))
+
+
+def _parts(verdict: Verdict, look: RunLook | None) -> _Said:
     word = _word_of_person(verdict)
     if look is None:
-        return [clean(_clause(verdict.finding), CAUSE_LIMIT), word, verdict.last_known]
+        return _Said(None, (clean(_clause(verdict.finding), CAUSE_LIMIT), word, verdict.last_known))
     if verdict.state is RunState.DONE:
-        return [_took(look), word, *_flags(verdict), *_results(look)]
+        return _Said(None, (took(look), word, *_flags(verdict), *_results(look)))
     where = _where(look, moves=verdict.state in MOVING)
     if verdict.severity is not Severity.OK:
         worst = max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
         cause = _cause(worst, verdict, look)
         where = _where(look, moves=verdict.finding.severity is Severity.OK)
-        return [where, word, clean(cause, CAUSE_LIMIT), _attempt(look), "" if cause == _loss(look) else _loss(look)]
+        loss = "" if cause == _loss(look) else _loss(look)
+        return _Said(where, (word, clean(cause, CAUSE_LIMIT), _attempt(look)), loss)
     if verdict.state is not RunState.RUNNING or verdict.finding.rule in ("waiting", "unconfirmed"):
-        return [where, clean(_cause(verdict.finding, verdict, look), CAUSE_LIMIT), word]
-    return [where, _limit(look), word, _attempt(look), _loss(look), _quiet(look)]
+        return _Said(where, (clean(_cause(verdict.finding, verdict, look), CAUSE_LIMIT), word))
+    return _Said(where, (_limit(look), word, _attempt(look)), _loss(look), (_quiet(look),))
 
 
 def _word_of_person(verdict: Verdict) -> str:
@@ -114,7 +130,7 @@ def _limit(look: RunLook) -> str:
 # -- done
 
 
-def _took(look: RunLook) -> str:
+def took(look: RunLook) -> str:
     """`2/2 in 10h12m`: since the chain was launched first."""
     count = f"{look.stages_done}/{look.stages_total}" if look.stages_total else ""
     began, ended = observed(look.began_age_seconds), observed(look.ended_age_seconds)
@@ -128,14 +144,14 @@ def _results(look: RunLook) -> list[str]:
     told = sorted((one for one in told if not one[1].endswith(" ")), key=lambda one: -one[0])
     shown = [words for _, words in told]
     shown = shown or [_loss(look)]
-    return [*shown[:1], metric(look), *shown[1:]]
+    last = _last_words(look)
+    return [*shown[:1], "" if any(words.endswith(last) for words in shown) else last, *shown[1:]]
 
 
-def metric(look: RunLook) -> str:
+def _last_words(look: RunLook) -> str:
     """The last line of its log, where that is a number with its name."""
     log = observed(look.log)
-    text = clean(log.last_line, METRIC_LIMIT + 1) if log is not None else ""
-    return text if len(text) <= METRIC_LIMIT and not is_farewell(text) and _METRIC.fullmatch(text) else ""
+    return metric.metric_in(clean(log.last_line)) if log is not None else ""
 
 
 # -- what is wrong

@@ -13,9 +13,10 @@ from onbox.contract.notices import PATROL_DIGEST, PATROL_DONE, PATROL_RECOVERED,
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.boxes import DEFAULT_ALERTS_PER_DAY
+from patrol.decide.rule_context import seen
 from patrol.memory.update_history import attempt_id
 from patrol.report.lines import name_of
-from patrol.snapshot import BoxLook, Unreachable
+from patrol.snapshot import BoxLook, RunLook, Unreachable
 from patrol.tell import alert_limit
 from patrol.tell.digest import is_due
 from patrol.verdict import Severity
@@ -41,6 +42,7 @@ TOLD_BY_THE_BOX: dict[str, frozenset[str]] = {
     "interrupted-recorded": frozenset({"interrupted"}),
     "stalled": frozenset({"stalled"}),
     "done": frozenset({"chain_done"}),
+    "fast-finish": frozenset({"chain_done"}),  # as its warning, where the time was declared
 }
 
 
@@ -252,8 +254,16 @@ def _box_tells(box: BoxJudged, run: Judged, target: str, kind: str) -> bool:
     rule = worst_told(run.verdict).rule if kind == PATROL_TROUBLE else "done"
     if rule == "stalled" and observed(run.look.claimed_state) != RunState.STALLED.value:
         return False  # the patrol's own judgement
+    if rule == "fast-finish" and not _knows_haste(run.look):
+        return False
     if run.look.notify_trouble or observed(run.look.undelivered) is None or observed(run.look.given_up) != 0:
         return False
     known = box.memories.runs.get(run.verdict.run)
     words = known.manifest.news.get(target, ()) if known is not None and known.manifest is not None else ()
     return not TOLD_BY_THE_BOX.get(rule, frozenset()).isdisjoint(words)
+
+
+def _knows_haste(look: RunLook) -> bool:
+    """Whether the box has warned of it, when all was done: it knows what is declared, not what earlier runs took."""
+    is_declared = any(one.expected_seconds for one in look.finished) or seen(look.whole_expected_seconds)
+    return is_declared and seen(look.done)

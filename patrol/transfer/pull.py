@@ -36,7 +36,7 @@ LINK_ROUNDS = 3  # a link may lead to a link
 CHANGE_ROUNDS = 3  # a file that changed is fetched again so often
 KEPT_FREE_BYTES = 64 << 20  # on the local disk
 # Of a run's own records those that only ever grow: their beginning is whole at any time.
-GROWING = lazy(r"events\.jsonl|samples\.jsonl|runner\.log|logs/.*")
+GROWING = lazy(r"events\.jsonl|samples\.jsonl|series\.jsonl|runner\.log|logs/.*")
 
 
 class PullJob(NamedTuple):

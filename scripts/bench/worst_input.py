@@ -107,7 +107,7 @@ def _triage(log: bytes) -> None:
     from onbox.triage.evidence import Evidence  # noqa: PLC0415 - of the tree to measure
 
     try:
-        from onbox.triage.large import Excerpt  # noqa: PLC0415 - of the tree to measure
+        from onbox.triage.reading.large import Excerpt  # noqa: PLC0415 - of the tree to measure
     except ModuleNotFoundError:
         classify((log[at : at + BLOCK_BYTES] for at in range(0, len(log), BLOCK_BYTES)), Evidence(exit_code=1))
     else:

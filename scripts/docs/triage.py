@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onbox.triage.classes import CLASSES
 from onbox.triage.evidence import EVIDENCE
-from onbox.triage.rules import ROWS
+from onbox.triage.rules.table import ROWS
 
 INTRODUCTION = """\
 # Triage: why a run died

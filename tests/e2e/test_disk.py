@@ -171,7 +171,7 @@ def test_no_number_of_inodes_leads_to_a_false_done(small_box: Box, disk: SmallDi
 def test_notices_that_found_no_inode_are_not_lost(small_box: Box, disk: SmallDisk) -> None:
     server = FaultServer()
     small_box.env["HOOK"] = server.url()
-    notify = "[notify]\nurls = ['env:HOOK']\n"
+    notify = "[notify]\nurls = ['env:HOOK']\non = ['stage_done', 'chain_done']\n"
     line = "'until test -e $GO; do sleep 0.02; done'"
     (small_box.project / "onbox.toml").write_text(f"[stages.a]\ncmd = {line}\n[stages.b]\ncmd = 'true'\n{notify}")
     chain = small_box.start("chain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from onbox.contract.notify_targets import DEFAULT_NOTIFY_EVENTS
 from onbox.contract.paths import RunPaths
 from onbox.notify.queue.outbox import Outbox
 from tests.box import REPOSITORY, Box, is_running, wait_until
@@ -28,7 +30,8 @@ STAGE = "[stages.a]\ncmd = 'true'\n"
 
 
 def configure(box: Box, more: str = "", *, stages: str = STAGE, urls: str = "'env:HOOK'", pace: str = QUICK) -> None:
-    text = f"[run]\ngrace = '1s'\nsample_every = '200ms'\n{stages}[notify]\nurls = [{urls}]\n{pace}{more}"
+    words = "" if more.startswith("on = ") else f"on = {json.dumps([*DEFAULT_NOTIFY_EVENTS, 'stage_done'])}\n"
+    text = f"[run]\ngrace = '1s'\nsample_every = '200ms'\n{stages}[notify]\nurls = [{urls}]\n{words}{pace}{more}"
     (box.project / "onbox.toml").write_text(text)
 
 
@@ -112,6 +115,22 @@ def test_inline_waits_a_moment_and_no_more(box: Box, server: FaultServer, fault:
     began = time.monotonic()
     assert box.onbox("chain", "--inline").returncode == 0
     assert time.monotonic() - began < 8.0  # a delivery is given up after 20 s
+
+
+def test_a_chain_that_ends_well_is_one_message_unless_each_stage_is_asked_for(box: Box, server: FaultServer) -> None:
+    box.env["HOOK"] = server.url()
+    stages = (
+        "[stages.a]\ncmd = 'echo step 5/5 loss 0.41; sleep 1.2'\nexpected = '14h'\n[stages.b]\ncmd = 'echo acc 0.967'\n"
+    )
+    (box.project / "onbox.toml").write_text(f"{stages}[notify]\nurls = ['env:HOOK']\n")
+    assert box.onbox("chain").returncode == 0
+    wait_until(lambda: is_quiet(box), "delivery")
+    assert told(server) == ["chain_done"]
+    data = server.acknowledged[0].json()["data"]
+    assert data["progress"] == "a 5/5 loss 0.41 · b acc 0.967"
+    assert re.fullmatch(r"a: it took [\d.]+s where 14h00m was expected: look at the results", data["warning"]), data[
+        "warning"
+    ]
 
 
 def test_down_for_a_while_then_up_loses_nothing(box: Box, server: FaultServer) -> None:

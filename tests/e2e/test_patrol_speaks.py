@@ -106,6 +106,29 @@ def test_what_the_box_tells_by_itself_is_not_told_again(place: Patrolled, server
     assert len(server.acknowledged) == before > 0
 
 
+def test_a_stage_that_is_over_far_too_soon_is_told_once_while_the_chain_goes_on(
+    place: Patrolled, server: FaultServer
+) -> None:
+    box = place.add_box("gpu1")
+    (box.project / "url").write_text(server.url())
+    stages = (
+        "[stages.train]\ncmd = 'true'\nexpected = '14h'\n[stages.eval]\ncmd = 'until test -e go; do sleep 0.1; done'\n"
+    )
+    (box.project / "onbox.toml").write_text(stages + HEAD)
+    assert box.onbox("chain", "-d", "--launch-check", "0.2").returncode in (0, 1)
+    box.wait_for_log("", "eval")
+    said = [look(place) for _ in range(3)]
+    assert "stage train took 0s where 14h00m was expected" in said[0]
+    assert told(server) == [("patrol_trouble", "gpu1/digits")]
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_DONE")
+    wait_until(lambda: not list((box.state / "outbox").glob("*.json")), "the box to have told it")
+    for _ in range(3):
+        look(place)
+    assert told(server)[1:] == [("chain_done", "digits")], "with its warning; the patrol adds nothing"
+    assert "where 14h00m was expected" in server.acknowledged[1].json()["data"]["warning"]
+
+
 def test_a_failure_that_the_box_tells_nobody_is_told_here_and_silent_once_acknowledged(
     place: Patrolled, server: FaultServer
 ) -> None:

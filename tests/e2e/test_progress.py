@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -84,3 +87,32 @@ def test_a_log_without_progress_shows_none(box: Box) -> None:
     configure(box, "print('rank 3/8 on 2026-11-21, version 2.1/3')\nraise SystemExit(1)\n")
     assert box.onbox("chain").returncode == 1
     assert box.marker("train_FAILED")["progress"] is None
+
+
+def test_the_series_of_a_run_as_table_json_and_csv(box: Box) -> None:
+    assert "no run" in box.onbox("series").stderr
+    configure(box, STEPS.format(40, HOLD))
+    chain = box.start("chain")
+    wait_until(lambda: '"step":40' in series_of(box), "step 40 in the series")
+    box.kill_runner()
+    chain.wait(30)
+    known = len(series_of(box).splitlines())
+    chain = box.start("chain")  # its runner adopts the stage
+    wait_until(lambda: len(series_of(box).splitlines()) > known, "a point of the next runner")
+    (box.project / "go").touch()
+    assert chain.wait(30) == 0
+    points = json.loads(box.onbox("series", "--json").stdout)["points"]
+    assert points[-1]["step"] == 40
+    assert [point["loss"] for point in points if "loss" in point][-1] == 0.025
+    assert {(point["stage"], point["attempt"]) for point in points} == {("train", 1)}
+    table = box.onbox("series").stdout
+    assert re.search(r"^  loss +0\.025 ", table, re.MULTILINE), table
+    rows = list(csv.DictReader(io.StringIO(box.onbox("series", "--stage", "train", "--csv").stdout)))
+    assert (len(rows), rows[-1]["step"]) == (len(points), "40")
+    refused = box.onbox("series", "--stage", "eval")
+    assert (refused.returncode, "there are points of: train" in refused.stderr) == (64, True)
+
+
+def series_of(box: Box) -> str:
+    path = box.state / "series.jsonl"
+    return path.read_text() if path.exists() else ""

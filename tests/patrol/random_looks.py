@@ -83,7 +83,6 @@ def a_run(random: Random) -> RunLook:
         heartbeat_every_seconds=random.choice((30.0, 0.0, 1e9)),
         stage_began_age_seconds=number(),
         stall_after_seconds=number(),
-        min_duration_seconds=number(),
         waiting_for=text(),
         retries=random.choice(WHOLES),
         failure=maybe(

@@ -11,9 +11,10 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.contract.states import RunState, StageState
 from onbox.model.boxes import Billing, Price, StopAt
+from onbox.runs.journal import StageResult
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.transfers import Home
-from patrol.snapshot import BoxIdentity, FileCount, GpuLook, KernelFault, MemoryLook, Pressure, RunLook
+from patrol.snapshot import BoxIdentity, FileCount, Finished, GpuLook, KernelFault, MemoryLook, Pressure, RunLook
 from patrol.verdict import Severity
 from tests.patrol.case import Case
 from tests.patrol.cluster_looks import IRIS, iris_told, look_at_job, ray_told
@@ -127,9 +128,19 @@ END_CASES: tuple[Case, ...] = (
     Case("finished", "done", OK, RunState.DONE, "no process and the marker of this very run", done()),
     Case("finished, a person knows it", "done-acknowledged", OK, RunState.DONE, "acknowledged for this run id", done(), before=before(acknowledged="r1:done")),
     Case("finished, the acknowledgement was for an earlier run", "done", OK, RunState.DONE, "an acknowledgement is of one run", done(run_id="r2"), before=before(acknowledged="r1:done"), flags=("replaced",)),
-    Case("finished after 49% of the expected time", "done", OK, RunState.DONE, "a flag, not a verdict", done(stage_began_age_seconds=4900.0 + 600, expected_seconds=10_000.0), flags=("fast-finish",)),
-    Case("finished after 51% of the expected time", "done", OK, RunState.DONE, "the boundary is 50%", done(stage_began_age_seconds=5100.0 + 600, expected_seconds=10_000.0)),
-    Case("finished ten times faster than the runs before it", "done", OK, RunState.DONE, "its own history is the expectation", done(), before=before(durations=(("train@r0", 400_000.0),)), flags=("fast-finish",)),
+    Case("finished after 49% of the expected time", "done", OK, RunState.DONE, "a flag, not a verdict", done(finished=(Finished("train", 4900.0, 10_000.0),)), flags=("fast-finish",)),
+    Case("finished after 51% of the expected time", "done", OK, RunState.DONE, "the boundary is 50%", done(finished=(Finished("train", 5100.0, 10_000.0),))),
+    Case("its training was over in a second, and the evaluation behind it goes on", "healthy", OK, RunState.RUNNING, "each stage is looked at, also while the chain goes on", run(stage="eval", finished=(Finished("train", 1.0, 50_400.0),)), flags=("fast-finish",)),
+    Case("its training took its time, and the evaluation was quick as declared", "done", OK, RunState.DONE, "each stage by its own expectation", done(finished=(Finished("train", 40_000.0, 50_400.0), Finished("eval", 60.0, 60.0)))),
+    Case("all of it was over after a tenth of the expected time", "done", OK, RunState.DONE, "also where no stage has a time of its own", done(stages_total=1, stage_results=(StageResult("train", 4000.0, spent_seconds=4000.0),), began_age_seconds=4600.0, whole_expected_seconds=40_000.0), flags=("fast-finish",)),
+    Case("only its evaluation was made again, in no time", "done", OK, RunState.DONE, "what was done before counts", done(stages_total=2, stage_results=(StageResult("train", 40_000.0, spent_seconds=40_000.0), StageResult("eval", 5.0, spent_seconds=5.0)), began_age_seconds=605.0, whole_expected_seconds=40_000.0)),
+    Case("resumed at its last step, so its last attempt was quick", "done", OK, RunState.DONE, "all attempts of the stage count; one whose end nobody saw is not judged", done(stage_began_age_seconds=610.0, expected_seconds=50_000.0)),
+    Case("watched: over after a tenth of the time that its watch expects", "done", OK, RunState.DONE, "a flag, not a verdict", watched(done="`Training completed`", stage_alive=False, ended_age_seconds=600.0, stage_began_age_seconds=1600.0, expected_seconds=10_000.0), before=before(gone_ticks=1), flags=("fast-finish",)),
+    Case("runs for twice the time that was declared", "healthy", OK, RunState.RUNNING, "told once, and nothing is stopped", run(expected_seconds=20_000.0, stage_first_began_age_seconds=40_000.0), flags=("overdue",)),
+    Case("runs for a little more than was declared", "healthy", OK, RunState.RUNNING, "half as long again is meant", run(expected_seconds=30_000.0, stage_first_began_age_seconds=40_000.0)),
+    Case("its attempt is young, its stage is not", "healthy", OK, RunState.RUNNING, "whoever expected it counts from the first attempt", run(expected_seconds=20_000.0, stage_first_began_age_seconds=40_000.0, stage_began_age_seconds=4000.0), flags=("overdue",)),
+    Case("the whole run takes twice as long as declared", "healthy", OK, RunState.RUNNING, "also where no stage has a time of its own", run(whole_expected_seconds=20_000.0, began_age_seconds=40_000.0), flags=("overdue",)),
+    Case("finished ten times faster than the runs before it", "done", OK, RunState.DONE, "its own history is the expectation", done(finished=(Finished("train", 40_000.0),)), before=before(durations=(("train@r0", 400_000.0),)), flags=("fast-finish",)),
     Case("finished, and a checkpoint was deleted since", "done", OK, RunState.DONE, "done it is; its results are not there", done(lost=("best.pt of stage train is not there any more",)), flags=("results-missing",)),
     Case("finished, deleted there, whole and loaded here", "done", OK, RunState.DONE, "what is home needs the box no more", done(lost=("best.pt of stage train is not there any more",), home=Home("r1", "/home/ada/pulled", verified=True))),
     Case("finished, its files are on a mount that hangs", "done", OK, RunState.DONE, "not seen is not gone", done(lost=HUNG), flags=("results-unseen",)),

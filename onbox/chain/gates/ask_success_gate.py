@@ -173,7 +173,7 @@ def _gradient_is_lost(tail: bytes) -> bool:
     """A trainer that leaves losses of nan out of its mean (transformers does by default) shows 0 beside the gradient
     norm that gives it away. The last line with such a norm tells.
     """
-    from onbox.triage import signs  # noqa: PLC0415 - large, and needed only where something is not finite
+    from onbox.triage.reading import signs  # noqa: PLC0415 - large, and needed only where something is not finite
 
     told = [line for line in re.split(rb"[\r\n]", tail) if _GRADIENT_NORM.search(line)]
     last = told[-1].decode(errors="replace") if told else ""

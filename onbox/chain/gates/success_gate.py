@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Stage
 
+FAST_SHARE = 0.5  # of the expected time
+
 
 class Ended(NamedTuple):
     """How an attempt ended.
@@ -115,6 +117,14 @@ def _judge_signs(stage: Stage, log_fault: Maybe[str], loss: str) -> list[GateFin
 def warnings_of(stage: Stage, loss: str) -> tuple[str, ...]:
     """What is told beside a DONE, in words."""
     return (f"the last loss in its log is {loss}",) if loss and stage.finite_loss == WARN else ()
+
+
+def haste_warning(what: str, took_seconds: float | None, expected_seconds: float | None) -> tuple[str, ...]:
+    """What is told beside a DONE that came much too soon. took_seconds None: the end of an attempt was not seen."""
+    if took_seconds is None or expected_seconds is None or took_seconds >= FAST_SHARE * expected_seconds:
+        return ()
+    took, expected = format_duration(took_seconds), format_duration(expected_seconds)
+    return (f"{what} took {took} where {expected} was expected: look at the results",)
 
 
 def _exit_text(ended: Ended) -> str:

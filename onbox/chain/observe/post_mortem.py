@@ -19,7 +19,7 @@ from onbox.system.self_exec import bare_child_words
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import REMEDIES
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
-from onbox.triage.rows import UserRow
+from onbox.triage.rules.rows import UserRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor
-    from onbox.logs.progress import ProgressReader, ProgressSettings
+    from onbox.logs.progress import LogReading, ProgressReader, ProgressSettings
     from onbox.model.pace import PaceReading
 
 LOOK_SECONDS = 5.0
@@ -35,12 +35,14 @@ class ProgressWatch:
         self._began: float | None = None
         self._readings: tuple[PaceReading, ...] = ()
         self._pace_told: float | None = None
+        self.newest: Progress | None = None  # as of the last look
 
     def begin(self, path: str, *, age_seconds: float | None = None) -> None:
         """The log of the attempt that runs, or ran. age_seconds: since it began; None: not known."""
         self._path, self._cursor, self._reader, self._gave_up = path, None, None, False
         self._began = None if age_seconds is None else monotonic() - age_seconds
         self._readings, self._pace_told = (), None
+        self.newest = None
 
     def recall(self, at: float, current: float, pace: float | None) -> None:
         """What somebody else read of this log, at a time of `monotonic`; their pace is taken over."""
@@ -56,6 +58,11 @@ class ProgressWatch:
     def links(self) -> dict[str, Any]:
         """What the log has told of a run at a tracker, as of the last look."""
         return {} if self._reader is None else self._reader.links()
+
+    @property
+    def readings(self) -> dict[str, LogReading]:
+        """Loss, learning rate, grad norm and metric, as of the last look."""
+        return {} if self._reader is None else self._reader.readings()
 
     def look(self, *, moves: bool = True) -> dict[str, Any] | None:
         """How far it is now, for status and marker; None where the log shows nothing of it or cannot be read.
@@ -95,7 +102,7 @@ class ProgressWatch:
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:
         from onbox.model.pace import PaceReading, pace_of, with_eta, with_reading  # noqa: PLC0415
 
-        now = monotonic()
+        self.newest, now = progress, monotonic()
         if progress.current is not None:
             self._readings = with_reading(self._readings, PaceReading(now, progress.current))
             self._pace_told = self._pace_told if len(self._readings) > 1 else None  # of another counter

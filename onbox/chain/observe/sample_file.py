@@ -1,4 +1,6 @@
-"""samples.jsonl: appended to, not flushed, bounded in size. Grown too long, its past gets coarser, not lost."""
+"""samples.jsonl and series.jsonl: appended to, not flushed, bounded in size. Grown too long, their past gets coarser,
+not lost.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,13 @@ FINE_SHARE = 4  # the newest quarter is never thinned
 
 
 class SampleFile:
-    """The file at `path`. `missed`: samples that could not be written (a full disk); the run does not need them."""
+    """The file at `path`. `missed`: samples that could not be written (a full disk); the run does not need them.
 
-    def __init__(self, path: str, limit_bytes: int = LIMIT_BYTES) -> None:
-        self.path, self.limit_bytes, self.missed = path, limit_bytes, 0
+    dear: of lines that hold one of these, as few as can be are dropped.
+    """
+
+    def __init__(self, path: str, limit_bytes: int = LIMIT_BYTES, dear: tuple[bytes, ...] = ()) -> None:
+        self.path, self.limit_bytes, self.missed, self.dear = path, limit_bytes, 0, dear
 
     def append(self, sample: Sample) -> None:
         """One line more. Opened anew each time, so that who truncates, moves or removes the file does no harm."""
@@ -46,9 +51,9 @@ class SampleFile:
 
     def _thin(self) -> None:
         lines = (read_tail(self.path, READ_LIMIT_BYTES) or b"").splitlines(keepends=True)
-        kept = thin(list(_timed(lines)))
+        kept = thin(list(_timed(lines)), self.dear)
         while sum(len(line) for _, line in kept) > self.limit_bytes * 3 // 4 and len(kept) > FINE_SHARE:
-            kept = thin(kept)
+            kept = thin(kept, self.dear)
         replace_file(self.path, b"".join(line for _, line in kept), durable=False)
 
 
@@ -61,13 +66,17 @@ def _timed(lines: Iterable[bytes]) -> Iterator[tuple[float, bytes]]:
             yield at, line
 
 
-def thin(lines: list[tuple[float, bytes]]) -> list[tuple[float, bytes]]:
+def thin(lines: list[tuple[float, bytes]], dear: tuple[bytes, ...] = ()) -> list[tuple[float, bytes]]:
     """A quarter less of all but the newest quarter, taken from where the lines are densest in time: repeated, it keeps
-    the whole span at one distance. First and last stay. lines: (at_seconds, line). Pure.
+    the whole span at one distance. First and last stay. lines: (at_seconds, line). dear: lines that hold one of these
+    go last. Pure.
     """
     coarse = len(lines) - max(1, len(lines) // FINE_SHARE)
-    seconds_between = {index: abs(lines[index + 1][0] - lines[index - 1][0]) for index in range(1, coarse, 2)}
-    densest = sorted(seconds_between, key=lambda index: seconds_between[index])
+    rank = {
+        index: (any(word in lines[index][1] for word in dear), abs(lines[index + 1][0] - lines[index - 1][0]))
+        for index in range(1, coarse, 2)
+    }
+    densest = sorted(rank, key=lambda index: rank[index])
     dropped = set(densest[: (len(densest) + 1) // 2])
     return [line for index, line in enumerate(lines) if index not in dropped]
 

@@ -171,6 +171,14 @@ class _Watch:
             self.sample_by = None
             self.resources = self.ctx.sampler.take(self.live.keeper)
             self.progress = self.ctx.progress.look()
+            self.ctx.series.take(
+                self.ctx.progress,
+                log_path=self.log_path,
+                resources=self.resources,
+                artifact_ns=max((mtime_ns for _, _, mtime_ns in self.signs.artifacts), default=None)
+                if self.signs is not None
+                else None,
+            )
             self.ctx.tracker.look(self.ctx.progress.links)
             self._look_for_patrol(now)
             self._show()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.observe.progress_watch import ProgressWatch
     from onbox.chain.observe.sampling import Sampler
+    from onbox.chain.observe.series_watch import SeriesWatch
     from onbox.chain.observe.tracker_watch import TrackerWatch
     from onbox.chain.runner.signals import Signals
     from onbox.chain.state.recorder import Recorder
@@ -36,6 +37,7 @@ class Context(NamedTuple):
     life_fd: int
     sampler: Sampler
     progress: ProgressWatch
+    series: SeriesWatch
     tracker: TrackerWatch
     git: FrozenGit
     job: str | None = None

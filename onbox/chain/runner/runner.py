@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
 from onbox.chain.command.environment import JOB_VARIABLE
+from onbox.chain.gates.success_gate import haste_warning
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.sampling import Sampler
+from onbox.chain.observe.series_watch import SeriesWatch
 from onbox.chain.observe.tracker_watch import TrackerWatch
 from onbox.chain.runner.context import Context
 from onbox.chain.runner.handbook_hook import Renewal
@@ -33,7 +35,7 @@ from onbox.contract.notify_targets import notify_from_dict
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
-from onbox.runs.journal import result_words
+from onbox.runs.journal import result_words, whole_seconds
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file
 from onbox.system.journal import Journal, read_lines
@@ -124,6 +126,7 @@ class Runner:
             signals.life_fd,
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
+            SeriesWatch(paths),
             TrackerWatch(head.data.get("tracker")),
             FrozenGit(paths.manifest),
             job,
@@ -240,6 +243,7 @@ class Runner:
     def _close_chain(self, end: ChainEnd, duration_seconds: float) -> None:
         """Journal the end, land its marker (a stop leaves none: the chain is not over), show it."""
         paths, head = self.ctx.paths, self.ctx.head
+        took_seconds = self._seconds_since_launch(duration_seconds)
         data: dict[str, Any] = {
             "run_id": head.run_id,
             "stage": CHAIN,
@@ -247,7 +251,7 @@ class Runner:
             "fingerprint": head.chain_fingerprint,
             "stages": head.stage_count,
             "ended_at": utc_text(wall()),
-            "duration_seconds": round(self._seconds_since_launch(duration_seconds), 3),
+            "duration_seconds": round(took_seconds, 3),
             "exit_code": int(end.exit),
         }
         told = [f"{one.stage} {words}" for one in self.history.facts.results.values() if (words := result_words(one))]
@@ -256,6 +260,9 @@ class Runner:
         if end.event != Event.CHAIN_DONE:
             data |= {"outcome": end.event, "stopped_at": end.stage, "reason": end.reason}
             data["failure_class"] = end.failure_class
+        if end.event == Event.CHAIN_DONE:
+            whole = whole_seconds(self.history.facts.results.values(), head.stage_count, took_seconds)
+            self._warnings += haste_warning("the whole run", whole, head.settings.expected_seconds)
         if self._warnings:
             data["warnings"] = self._warnings[:WARNINGS_KEPT]
         if end.findings:

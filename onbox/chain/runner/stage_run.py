@@ -10,7 +10,7 @@ from onbox.chain.artifacts.on_disk import StopAsked, picture
 from onbox.chain.command.command_files import SCRIPTS
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate, ended_from_record, picture_of_added
-from onbox.chain.gates.success_gate import Ended, GateFinding, judge, signal_of
+from onbox.chain.gates.success_gate import Ended, GateFinding, haste_warning, judge, signal_of
 from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
@@ -176,6 +176,7 @@ class StageRun:
         record |= {"code": {"scripts": scripts}} if scripts else {}
         try:
             record |= self._picture(folder)
+            record |= self._checkpoint() if again.resume else {}
         except OSError as error:
             cause = "stopped" if isinstance(error, StopAsked) else "not_started"
             detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
@@ -197,6 +198,13 @@ class StageRun:
             "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
         }
 
+    def _checkpoint(self) -> dict[str, Any]:
+        """What a resumed attempt is told to go on from. Raises OSError."""
+        from onbox.chain.resume_source import find_to_resume_from  # noqa: PLC0415 - only for a resumed attempt
+
+        found = find_to_resume_from(self.ctx.paths, self.ctx.head, self.stage, self._is_asked_to_stop)
+        return {"checkpoint": found} if found else {}
+
     def _is_asked_to_stop(self) -> bool:
         return self.ctx.signals.stops > 0
 
@@ -213,6 +221,7 @@ class StageRun:
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         age = None if began is None else max(0.0, wall() - began)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
+        self.ctx.series.begin(self.stage.name, self.known.attempts)
         self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
@@ -267,7 +276,7 @@ class StageRun:
             return StageLeaves.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
-        verdict = self._with_changed_scripts(verdict)
+        verdict = self._with_haste(self._with_changed_scripts(verdict), ended)
         self.warnings = verdict.warnings
         self.ledger.succeed(ended, verdict)
         return StageLeaves.DONE
@@ -278,11 +287,19 @@ class StageRun:
         told = tuple(f"{name} {CHANGED}" for name in changed if name.endswith(SHELL_SCRIPTS))
         return verdict._replace(warnings=(*verdict.warnings, *told))
 
+    def _with_haste(self, verdict: GateAnswer, ended: Ended) -> GateAnswer:
+        """A stage that is done far sooner than expected may have done nothing."""
+        spent = self.history.facts.spent_seconds(self.stage.name)
+        took = None if spent is None or ended.duration_seconds is None else spent + ended.duration_seconds
+        told = haste_warning("it", took, self.stage.expected_seconds)
+        return verdict._replace(warnings=(*verdict.warnings, *told))
+
     def _conclude_tracker(self, ended: Ended) -> None:
         """Read the log's last lines for the tracker's run. A stage too short for that is not made longer by it."""
         progress = self.ctx.progress
         if progress.has_looked or (ended.duration_seconds or 0.0) > TRACKED_SECONDS:
             progress.look()
+            self.ctx.series.take(progress, log_path=self.ctx.paths.log(self.stage.name, self.known.attempts))
             self.ctx.tracker.conclude(progress.links)
 
     def _fail(self, number: int, ended: Ended, findings: tuple[GateFinding, ...]) -> StageLeaves | Again:

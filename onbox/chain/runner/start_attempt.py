@@ -126,6 +126,7 @@ def _own_variables(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) ->
         "ONBOX_STAGE": stage,
         "ONBOX_ATTEMPT": str(number),
         "ONBOX_RESUME": "1" if record["resume"] else "0",
+        "ONBOX_CHECKPOINT": str(record.get("checkpoint") or ""),
         ATTEMPT_VARIABLE: attempt_id(ctx.head.run_id, stage, number),
     }
 

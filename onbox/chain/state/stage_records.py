@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.slots import land_marker
 from onbox.contract.events import Event, Unreadable, parse_events
+from onbox.logs.metric import metric_in
 from onbox.logs.tail import TAIL_BYTES, last_words
 from onbox.outside import safe_line, safe_text
 from onbox.system.clock import utc_text, wall
@@ -90,6 +91,8 @@ class StageLedger:
         if self.ctx.progress.has_looked:
             data["progress"] = progress_of_success(self.ctx.progress.look(moves=False))
         data |= about_success(verdict)
+        metric = metric_in(self._last_line(number) or "")
+        data |= {"metric": metric} if metric else {}
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
-from onbox.model.screen import labelled
+from onbox.contract.json_text import as_number
+from onbox.model.screen import clip, labelled
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.contract.events import Record
+
+LAST_LINE_COLUMNS = 60
 
 
 def narrate(record: Record) -> str | None:
@@ -126,10 +129,16 @@ def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
     return tell
 
 
+def _started(record: Record) -> tuple[str, str]:
+    source = record.get("checkpoint")
+    parts = (_attempt(record), str(record.get("log")), f"from {source}" if source else "")
+    return "started", " · ".join(filter(None, parts))
+
+
 _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.CHAIN_STARTED: _chain_started,
     Event.STAGE_WAITING: _waiting,
-    Event.ATTEMPT_STARTED: lambda r: ("started", f"{_attempt(r)} · {r.get('log')}"),
+    Event.ATTEMPT_STARTED: _started,
     Event.ATTEMPT_ADOPTED: lambda r: (
         "adopted",
         f"{_attempt(r)} · alive, " + (f"pid {r['pid']}" if r.get("pid") else "its keeper gone"),
@@ -171,3 +180,20 @@ def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
         parts.append(str(status["last_line"]))
     text = safe_line(" · ".join(parts))
     return text if len(text) < width else text[: max(0, width - 2)] + "…"
+
+
+def progress_line(status: dict[str, Any], now_text: str) -> str:
+    """How far the stage is, as a line among those of the journal. Without a counter, what its log says last."""
+    progress = status.get("progress")
+    told = str(progress.get("text") or "") if isinstance(progress, dict) else ""
+    if not told and status.get("last_line"):
+        told = f"last line: {clip(str(status['last_line']), LAST_LINE_COLUMNS)}"
+    parts = filter(None, (told, f"for {status['elapsed']}" if status.get("elapsed") else ""))
+    name, state = status.get("stage") or "chain", status.get("stage_state")
+    return safe_line(f"{now_text} {name:<12} {state:<12} {' · '.join(parts)}".rstrip())
+
+
+def percent_of(progress: dict[str, Any]) -> float | None:
+    """Of the whole; None: its log does not tell."""
+    current, maximum, percent = (as_number(progress.get(key)) for key in ("current", "exact_max", "percent"))
+    return 100 * current / maximum if current is not None and maximum else percent

@@ -12,15 +12,14 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.replay import replay
 from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
-from onbox.chain.viewer.ctrl_c import Interrupts, counted_interrupts
-from onbox.chain.viewer.event_text import live_line, narrate
-from onbox.chain.viewer.keys import read_keys, single_keys
+from onbox.chain.viewer.event_text import live_line, narrate, percent_of, progress_line
+from onbox.chain.viewer.progress_pace import ProgressPace
 from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.logs.tail import look_at_log
@@ -30,6 +29,8 @@ from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, open_plain
 from onbox.system.journal import read_lines
 from onbox.system.process import Identity, has_open, is_alive, open_pidfd
+from onbox.terminal.ctrl_c import Interrupts, counted_interrupts
+from onbox.terminal.keys import read_keys, single_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +46,8 @@ _WAYS = {
     False: "Ctrl-C or d detaches, and the run goes on; onbox stop {run} ends it",
 }
 LIVE_LINE_SECONDS = 1.0
+PROGRESS_LOOK_SECONDS = 5.0  # whether it is time for a line; a look costs the new bytes of the log
+SAID_STATES = ("running", "stalled", "waiting")
 BREATH_SECONDS = 0.02  # a chain of very short stages shall not wait for who watches it
 LOOK_SECONDS = 0.5  # for a viewer that joined later and has no bell to wait on
 
@@ -72,7 +75,8 @@ class JournalReader:
 
 class Viewer:
     """Watches one runner. bell_fd: of the viewer that started it; None: it joined later. may_stop: whether Ctrl-C asks
-    the run to stop; else it detaches, as the key `d` always does.
+    the run to stop; else it detaches, as the key `d` always does. says_progress: whether it says now and then how far
+    the run is where no terminal shows it all the time.
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class Viewer:
         bell_fd: int | None,
         may_stop: bool,
         tell: Callable[[Record], str | None] = narrate,
+        says_progress: bool = False,
     ) -> None:
         self.paths, self.runner, self.may_stop, self.tell = paths, runner, may_stop, tell
         self.journal = JournalReader(paths.journal, journal_offset)
@@ -95,6 +100,7 @@ class Viewer:
         self.last_words = b""
         self.asked_to_stop = 0
         self._progress: ProgressNow | None = None
+        self._pace = ProgressPace(monotonic()) if says_progress and not self.live else None
 
     def watch(self, begin: Callable[[], None] = _nothing) -> int:
         """To the runner's end, or until the person at the terminal has seen enough: the exit code. begin: called once
@@ -148,6 +154,8 @@ class Viewer:
             reached = reached or (until is not None and until(record))
         if self.live and not reached:
             self._draw_live_line()
+        if self._pace is not None and not reached:
+            self._say_progress(self._pace)
         return reached
 
     def _wait(self, deadline: float | None, interrupts: Interrupts, keys: int | None) -> None:
@@ -160,7 +168,7 @@ class Viewer:
             poller.register(pidfd, select.POLLIN)
         if self.bell_fd is not None:
             poller.register(self.bell_fd, select.POLLIN)
-        seconds = [LIVE_LINE_SECONDS] if self.live else []
+        seconds = [LIVE_LINE_SECONDS] if self.live else [PROGRESS_LOOK_SECONDS] if self._pace is not None else []
         if pidfd is None:
             seconds.append(LOOK_SECONDS if is_alive(self.runner) else 0.0)
         elif self.bell_fd is None:
@@ -190,9 +198,27 @@ class Viewer:
     # -- a person watches
 
     def _draw_live_line(self) -> None:
+        status = self._status_now()
+        if status is not None:
+            width = _terminal_width()
+            self._print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width))
+
+    def _say_progress(self, pace: ProgressPace) -> None:
+        """The line for a log, when it is time for one."""
+        status = self._status_now()
+        if status is None or status.get("stage_state") not in SAID_STATES:
+            return
+        progress, now = status.get("progress"), monotonic()
+        percent = percent_of(progress) if isinstance(progress, dict) else None
+        if pace.is_due(now, str(status.get("stage")), percent):
+            pace.said(now, percent)
+            self._print(progress_line(status, time.strftime("%H:%M:%S", time.gmtime())) + "\n")
+
+    def _status_now(self) -> dict[str, Any] | None:
+        """The heartbeat of the runner that is watched, with what the stage's log says at this moment."""
         status = read_status(self.paths)
         if status is None or status.get("runner", {}).get("pid") != self.runner.pid:
-            return
+            return None
         began = parse_utc(str(status.get("attempt_began_at", "")))
         if began is not None:
             status["elapsed"] = format_duration(max(0.0, wall() - began))
@@ -200,8 +226,7 @@ class Viewer:
         if log is not None:
             status["last_line"] = log.last_line
             status["progress"] = self._progress_now().look(str(status["log"]), status, moves=True)
-        width = _terminal_width()
-        self._print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width))
+        return status
 
     def _progress_now(self) -> ProgressNow:
         if self._progress is None:

@@ -21,6 +21,7 @@ from onbox.contract.notify_targets import notify_to_dict
 from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.errors import Trouble
 from onbox.model.manifest import WARN
+from onbox.model.origin import origin_to_dict
 from onbox.model.tracker import intent_to_dict
 from onbox.system.clock import utc_text, wall
 from onbox.system.lock import is_locked
@@ -89,7 +90,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         "project": project.folder,
         "chain_fingerprint": fingerprint,
         "stage_count": len(pairs),
-        "settings": project.config.settings._asdict(),
+        "settings": project.config.settings.to_plain(),
         "frozen_at": utc_text(wall()),
         "config": project.config_path,
         "host": os.uname().nodename,
@@ -108,6 +109,8 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         head["notify"] = notify_to_dict(project.config.notify)
     if intent := intent_to_dict(project.config.tracker):
         head["tracker"] = intent
+    if origin := origin_to_dict(project.config.contract.origin):
+        head["origin"] = origin
     if backend != "local":
         head["backend"] = {"name": backend, **_settings(project, backend)}
     return Definition(paths, head, pairs, fingerprint)

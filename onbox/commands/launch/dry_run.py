@@ -52,7 +52,7 @@ def tell_forecast(
     as_json: bool,
 ) -> int:
     """Print it; 0 where `onbox resume` may be typed, 78 or 3 where it would refuse. configured: of onbox.toml now."""
-    forecast = foretell(paths, head, stages, contract)
+    forecast = foretell(paths, head, stages, contract.origin)
     changed = _config_changes(stages, configured)
     if as_json:
         print(json.dumps({**as_data(head.run, head.run_id, forecast), "config_changed": changed}))
@@ -105,6 +105,6 @@ def refuse_bad_checkpoints(paths: RunPaths, head: RunHead, stages: Sequence[Froz
     if not any(one.stage.gates.checkpoints or any(a.is_glob for a in one.stage.artifacts) for one in stages):
         return
     with suppress(OSError, LockUnsupported):
-        forecast = foretell(paths, head, stages, contract)
+        forecast = foretell(paths, head, stages, contract.origin)
         if forecast.refused or forecast.unusable:
             raise Trouble(Exit.GATE_REFUSED, safe_line(refusal_words(forecast)))

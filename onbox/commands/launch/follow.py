@@ -51,7 +51,13 @@ def follow_launch(args: Options, definition: Definition, started: Launched, offs
     entry = look_up(started.pid)
     identity = entry.identity if entry else Identity(started.pid, 0)
     viewer = Viewer(
-        paths, identity, journal_offset=offset, bell_fd=started.bell_fd, may_stop=not args.detach, tell=teller(args)
+        paths,
+        identity,
+        journal_offset=offset,
+        bell_fd=started.bell_fd,
+        may_stop=not args.detach,
+        tell=teller(args),
+        says_progress=not (args.detach or args.json),
     )
     _tell_what_is_done(args, definition)
     if not args.detach:
@@ -152,7 +158,15 @@ def watch_holder(args: Options, paths: RunPaths, holder: Holder) -> int:
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - as above
 
     offset = size_of(paths.journal)
-    viewer = Viewer(paths, holder.identity, journal_offset=offset, bell_fd=None, may_stop=False, tell=teller(args))
+    viewer = Viewer(
+        paths,
+        holder.identity,
+        journal_offset=offset,
+        bell_fd=None,
+        may_stop=False,
+        tell=teller(args),
+        says_progress=not args.json,
+    )
     return viewer.watch(lambda: say(args, *_attached(holder)))
 
 

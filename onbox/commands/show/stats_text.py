@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_duration, format_size
@@ -10,6 +11,8 @@ from onbox.outside import safe_line
 from onbox.system.clock import utc_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onbox.collectors.cpu import CpuReading, PidsReading
     from onbox.collectors.disk import Disk
     from onbox.collectors.memory import MemoryReading
@@ -19,33 +22,51 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
 
+class Line(NamedTuple):
+    """One resource in words. full_percent: of what must not become full; None: it is not known, or has no end."""
+
+    label: str
+    text: str
+    full_percent: float | None = None
+
+
 def render_picture(picture: Picture) -> str:
     """All lines, one resource each; several for disks and GPUs."""
+    lines = [f"  {line.label:<9}{line.text}" for line in picture_lines(picture)]
+    return printable_lines([picture_head(picture), *lines])
+
+
+def picture_head(picture: Picture) -> str:
+    return f"{picture.subject.name} · {utc_text(picture.snapshot.at_seconds)[:19]}Z"
+
+
+def picture_lines(picture: Picture) -> list[Line]:
     snapshot = picture.snapshot
-    lines = [f"{picture.subject.name} · {utc_text(snapshot.at_seconds)[:19]}Z"]
-    lines += _lines("memory", snapshot.memory, _memory_lines)
+    lines: list[Line] = []
+    lines += _lines("memory", snapshot.memory, _memory_lines, lambda memory: [_memory_percent(memory)])
     lines += _lines("oom", snapshot.memory, lambda memory: [_oom_text(memory, picture.oom_kills_since)])
     lines += _lines("cpu", snapshot.cpu, lambda cpu: [_cpu_text(cpu, picture.rates)])
     lines += _lines("pids", snapshot.pids, lambda pids: [_pids_text(pids)])
     lines += _lines("pressure", snapshot.pressure, lambda pressure: [_pressure_text(pressure)])
-    lines += _lines("disk", snapshot.disks, lambda disks: [_disk_text(disk, picture.trends) for disk in disks])
+    lines += _lines(
+        "disk", snapshot.disks, lambda disks: [_disk_text(disk, picture.trends) for disk in disks], _disk_percents
+    )
     lines += _lines("gpu", picture.gpus, _gpu_lines)
     lines += _lines("tree", snapshot.tree, lambda tree: [_tree_text(tree)])
-    lines += [f"  {'host':<9}{_host_text(picture)}"]
-    return printable_lines(lines)
+    return [*lines, Line("host", _host_text(picture))]
 
 
 def printable_lines(lines: list[str]) -> str:
     return "\n".join(safe_line(line) for line in lines)
 
 
-def _lines(name: str, value: Maybe[Any], texts: Any) -> list[str]:
-    """The lines of one reading; one line with the reason where there is none."""
+def _lines(name: str, value: Maybe[Any], texts: Any, full: Any = lambda _: ()) -> list[Line]:
+    """The lines of one reading; one line with the reason where there is none. full: for each line how full it is."""
     if isinstance(value, Absent):
-        return [f"  {name:<9}none ({value.why})"]
+        return [Line(name, f"none ({value.why})")]
     if isinstance(value, Unseen):
-        return [f"  {name:<9}could not look: {value.why}"]
-    return [f"  {name:<9}{text}" for text in texts(value)]
+        return [Line(name, f"could not look: {value.why}")]
+    return [Line(name, text, percent) for text, percent in zip_longest(texts(value), full(value))]
 
 
 def _size(value: Maybe[int]) -> str:
@@ -55,6 +76,22 @@ def _size(value: Maybe[int]) -> str:
 def _pids_text(pids: PidsReading) -> str:
     used = str(pids.current) if isinstance(pids.current, int) else f"not counted ({pids.current.why})"
     return f"{used} of {pids.limit}" if isinstance(pids.limit, int) else f"{used} · {pids.limit.why}"
+
+
+def _memory_percent(memory: MemoryReading) -> float | None:
+    used, limit = observed(memory.working_set_bytes), observed(memory.limit_bytes)
+    return 100 * used / limit if used is not None and limit else None
+
+
+def _disk_texts(disks: Sequence[Disk], trends: dict[str, dict[str, float | None]]) -> list[str]:
+    return [_disk_text(disk, trends) for disk in disks]
+
+
+def _disk_percents(disks: Sequence[Disk]) -> list[float | None]:
+    """Of bytes or of inodes, whichever is nearer to its end."""
+    rooms = [observed(disk.room) for disk in disks]
+    shares = [(room.bytes_used_percent, room.inodes_used_percent) if room else () for room in rooms]
+    return [max((one for one in pair if one is not None), default=None) for pair in shares]
 
 
 def percent_of(part: Maybe[int], whole: Maybe[int]) -> str:

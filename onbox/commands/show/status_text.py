@@ -31,16 +31,16 @@ LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not writte
 
 def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) -> str:
     """The status as a person reads it. data: of `status_data.as_data`, for this view."""
-    lines = [_head(data, wide=wide)]
-    for label, text, most in _said(data):
+    lines = [head_line(data, wide=wide)]
+    for label, text, most in what_is_wrong(data):
         lines += labelled(label, text, width=None if wide else WIDTH, lines=most)
-    lines += _traceback((data["failure"] or {}).get("traceback"), wide=wide)
-    stages = _shown(data["stages"])
+    lines += traceback_lines((data["failure"] or {}).get("traceback"), wide=wide)
+    stages = stages_shown(data["stages"])
     lines += [_fit(_stage_line(stage, data), wide=wide) for stage in stages]
-    for label, text in _around(view, data, wide=wide):
+    for label, text in around(view, data, wide=wide):
         lines += labelled(label, text, width=None if wide else WIDTH, lines=2)
-    lines += _log_lines(data, wide=wide)
-    return "\n".join([*lines, *_next_lines(data, wide=wide)])
+    lines += log_lines(data, wide=wide)
+    return "\n".join([*lines, *next_lines(data, wide=wide)])
 
 
 def run_line(data: Mapping[str, Any], *, wide: bool = False) -> str:
@@ -76,7 +76,7 @@ def _fit(line: str, *, wide: bool) -> str:
     return line if wide else clip(line, WIDTH)
 
 
-def _head(data: Mapping[str, Any], *, wide: bool) -> str:
+def head_line(data: Mapping[str, Any], *, wide: bool) -> str:
     done, total = data["stages_done"], len(data["stages"])
     took = data.get("elapsed_seconds")
     over = data["state"] not in (RunState.RUNNING.value, RunState.STALLED.value, RunState.DEGRADED.value)
@@ -91,7 +91,7 @@ def _head(data: Mapping[str, Any], *, wide: bool) -> str:
     return " · ".join(filter(None, parts)) if wide else joined(parts)
 
 
-def _said(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     """What is wrong: label, text and how many lines it may take, the most important first."""
     failure, said = data["failure"] or {}, []
     if data["reason"]:
@@ -118,14 +118,14 @@ def _said(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     return [(label, safe_line(text), most) for label, text, most in said]
 
 
-def _traceback(lines: object, *, wide: bool) -> list[str]:
+def traceback_lines(lines: object, *, wide: bool) -> list[str]:
     """Its innermost frames: they are nearest to the cause. The class has named file and line already."""
     told = [safe_line(line) for line in lines] if isinstance(lines, list) else []
     shown = told if wide else told[-TRACEBACK_LINES:]
     return [_fit(f"           {line}", wide=wide) for line in shown]
 
 
-def _around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[str, str]]:
+def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[str, str]]:
     """What stands beside the stages: only what is not as it should be, and what moves."""
     said: list[tuple[str, str]] = [("job", str(line)) for line in data.get("job_lines", ())]
     usual = view.runner_alive and not is_late(view) and not wide
@@ -145,7 +145,7 @@ def _around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple
     return said
 
 
-def _log_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
+def log_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
     log = data["log"]
     if not log:
         return []
@@ -162,7 +162,7 @@ def _near(path: str) -> str:
     return path[len(here) :] if path.startswith(here) else path
 
 
-def _next_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
+def next_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
     """What to type, what follows, and what only a person decides. This very status is not offered as the next step."""
     follow = f"; follow it: onbox logs -f --run {data['run']}" if data["step"] == "well" else ""
     width = None if wide else WIDTH
@@ -199,7 +199,7 @@ def resource_text(sample: Mapping[str, Any], *, every: bool = True) -> str:
             f"memory {100 * used / limit:.0f}% of {format_size(limit)}" if limit else f"memory {format_size(used)}"
         )
     disks = list((sample.get("disks") or {}).items())
-    for mount, (free, _, inodes_free, inodes_total) in disks if every else _fullest(disks):
+    for mount, (free, _, inodes_free, inodes_total) in disks if every else fullest(disks):
         inodes = f", inodes {100 - 100 * inodes_free / inodes_total:.0f}% used" if inodes_total else ""
         parts.append(f"{mount} {format_size(free)} free{inodes}")
     parts += [
@@ -211,11 +211,12 @@ def resource_text(sample: Mapping[str, Any], *, every: bool = True) -> str:
     return safe_line(" · ".join(parts))
 
 
-def _fullest(disks: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def fullest(disks: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The one with the least room."""
     return sorted(disks, key=lambda one: one[1][0] / one[1][1] if one[1][1] else 1.0)[:1]
 
 
-def _shown(stages: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+def stages_shown(stages: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
     """All stages of a short chain; of a long one those around the one at work."""
     if len(stages) <= SHOWN_STAGES:
         return stages

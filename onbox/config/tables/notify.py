@@ -51,7 +51,7 @@ class NotifyKeys(Keys):
     )
     on = ListKey(
         _EVENT,
-        'Of which events; "interrupted" and "stopped" can be added.',
+        'Of which events; "stage_done", "interrupted" and "stopped" can be added.',
         "[" + ", ".join(f'"{event}"' for event in DEFAULT_NOTIFY_EVENTS) + "]",
         wanted=_EVENTS_WANTED,
         usual="these",

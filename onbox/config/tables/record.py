@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.config import values
 from onbox.config.keys import Key, Keys, ListKey
+from onbox.model.origin import Origin
 
 if TYPE_CHECKING:
     from onbox.config.fields import Table
@@ -41,6 +42,11 @@ class Contract(NamedTuple):
     runtime: str = ""
     babysitter: str = ""
     rejected: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> Origin:
+        """What a runner must know of it."""
+        return Origin(self.tracker, self.initialize_from, self.final_step, self.rejected)
 
 
 _LOGBOOK = LogbookSettings()

@@ -85,6 +85,14 @@ class StageKeys(Keys):
         '"60s"',
         usual="any duration",
     )
+    expected = Key(
+        values.positive_duration,
+        None,
+        "How long it should take. Done in less than half of that is a warning beside DONE; half as long again is told. "
+        "Nothing is stopped.",
+        '"14h"',
+        usual="not known; a patrol knows how long it took before",
+    )
     wait_for = OwnKey(
         "What must appear before the stage starts: { file = … }, { log = …, regex = … } for a line in a log, or the end "
         'of the process { pid = … }. After timeout (default "7d") the stage has failed. fail_regex, stall_after: the '
@@ -170,6 +178,7 @@ def _read_stage(name: str, table: Table, shared: Shared) -> Stage:
         timeout_seconds=table.get(StageKeys.timeout),
         stall_after_seconds=table.get(StageKeys.stall_after),
         min_duration_seconds=table.get(StageKeys.min_duration),
+        expected_seconds=table.get(StageKeys.expected),
         wait_for=read_wait_for(table),
         retry=_read_retry(table, shared.known_classes),
         done_if_log=table.get(StageKeys.done_if_log),

@@ -49,9 +49,14 @@ def _say_risen(scene: RunScene) -> str:
     return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
 
 
-def _fast(scene: RunScene) -> bool:
-    took, expected = scene.took_seconds, scene.expected_seconds
-    return took is not None and expected is not None and 100 * took < scene.limits.fast_finish_percent * expected
+def _say_fast(scene: RunScene) -> str:
+    one = scene.fast_finish
+    return f"{clean(one.what, 48)} took {ago(one.seconds)} where {ago(one.expected)} was expected" if one else ""
+
+
+def _say_overdue(scene: RunScene) -> str:
+    one = scene.overdue
+    return f"{clean(one.what, 48)} has taken {ago(one.seconds)}, expected were {ago(one.expected)}" if one else ""
 
 
 def _stuck(scene: RunScene) -> bool:
@@ -100,10 +105,17 @@ RUN_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
-        (DONE, If("it took less than fast_finish_percent of the expected time", _fast)),
-        lambda s: f"took {ago(s.took_seconds)} where {ago(s.expected_seconds)} was expected: look at the results before believing them",
+        (If("a stage, or all of it, is done after less than fast_finish_percent of the expected time", lambda s: s.fast_finish is not None),),
+        _say_fast,
         "in less than half the expected time it probably failed; a flag, never a verdict",
-        remedy=lambda s: "Check its results and its log.", command=log_command,
+        remedy=lambda s: "Check its results and its log before believing them.", command=log_command,
+    ),
+    Row(
+        "overdue", Severity.WARNING, None,
+        (ALIVE, NOT_DONE, If("its stage, or all of it, has taken more than overdue_percent of the declared time", lambda s: s.overdue is not None)),
+        _say_overdue,
+        "it may be slow, or wait for something, and whoever expected it earlier pays for it",
+        remedy=lambda s: "Look at its pace and its time left; nothing is stopped for that.", command=status_command,
     ),
     Row(
         "results-missing", Severity.CRITICAL, None,

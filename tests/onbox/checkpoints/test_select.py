@@ -16,11 +16,16 @@ from onbox.checkpoints.select import Checkpoint, choose, step_of
         (7, "run2/model.7.pt"),
         (500, "checkpoint-500"),
         (3, "v2-step3-final.safetensors"),
+        (9, "epoch=09-val_loss=0.25.ckpt"),
+        (1200, "epoch=3-step=1200.ckpt"),
+        (300, "step_300_loss_0.12.pt"),
+        (300, "m-0.25-300.pt"),
+        (None, "model_v1.5.pt"),
         (None, "best.npz"),
         (None, "ckpt7/best"),
     ],
 )
-def test_the_step_is_the_last_number_of_the_name(step: int | None, path: str) -> None:
+def test_the_step_is_the_number_that_counts(step: int | None, path: str) -> None:
     assert step == step_of(path)
 
 

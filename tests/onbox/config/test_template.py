@@ -45,7 +45,7 @@ def test_every_setting_can_be_switched_on() -> None:
 
 def test_defaults_are_shown_as_they_are() -> None:
     config = read(switched_on(render_template("digits", full=True)))
-    assert config.settings == RunSettings()
+    assert config.settings == RunSettings(expected_seconds=14 * 3600.0), "this one has no default"
     assert config.state_dir == Config("x").state_dir
     assert config.notify.targets[0].on == NotifyTarget("x", "env:X").on
     assert config.notify.pace == Notify().pace

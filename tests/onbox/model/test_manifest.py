@@ -25,6 +25,7 @@ WHOLE = Stage(
     checkpoints="hf",
     fail_if_log="CHECKSUM",
     finite_loss="refuse",
+    expected_seconds=50400.0,
 )
 PLAIN = Stage("train", "python train.py")
 
@@ -84,6 +85,7 @@ def test_a_stage_as_data_is_pinned() -> None:
         "checkpoints": "hf",
         "fail_if_log": "CHECKSUM",
         "finite_loss": "refuse",
+        "expected_seconds": 50400.0,
     }
 
 

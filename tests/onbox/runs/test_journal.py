@@ -63,3 +63,46 @@ def test_what_is_kept_is_bounded_and_holds_no_secret() -> None:
 def test_what_has_another_shape_is_not_taken_for_facts(data: dict[str, Any]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         from_plain(data)
+
+
+# -- how long the attempts of a stage took
+
+
+def began(attempt: int, minute: int, command: str = "f1") -> Record:
+    at = f"2026-11-21T05:{minute:02}:00.000Z"
+    return {"event": Event.ATTEMPT_STARTED, "stage": "train", "attempt": attempt, "at": at, "fingerprint": command}
+
+
+def ended(attempt: int, seconds: float | None) -> Record:
+    return {"event": Event.ATTEMPT_ENDED, "stage": "train", "attempt": attempt, "duration_seconds": seconds}
+
+
+def stage_done(attempt: int) -> Record:
+    return {"event": Event.STAGE_DONE, "stage": "train", "attempt": attempt, "duration_seconds": 5.0}
+
+
+REDO: Record = {"event": Event.STAGE_REDO, "stage": "train"}
+SPENT: dict[str, tuple[list[Record], float | None]] = {
+    "one attempt": ([began(1, 0), ended(1, 60.0), stage_done(1)], 60.0),
+    "resumed after a failure": ([began(1, 0), ended(1, 60.0), began(2, 9), ended(2, 5.0), stage_done(2)], 65.0),
+    "killed with its runner": ([began(1, 0), began(2, 9), ended(2, 5.0), stage_done(2)], None),
+    "an end without its time": ([began(1, 0), ended(1, None), began(2, 9), ended(2, 5.0), stage_done(2)], None),
+    "another command": ([began(1, 0), ended(1, 60.0), began(2, 9, "f2"), ended(2, 5.0), stage_done(2)], 5.0),
+    "made again": ([began(1, 0), ended(1, 60.0), stage_done(1), REDO, began(2, 9), ended(2, 5.0), stage_done(2)], 5.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPENT)
+def test_all_attempts_of_a_stage_count_as_far_as_their_ends_were_seen(case: str) -> None:
+    records, seconds = SPENT[case]
+    for cut in range(len(records) + 1):
+        facts = from_plain(json.loads(json.dumps(to_plain(fold(records[:cut])))))
+        for record in records[cut:]:
+            facts.apply(record)
+        assert facts.results["train"].spent_seconds == seconds
+        assert facts.series == {}
+
+
+def test_a_stage_began_with_its_first_attempt() -> None:
+    assert fold([began(1, 0), ended(1, 60.0), began(2, 9)]).stage_began_at == "2026-11-21T05:00:00.000Z"
+    assert fold([began(1, 0), ended(1, 60.0), began(2, 9, "f2")]).stage_began_at == "2026-11-21T05:09:00.000Z"

@@ -10,7 +10,7 @@ import pytest
 
 from onbox.triage.classify import STALE_SECONDS, classify
 from onbox.triage.evidence import Evidence
-from onbox.triage.rows import UserRow
+from onbox.triage.rules.rows import UserRow
 
 RUNNING = b"step 1 loss 3.1\nstep 2 loss 3.0\nstep 3 loss 2.9\n"
 TRACE = b"""\

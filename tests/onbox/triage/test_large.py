@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.cli.app import main
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
-from onbox.triage.large import Excerpt
+from onbox.triage.reading.large import Excerpt
 
 if TYPE_CHECKING:
     from pathlib import Path

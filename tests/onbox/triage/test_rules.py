@@ -8,9 +8,9 @@ import pytest
 
 from onbox.logs.model.lines import message
 from onbox.triage.classes import CLASS_KEYS
-from onbox.triage.match import holds_a_word, match_row
-from onbox.triage.rows import RuleRow, compiled
-from onbox.triage.rules import ROWS
+from onbox.triage.reading.match import holds_a_word, match_row
+from onbox.triage.rules.rows import RuleRow, compiled
+from onbox.triage.rules.table import ROWS
 
 # These are told by evidence, silence or the lack of a fault, not by a line.
 WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started", "unknown"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage import signs
+from onbox.triage.reading import signs
 
 LINES = [f"{at % 100}%|####| {at}/9000 [00:{at % 60:02d}<1:00, 1it/s] loss=nan" for at in range(9000)]
 

@@ -8,7 +8,7 @@ import pytest
 
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
-from onbox.triage.rules import ROWS
+from onbox.triage.rules.table import ROWS
 
 NEEDS = " ".join(sorted({word for row in ROWS for word in row.need.split("|")}))
 LINES = [

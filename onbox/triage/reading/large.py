@@ -1,0 +1,105 @@
+"""The parts of a large log that decide why a run died: its beginning, its end, looks between, and what a search finds.
+
+What the run survived does not count, so an end that shows the run at work explains itself. Where it does not (a flood
+of the same complaint, say), more of it is read, and the middle is searched for the words that deaths are told by.
+Lines that are not read are counted: every line keeps its number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.logs.model.lines import Gap, blocks
+from onbox.system.places import Places, Stretch, apart, spread
+from onbox.triage.reading.scan import Scanner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+WHOLE_BYTES = 3 << 19  # so much is read from the first byte to the last
+HEAD_BYTES = 1 << 18
+TAIL_BYTES = 1 << 19
+END_BYTES = 1 << 17  # of the tail, its end tells whether more is needed
+GROWN_BYTES = 1 << 23  # of an end that shows too little, if its lines are alike
+FORMS_MAX = 500  # of lines in the end; with more it does not grow: each costs a closer look
+SAMPLES, SAMPLE_BYTES = 8, 1 << 14
+AROUND = (1 << 13, 1 << 15)  # bytes before and behind a word that is found
+AT_WORK = 10  # lines of progress: more than a death is survived by
+WORDS = (
+    b"Traceback (most recent call last)",
+    b"out of memory",
+    b"CUDA error",
+    b"No space left on device",
+    b"illed process",
+    b"NCCL error",
+    b"Segmentation fault",
+    b" FATAL",
+)
+LOST = (b" nan", b" NaN", b"=nan", b":nan")
+BLOCK_BYTES = 1 << 20
+
+
+class Excerpt:
+    """What is to be read of the open file. only_searched_bytes: how many bytes were looked through for words only, if
+    their lines could change the verdict; known when all has been read.
+    """
+
+    def __init__(self, fd: int, size: int) -> None:
+        self.log = Places(fd, size)
+        self.only_searched_bytes = 0
+
+    def parts(self) -> Iterator[bytes | Gap]:
+        """In the order of the file. Raises OSError."""
+        done = 0
+        for place in self._places():
+            if place.start > done:
+                yield Gap(self.log.count_lines(done, place.start))
+            for at in range(0, len(place.data), BLOCK_BYTES):
+                yield place.data[at : at + BLOCK_BYTES]
+            done = place.end
+
+    def _places(self) -> Iterable[Stretch]:
+        log = self.log
+        if log.size <= WHOLE_BYTES:
+            return [Stretch(0, log.read(0, log.size))]
+        shown = _shown(log.lines(log.size - END_BYTES, log.size).data)
+        is_costly = shown.forms > FORMS_MAX and shown.progress >= AT_WORK
+        share = 2 if is_costly else 1
+        tail = log.lines(log.size - TAIL_BYTES // share, log.size)
+        head = log.lines(0, HEAD_BYTES // share)
+        samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES)]
+        words: tuple[bytes, ...] = LOST if shown.lost else ()
+        if shown.progress < AT_WORK:
+            words += WORDS
+            if shown.forms <= FORMS_MAX:
+                tail = log.lines(max(head.end, log.size - GROWN_BYTES), log.size)
+        found = [place for word in words for place in _around(log, word, head.end, tail.start)]
+        places = apart([head, *samples, *found, tail])
+        if shown.progress < AT_WORK:
+            self.only_searched_bytes = log.size - sum(len(place.data) for place in places)
+        return places
+
+
+class Shown(NamedTuple):
+    """What the end shows. progress: lines of it. forms: of lines. lost: the loss is not a number any more."""
+
+    progress: int
+    forms: int
+    lost: bool
+
+
+def _shown(data: bytes) -> Shown:
+    scanner = Scanner()
+    for block in blocks([data]):
+        scanner.feed(block.first, block.lines)
+    return Shown(scanner.attempt.progress, len(scanner.known), scanner.attempt.lost is not None)
+
+
+def _around(log: Places, word: bytes, start: int, end: int) -> list[Stretch]:
+    """What stands around the first and the last `word`."""
+    last = next(log.backwards((word,), start, end), None)
+    if last is None:
+        return []
+    first = log.forwards(word, start, end)
+    hits = {last, last if first is None else first}
+    return [log.lines(max(start, at - AROUND[0]), min(end, at + AROUND[1])) for at in sorted(hits)]

@@ -1,0 +1,256 @@
+"""One line: whether it is worth a closer look, which rule it matches, and how sure it is that it mattered. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.regex import lazy
+from onbox.triage import meaning
+from onbox.triage.reading import signs
+from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
+from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
+from onbox.triage.rules.rows import ASKED, BUG, DEATH, SUMMARY, RuleRow, compiled
+from onbox.triage.rules.table import ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from onbox.logs.model.lines import LogMessage
+
+BY_ID = {row.id: row for row in ROWS}
+BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
+PROGRESS_MAY_SAY = (
+    "exception",
+    "said-error",
+    "fatal-level",
+    "error-line",
+    "launcher",
+    "crash-signal",
+    "aborted",
+)  # words of progress lines too
+# Rows that say only that something failed: what the sentence names says more.
+VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level")
+_OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
+_SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
+TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
+_SHARED_MEMORY = lazy(
+    r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
+)
+_UNPICKLING = lazy(r"pickle\.load\(")
+_ASKS_FOR_CARD = lazy(
+    r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
+    r"|_default_backend is not None"
+)
+_PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
+_OWN_PIPE = lazy(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
+_OVER_A_WIRE = lazy(
+    r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
+)
+_ENVIRON = lazy(r"\bos\.environ\b|\benviron\[|<frozen os>|/os\.py __getitem__")
+_LOADING = lazy(r"__getitem__|_utils/fetch|collate")
+
+
+def _rows_by_word() -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for at, row in enumerate(ROWS):
+        for word in row.need.split("|"):
+            found.setdefault(word, []).append(at)
+    return found
+
+
+def _shortest(words: set[str]) -> tuple[str, ...]:
+    """Those that hold no other: a line without them holds none of the others."""
+    return tuple(sorted(word for word in words if words.isdisjoint(_parts(word))))
+
+
+def _parts(word: str) -> set[str]:
+    return {word[at:end] for at in range(len(word)) for end in range(at + 1, len(word) + 1)} - {word}
+
+
+_NEEDED_BY = _rows_by_word()
+_SIGN_WORDS = (
+    'traceback|recent call|file "'
+    "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
+    "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
+    "|again|does not fit|batch size|early stop|objective"
+    "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
+    "|passed|trying|retry|skip|fall|recover"
+    "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
+)
+_WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
+_LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them
+
+_BROKEN = lazy(
+    r"corrupt|truncat|mismatch|expected .{0,60}(?:but|got|received|found)|unexpected end|magic|bad header|checksum|crc"
+    r"|errno 22\b|invalid argument|could not parse|failed to parse|not valid for (?:value|size)|malformed|short read"
+    r"|out_of_range|data_loss|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
+    re.IGNORECASE,
+)
+_DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
+# (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
+_CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
+    (
+        ("record-damaged", "no-such-file"),
+        (),
+        lambda trace: trace.mentions(CONFIG_READ, last=2),
+        "settings-library",
+    ),
+    (("exception",), (), lambda trace: trace.mentions(READS_CONFIG, last=2), "settings-library"),
+    (("defect",), ("KeyError",), lambda trace: trace.mentions(_ENVIRON, last=1), "settings-library"),
+    (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
+    (
+        ("defect", "exception", "bad-setting"),
+        ("AssertionError", "RuntimeError", "SystemExit", "EnvironmentError", "OSError"),
+        lambda trace: trace.mentions(_ASKS_FOR_CARD, last=1),
+        "no-card",
+    ),
+    (
+        _DAMAGED,
+        (),
+        lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
+        "checkpoint-damaged",
+    ),
+    (
+        ("exception",),
+        ("EOFError", "error"),
+        lambda trace: trace.mentions(CHECKPOINT_READ) or trace.mentions(_UNPICKLING),
+        "checkpoint-damaged",
+    ),
+    (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
+    (("exception",), ("OSError",), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
+    (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
+    (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
+    (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
+)
+
+
+def holds_a_word(lower: str) -> bool:
+    """Whether a line, in small letters, holds any word that a rule or a sign needs."""
+    for word in _WORDS:  # noqa: SIM110 - four times as fast as any() with a generator, and asked for each new form
+        if word in lower:
+            return True
+    return False
+
+
+def progress_of(text: str, said: LogMessage) -> bool:
+    """Whether a line reports that a loop went on."""
+    return (
+        any(map(str.isdigit, text))
+        and said.level not in BAD_LEVELS
+        and not TRACKER.match(text)
+        and signs.is_progress(said.text)
+        and not exception_of(said.text, in_trace=False)
+    )
+
+
+def match_row(said: str, text: str, *, sure: bool = False) -> RuleRow | None:
+    """The first row that matches a line. said, text: the line without and with its prefixes. sure: it is known to be
+    about a fault, so each row may be asked.
+    """
+    lower = text.lower()
+    words = {word for short in _WORDS if short in lower for word in _LONGER[short] if word in lower}
+    places = {at for word in words for at in _NEEDED_BY[word]}
+    found = _first_match(said, text, [ROWS[at] for at in sorted(places)])
+    if sure and (found is None or found.id in ("exception", "said-error", "launcher")):
+        return _first_match(said, text, ROWS)
+    return found
+
+
+def _first_match(said: str, text: str, rows: Iterable[RuleRow]) -> RuleRow | None:
+    for row in rows:
+        pattern = compiled(row.pattern)
+        if pattern.search(said) or (row.fatal and said != text and pattern.search(text)):
+            return row
+    return None
+
+
+def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] | None, trace: Trace | None) -> int:
+    """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
+    traceback it stands in or ends.
+    """
+    if (trace is not None and trace.ignored) or (not named and signs.is_of_another(text)):
+        return WEAK
+    if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
+        return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
+    if named and trace is not None:
+        return LOGGED if trace.caught else PROVEN
+    if said.level in ("INFO", "DEBUG", "NOTICE") and not row.fatal:
+        return WEAK
+    if named:
+        return _severity_of_named(said, text)
+    if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
+        return WEAK
+    if row.fatal and not _is_quoted(row, text):
+        return PROVEN
+    if said.level in BAD_LEVELS:
+        return LOGGED
+    if trace is not None and trace.frames and row.explains >= BUG:
+        return PROVEN
+    if said.level == "WARNING":
+        return LOGGED if signs.EXHAUSTED.search(text) else WEAK
+    if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
+        return WEAK
+    return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _severity_of_named(said: LogMessage, text: str) -> int:
+    """Of an exception in one line, without a traceback."""
+    if signs.SET_ASIDE.search(text):
+        return WEAK
+    return LOGGED if said.level else PROVEN
+
+
+def _is_hedged(row: RuleRow, text: str) -> bool:
+    """Whether the words come after a "might", a "most likely", or in a shell's echo of a command."""
+    hedge, found = signs.HEDGED.search(text), compiled(row.pattern).search(text)
+    return bool(hedge and (not found or hedge.start() <= found.start()))
+
+
+def _is_quoted(row: RuleRow, text: str) -> bool:
+    """Whether the words stand in a text that is shown rather than told: inside quotation marks, or far into prose."""
+    found = compiled(row.pattern).search(text)
+    if not found:
+        return False
+    before = text[: found.start()]
+    return before.count('"') % 2 == 1 and not before.lstrip().startswith("{")
+
+
+def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
+    """The class of which a sentence speaks, where the row itself says only that something failed."""
+    name = named[0].rsplit(".", 1)[-1] if named else ""
+    is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
+    is_setting = row.id == "bad-setting"
+    if not (is_vague or is_setting):
+        return row
+    enough = meaning.CLEAR if is_setting else meaning.SURE
+    found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
+    if found is None or (is_setting and found.failure_class not in _OF_THE_BOX):
+        return row
+    return meaning.row_of(found)
+
+
+def by_words(said: str) -> RuleRow | None:
+    """The class that an error of the log speaks of, where no rule knows it."""
+    found = meaning.meaning_of(said, enough=meaning.CLEAR)
+    return None if found is None or found.rivals else meaning.ROWS[found.failure_class]
+
+
+def in_context(row: RuleRow, named: tuple[str, str] | None, trace: Trace | None) -> RuleRow:
+    """The same exception means another thing while a setting, a checkpoint or a sample is being read."""
+    if trace is None or named is None:
+        return row
+    name = named[0].rsplit(".", 1)[-1]
+    if row.id in ("exception", "usage", "bad-setting", "shape-or-device") and _BROKEN.search(named[1]):
+        if trace.mentions(CHECKPOINT_READ, last=6) and not trace.mentions(DATA_READ, last=3):
+            return BY_ID["checkpoint-damaged"]
+        if trace.mentions(DATA_READ, last=4) and row.id in ("exception", "usage"):
+            return BY_ID["record-damaged"]
+    return next(
+        (
+            BY_ID[meant]
+            for rows, names, holds, meant in _CONTEXTS
+            if row.id in rows and (not names or name in names) and holds(trace)
+        ),
+        row,
+    )

@@ -1,0 +1,108 @@
+"""What was found in a log: faults in their order, and how far the run went on between them. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.logs.model.life import Steps
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.tracebacks import Trace
+    from onbox.triage.rules.rows import RuleRow
+
+# How sure it is that a line tells of a fault that mattered to the run.
+WEAK = 1  # a warning, a remark, a text that speaks of a fault
+LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
+PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
+
+
+class Fault(NamedTuple):
+    """A line that a rule matched.
+
+    severity: one of the three above. progress_before: how many lines of progress the attempt had shown until then.
+    trace: the traceback that the line ends, None if it ends none. handled: the same or the next line says that the
+    program went on. source: what names its writer, "" if nothing does.
+    ended: the exception that the traceback ended with, where this line is another one that explains it.
+    """
+
+    row: RuleRow
+    number: int
+    text: str
+    severity: int
+    progress_before: int
+    trace: Trace | None = None
+    handled: bool = False
+    source: str = ""
+    ended: str = ""
+
+
+class SeenLine(NamedTuple):
+    """A line worth remembering."""
+
+    number: int
+    text: str
+
+
+class LogAttempt:
+    """One attempt of the run within a log; a restart begins a new one.
+
+    explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
+    training loss ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines.
+    overflows: the loss scales after its overflows. steps: its newest lines of progress. saved: the last word of a save
+    that worked.    no_inodes: a table that shows none left. tpu: it said what only a
+    host with TPUs says. open_trace: a traceback that the log ends in.
+    """
+
+    def __init__(self, started: SeenLine | None, *, explicit: bool) -> None:
+        self.started = started
+        self.explicit = explicit
+        self.faults: list[Fault] = []
+        self.progress = 0
+        self.last_progress: SeenLine | None = None
+        self.success: SeenLine | None = None
+        self.progress_at_success = 0
+        self.lines = 0
+        self.lost: SeenLine | None = None
+        self.lost_lines = 0
+        self.overflows: list[float] = []
+        self.overflow_line: SeenLine | None = None
+        self.no_inodes: SeenLine | None = None
+        self.tpu = False
+        self.open_trace: Trace | None = None
+        self.steps = Steps()
+        self.saved: SeenLine | None = None
+
+    @property
+    def reached_end(self) -> bool:
+        """Whether its counter stands at the maximum that it shows."""
+        return self.steps.at_end
+
+    def signs_after(self, fault: Fault) -> int:
+        """How many life signs came after a fault."""
+        if self.progress <= fault.progress_before:
+            return 0
+        return self.steps.signs_after(fault.progress_before, fault.source, uncaught=fault.severity == PROVEN)
+
+    @property
+    def has_own_fate(self) -> bool:
+        """Whether it got far enough to be judged by itself, without the attempt before it."""
+        own_fault = any(
+            fault.severity > WEAK and fault.row.explains >= 30 and not fault.handled for fault in self.faults
+        )
+        return bool(self.progress or self.success or own_fault) or (
+            self.explicit and self.lines >= 2 and not self.faults
+        )
+
+
+class Record(NamedTuple):
+    """A whole log. attempts: the last two, oldest first. last_line: its last line with anything in it, None if there is
+    none. lines: how many it has. user_hits: the last match of each of the user's own rows, (index, line).
+    seconds_per_line: between two lines of progress, None if nothing tells. tail: its last lines with anything in them.
+    """
+
+    attempts: tuple[LogAttempt, ...]
+    last_line: SeenLine | None
+    lines: int
+    user_hits: tuple[tuple[int, SeenLine], ...]
+    seconds_per_line: float | None = None
+    tail: tuple[SeenLine, ...] = ()

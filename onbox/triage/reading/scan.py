@@ -1,0 +1,495 @@
+"""One pass over a log: lines to faults. Pure; memory does not grow with the log.
+
+Logs repeat themselves, so each line is first taken without its digits: what is known of that form decides whether it is
+worth a closer look. A flood of one form is looked at closely for its first lines, then now and then, and at its last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.counts import rises
+from onbox.logs.model.lines import LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
+from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit
+from onbox.regex import lazy
+from onbox.triage.reading import signs
+from onbox.triage.reading.match import (
+    BAD_LEVELS,
+    BY_ID,
+    PROGRESS_MAY_SAY,
+    by_meaning,
+    by_words,
+    holds_a_word,
+    in_context,
+    match_row,
+    progress_of,
+    severity,
+)
+from onbox.triage.reading.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.reading.tracebacks import (
+    CHAIN,
+    HEADER,
+    IGNORED,
+    NOISE_LIMIT,
+    OPEN_LINES,
+    STACK_DUMP,
+    Trace,
+    exception_of,
+)
+from onbox.triage.rules.rows import DEATH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onbox.logs.model.lines import Gap
+    from onbox.triage.rules.rows import UserRow
+
+# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run.
+CLOSE, PROGRESS, LOSS, LOST, SUMS_UP = 1, 2, 4, 8, 16
+FORMS_KEPT = 20000
+MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
+CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
+FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
+FAULTS_KEPT = 400
+LOOP_LINES = 4  # alike, before they are a loop
+SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
+TAIL = 12  # last lines that are kept
+HEAD = 200  # lines in which a run's beginning is learned
+USER_LINE_LIMIT = 1000
+HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
+_DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
+_SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
+_HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
+
+
+class Scanner:
+    """Takes blocks of lines; `record()` says what was in them."""
+
+    def __init__(self, user_rows: Sequence[UserRow] = ()) -> None:
+        self.attempt = LogAttempt(None, explicit=False)
+        self.before: LogAttempt | None = None
+        self.known: dict[bytes, int] = {}
+        self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
+        self.looks: dict[bytes, int] = {}
+        self.close_looks = 0
+        self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
+        self.skipped: dict[bytes, tuple[int, bytes, int]] = {}
+        self.traces: dict[str, Trace] = {}
+        self.chained: set[str] = set()
+        self.awaited: tuple[Fault, str] | None = None  # a fault that its writer's next line says more of
+        self.previous = b""
+        self.previous_progress = b""
+        self.first_progress = b""
+        self.first_count = 1
+        self.last_progress: tuple[int, bytes] | None = None
+        self.last: tuple[int, bytes] | None = None
+        self.tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
+        self.lines = 0
+        self.next_line = 1
+        self.inode_header = -100
+        self.mounts_with_room: set[tuple[str, str]] = set()
+        self.mounts_without: dict[tuple[str, str], SeenLine] = {}
+        self.beginning = Beginning()
+        self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
+        self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
+        self.user_hits: dict[int, SeenLine] = {}
+
+    def feed(self, first: int, lines: list[bytes]) -> None:
+        """Take whole lines, of which the first has the number `first`."""
+        if first > self.next_line:
+            self._leap()
+        self.next_line = first + len(lines)
+        numbered = pieces(first, lines)
+        if not numbered:
+            return
+        forms = b"\n".join([line for _, line in numbered]).translate(None, _DELETED).split(b"\n")
+        known = self.known
+        for (number, line), form in zip(numbered, forms, strict=True):
+            look = known.get(form)
+            if look is None:
+                look = self._learn(form, line)
+            if number <= HEAD or self.deadly:
+                self._look_for_beginning(number, line, form, look)
+            if look & PROGRESS and line != self.previous_progress:
+                self._note_progress(number, line, look)
+            elif not look and len(self.loops) < FORMS_KEPT:
+                self._look_for_loop(form, line)
+            if look & LOST:
+                self._note_loss(number, line)
+            if look & CLOSE or self.traces or self.awaited is not None:
+                self._look_closely(number, line, form, look)
+            if line:
+                self.previous = line
+        if self.user_patterns:
+            self._ask_user(numbered)
+        self.lines = numbered[-1][0]
+        self._note_end(numbered)
+
+    def _look_for_loop(self, form: bytes, line: bytes) -> None:
+        """What is said again and again with a rising number is a loop's line, whatever its words."""
+        before = self.loops.get(form)
+        if before is None:
+            self.loops[form] = [line]
+            return
+        if len(before) < LOOP_LINES:
+            before.append(line)
+            if len(before) == LOOP_LINES and rises([readable(one) for one in before]):
+                self.known[form] = PROGRESS
+
+    def _note_progress(self, number: int, line: bytes, look: int) -> None:
+        attempt = self.attempt
+        attempt.progress += 1
+        attempt.steps.add((attempt.progress, number, line))
+        if attempt.progress == 1 or not self.first_progress:
+            self.first_progress, self.first_count = line, attempt.progress
+        self.previous_progress = line
+        self.last_progress = (number, line)
+        if look & LOSS and attempt.lost is not None and not look & SUMS_UP:
+            self._take_loss_back(line)
+
+    def _look_for_beginning(self, number: int, line: bytes, form: bytes, look: int) -> None:
+        """The run's first lines are learned; after a death, they or a counter that begins again tell of a new run."""
+        beginning, is_step = self.beginning, bool(look & PROGRESS)
+        if self.deadly:
+            back = (
+                beginning.begins_again(readable(line), readable(self.previous_progress))
+                if is_step
+                else beginning.comes_again(form)
+            )
+            if back:
+                self._begin(SeenLine(number, readable(line)), explicit=True)
+        elif is_step:
+            beginning.take_counts(readable(line))
+        elif not (self.attempt.progress or self.attempt.faults or self.traces or b"raceback" in form):
+            beginning.take_head(form)
+
+    def _begin(self, at: SeenLine, *, explicit: bool) -> None:
+        """A new attempt."""
+        old = self.attempt
+        old.lines = at.number - (old.started.number if old.started else 0)
+        if old.has_own_fate or self.before is None:
+            self.before = old
+        self.attempt = LogAttempt(at, explicit=explicit)
+        self.deadly = False
+        self.previous_progress = b""
+        self.beginning.again.clear()
+        self.looks.clear()
+        self.close_looks = 0
+
+    def _leap(self) -> None:
+        """Lines were left out: what comes next goes on with nothing of what was before."""
+        self.awaited, self.previous, self.first_progress = None, b"", b""
+        self.traces.clear()
+        self.chained.clear()
+
+    def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
+        """The last line that says something; a rule or a frame stands in for it only where there is no other."""
+        self.tail.extend([item for item in numbered[-4 * TAIL :] if item[1].strip()])
+        for number, line in reversed(numbered):
+            if any(map(str.isalnum, readable(line))):
+                self.last = (number, line)
+                return
+        if self.last is None and numbered:
+            self.last = next(((number, line) for number, line in reversed(numbered) if line.strip()), None)
+
+    def _ask_user(self, numbered: list[tuple[int, bytes]]) -> None:
+        for number, line in numbered:
+            text = readable(line)[:USER_LINE_LIMIT]
+            for index, pattern in self.user_patterns:
+                if pattern.search(text):
+                    self.user_hits[index] = SeenLine(number, text)
+
+    def _learn(self, form: bytes, line: bytes) -> int:
+        if len(self.known) > MANY_FORMS:
+            form = _HASHES.sub(b"", line).translate(None, _DELETED)
+            if form in self.known:
+                return self.known[form]
+        text = readable(line)
+        lower = text.lower()
+        said = message(text)
+        look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
+        if progress_of(text, said):
+            look |= PROGRESS
+            if signs.finite_loss(text):
+                look |= LOSS
+            if any(word in lower for word in SUMMARIES):
+                look |= SUMS_UP
+        maybe_lost = ("nan" in lower or "inf" in lower) and (signs.lost_loss(text) or signs.LOST_GRADIENT.search(text))
+        if maybe_lost or ("scale" in lower and signs.OVERFLOW.search(text)):
+            look |= LOST
+        if len(self.known) >= FORMS_KEPT:
+            self.known.clear()
+        self.known[form] = look
+        return look
+
+    def _look_closely(self, number: int, line: bytes, form: bytes, look: int) -> None:
+        if look & CLOSE and not self.traces:
+            if len(self.looks) > MANY_FORMS:
+                form = _HASHES.sub(b"", line).translate(None, _DELETED)
+            count = self.looks[form] = self.looks.get(form, 0) + 1
+            if count > CLOSE_LOOKS and count % CLOSE_LOOKS:
+                self.skipped[form] = (number, line, self.attempt.progress)
+                return
+            self.close_looks += 1
+            if self.close_looks > FLOOD and self.close_looks % CLOSE_LOOKS:
+                self.recent.append((number, line, self.attempt.progress))
+                return
+            if len(self.looks) > FORMS_KEPT:
+                self.looks.clear()
+                self.skipped.clear()
+        text = readable(line)
+        if not text.strip():
+            return
+        said = hosted(text, readable(self.previous[:200]))
+        if self.awaited is not None:
+            self._follow_up(number, text, said)
+        if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
+            return
+        if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
+            if self.attempt.faults and self.attempt.faults[-1].trace is not None:
+                self._mark_handled(number)
+            return
+        if not self._note_signs(number, text, said):
+            self._note_fault(number, text, said, look)
+
+    # -- tracebacks
+
+    def _take_trace_line(self, number: int, said: LogMessage, look: int) -> bool:
+        for source in [key for key, trace in self.traces.items() if number - trace.latest > OPEN_LINES]:
+            del self.traces[source]
+        if CHAIN.search(said.text):
+            self.chained.add(said.source)
+            return True
+        if STACK_DUMP.search(said.text):
+            self.traces[said.source] = Trace(number, caught=True, ignored=True, chained=False)
+            return False
+        if HEADER.search(said.text):
+            self._open_trace(number, said)
+            return "^C" not in said.text
+        trace = self.traces.get(said.source)
+        if trace is None:
+            fresh = Trace(number, caught=False, ignored=False, chained=False)
+            if 'File "' in said.text and fresh.take_frame(said.text, number):
+                fresh.progress = self.attempt.progress
+                self.traces[said.source] = fresh
+                return True
+            return False
+        if trace.take_frame(said.text, number):
+            trace.progress = self.attempt.progress
+            return True
+        if exception_of(said.text, in_trace=bool(trace.frames)):
+            return False
+        if said.text.startswith("  ") or not said.text.strip():
+            trace.take_code(said.text)
+            if (
+                look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number
+            ):  # source code that would print progress is none
+                self.attempt.progress -= 1
+            return True
+        trace.noise += 1
+        if trace.noise > NOISE_LIMIT:
+            del self.traces[said.source]
+        return False
+
+    def _open_trace(self, number: int, said: LogMessage) -> None:
+        previous = readable(self.previous)
+        before = message(previous)
+        told = before.level is not None and said.source == before.source
+        reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
+        caught = said.level is not None or (told and not reports)
+        chained = said.source in self.chained
+        self.chained.discard(said.source)
+        ignored = bool(IGNORED.search(previous))
+        trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+        trace.warned = told and before.level == "WARNING" and not chained
+        self.traces[said.source] = trace
+
+    # -- what is no fault
+
+    def _note_signs(self, number: int, text: str, said: LogMessage) -> bool:
+        """Whether the line is a banner of a new attempt: what it tells of deaths is of the one before."""
+        attempt = self.attempt
+        if begins_run(said.text):
+            self._begin(SeenLine(number, text), explicit=is_explicit(said.text))
+            return is_banner(said.text)
+        self._note_inodes(number, text, said)
+        if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
+            attempt.tpu = True
+        if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
+            attempt.saved = SeenLine(number, text)
+        if said.level not in BAD_LEVELS and signs.is_success(said.text):
+            attempt.success = SeenLine(number, text)
+            attempt.progress_at_success = attempt.progress
+        return False
+
+    def _note_inodes(self, number: int, text: str, said: LogMessage) -> None:
+        if signs.INODE_HEADER.search(text):
+            self.inode_header = number
+        if signs.INODES_FULL.search(text):
+            self.attempt.no_inodes = SeenLine(number, text)
+        row = signs.DF_ROW.match(said.text)
+        if not row:
+            return
+        mount = (row[1], row[4])
+        if float(row[2].rstrip(".") or 0) > 0:
+            self.mounts_with_room.add(mount)
+        elif row[3] == "100":
+            self.mounts_without[mount] = SeenLine(number, text)
+            if number - self.inode_header <= 8:
+                self.attempt.no_inodes = SeenLine(number, text)
+        if mount in self.mounts_with_room and mount in self.mounts_without:  # two tables: the other one counts bytes
+            self.attempt.no_inodes = self.mounts_without[mount]
+
+    def _take_loss_back(self, line: bytes) -> None:
+        """The loss is a number again, unless it is none at all after a lost gradient."""
+        attempt = self.attempt
+        assert attempt.lost is not None
+        if signs.LOST_GRADIENT.search(attempt.lost.text) and signs.ZERO_LOSS.search(readable(line)):
+            return
+        attempt.lost, attempt.lost_lines = None, 0
+
+    def _note_loss(self, number: int, line: bytes) -> None:
+        attempt = self.attempt
+        text = readable(line)
+        if signs.lost_loss(text) and not signs.says_handled(text):
+            if attempt.lost is None or (not signs.nan_loss(attempt.lost.text) and signs.nan_loss(text)):
+                attempt.lost = SeenLine(number, text)  # an infinite loss may come back, one that is no number will not
+            attempt.lost_lines += 1
+        scale = signs.OVERFLOW.search(text)
+        if scale and _number(scale[1]) is not None:
+            attempt.overflows.append(float(scale[1].rstrip(".")))
+            del attempt.overflows[:-50]
+            attempt.overflow_line = SeenLine(number, text)
+
+    # -- faults
+
+    def _note_fault(self, number: int, text: str, said: LogMessage, look: int) -> None:
+        source = self._source_of_trace(said)
+        trace = self.traces.get(source)
+        named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
+        if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
+            del self.traces[source]
+        handled = signs.is_handled(text) and not named
+        if handled:
+            self._mark_handled(number)
+        row = match_row(
+            signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
+        )
+        if row is None and named and (trace or "." in named[0]):
+            row = BY_ID["exception"]
+        if row is None and said.level in BAD_LEVELS and not handled:
+            row = by_words(said.text)
+        if row is None:
+            return
+        row = by_meaning(in_context(row, named, trace), said.text, named)
+        if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
+            return
+        sure = severity(row, said, text, named, trace)
+        if named and trace is None and IGNORED.search(readable(self.previous)):
+            sure = WEAK  # Python tells of it and goes on
+        fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled, said.source)
+        self._keep(fault)
+        if (fault.trace is not None and fault.trace.warned) or (row.id in HEADLINES and text.rstrip().endswith(":")):
+            self.awaited = (fault, said.source)
+
+    def _follow_up(self, number: int, text: str, said: LogMessage) -> None:
+        """The line after a headline ("Fatal error:") is the reason. The line after a traceback that a warning led in
+        shows whether the writer went on.
+        """
+        assert self.awaited is not None
+        (fault, source), self.awaited = self.awaited, None
+        faults = self.attempt.faults
+        if not faults or faults[-1] is not fault or said.source != source:
+            return
+        if fault.trace is not None:
+            if said.level is not None and said.level not in BAD_LEVELS:
+                faults[-1] = fault._replace(handled=True)
+        elif match_row(said.text.strip(), text, sure=True) is None:
+            faults[-1] = fault._replace(number=number, text=text)
+
+    def _source_of_trace(self, said: LogMessage) -> str:
+        """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""
+        if said.source in self.traces or len(self.traces) != 1:
+            return said.source
+        (only,) = self.traces
+        return only if not only or not said.source else said.source
+
+    def _mark_handled(self, number: int) -> None:
+        """A line that says it goes on may speak of the fault right before it."""
+        faults = self.attempt.faults
+        if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
+            faults[-1] = faults[-1]._replace(handled=True)
+
+    def _keep(self, fault: Fault) -> None:
+        faults = self.attempt.faults
+        faults.append(fault)
+        if fault.severity == PROVEN and fault.row.explains >= DEATH and not fault.handled:
+            self.deadly = True
+        if len(faults) <= FAULTS_KEPT:
+            return
+        counts: dict[str, int] = {}
+        kept = []
+        for item in faults:  # the first ones of each rule since the last progress, and the latest of all
+            counts[item.row.id] = counts.get(item.row.id, 0) + 1
+            if counts[item.row.id] <= 8 or item.progress_before >= self.attempt.progress - 3:
+                kept.append(item)
+        self.attempt.faults = kept[: FAULTS_KEPT // 2] + kept[FAULTS_KEPT // 2 :][-FAULTS_KEPT // 4 :]
+
+    # -- the end
+
+    def record(self) -> Record:
+        """What the lines held."""
+        late = sorted(self.skipped.values())
+        for number, line, progress in sorted([*late[-500:], *self.recent]):
+            self._look_back(number, line, progress)
+        attempt = self.attempt
+        attempt.lines = self.lines - (attempt.started.number if attempt.started else 0)
+        if self.last_progress is not None and attempt.progress:
+            attempt.last_progress = SeenLine(self.last_progress[0], readable(self.last_progress[1]))
+        attempt.open_trace = next((trace for trace in self.traces.values() if trace.frames and not trace.ignored), None)
+        attempts = tuple(item for item in (self.before, attempt) if item is not None)
+        last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
+        tail = tuple(SeenLine(number, readable(line)) for number, line in self.tail)
+        return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
+
+    def _pace(self) -> float | None:
+        """Seconds between two lines of progress, by their time stamps or by what a bar says; None if nothing tells."""
+        lines = self.attempt.progress - self.first_count
+        if self.last_progress is None or lines < 1:
+            return None
+        last = readable(self.last_progress[1])
+        bar = _SECONDS_PER_STEP.search(last)
+        if bar:
+            return float(bar[1])
+        began, ended = stamp_seconds(readable(self.first_progress)), stamp_seconds(last)
+        return (ended - began) / lines if began is not None and ended is not None else None
+
+    def _look_back(self, number: int, line: bytes, progress: int) -> None:
+        """The last line of a flood, looked at after all: it is put where it belongs."""
+        text = readable(line)
+        said = message(text)
+        row = match_row(said.text.strip(), text)
+        if row is None or signs.is_handled(text):
+            return
+        if self.known.get(line.translate(None, _DELETED), 0) & PROGRESS and row.id in PROGRESS_MAY_SAY:
+            return
+        named = exception_of(said.text, in_trace=False)
+        fault = Fault(row, number, text, severity(row, said, text, named, None), progress)
+        self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.rstrip("."))
+    except ValueError:
+        return None
+
+
+def scan(chunks: Iterable[bytes | Gap], user_rows: Sequence[UserRow] = ()) -> Record:
+    """Everything a verdict needs to know of a log, from its bytes in blocks of any size."""
+    scanner = Scanner(user_rows)
+    for block in blocks(chunks):
+        scanner.feed(block.first, block.lines)
+    return scanner.record()

@@ -1,0 +1,95 @@
+"""What the newest lines of progress show as a series: metrics that stay at nothing, a gradient that explodes. Pure."""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from statistics import median
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import readable
+from onbox.regex import lazy
+from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.rules.rows import BUG, DIVERGED, RuleRow
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import LogAttempt
+
+ALL_ZERO_LINES = 3
+LOST_LINES = 2
+EXPLODED_BY = 50.0  # times the median of the lines before
+EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
+SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have decided its end
+EARLY_SHARE = 0.34  # of the lines of progress
+LINES_FOR_A_MEDIAN = 6
+
+ALL_ZERO = RuleRow(
+    "all-metrics-zero", "code_error", BUG, "", "(?!)", "a run that computes nothing: loss and score are 0", ""
+)
+LOST = RuleRow("metrics-lost", "divergence", DIVERGED, "", "(?!)", "no metric is a number any more", "")
+EXPLODING = RuleRow("gradient-exploded", "divergence", DIVERGED, "", "(?!)", "a gradient norm far above its median", "")
+EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spike early on, then stopped early", "")
+
+_METRIC = lazy(
+    r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|acc(?:uracy)?|f1|auc|map|bleu"
+    r"|kl|entropy|elbo|reward|return|recall|precision|iou|miou|score|psnr|rouge\w?|em))['\"]?\s?[:=|]?\s{0,3}"
+    r"(-?\d{1,12}(?:\.\d{1,12})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)%?(?![\w/])",
+    re.IGNORECASE,
+)
+_GRADIENT = lazy(
+    r"grad(?:ient)?[ _-]?norm['\"]?\s?[:=|]?\s{0,3}(\d{1,12}(?:\.\d{1,12})?(?:e[-+]?\d{1,3})?)(?![\w/])", re.IGNORECASE
+)
+_OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
+_STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.IGNORECASE)
+
+
+def series_fault(attempt: LogAttempt) -> Fault | None:
+    """What the series of an attempt's metrics tells; None for most."""
+    lines = [(number, readable(line)) for _, number, line in attempt.steps.kept]
+    return _all_lost(lines, attempt) or _all_zero(lines, attempt) or _gradient(lines, attempt)
+
+
+def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """No metric is a number any more in the last lines, and all were before."""
+    found = [(number, text, _METRIC.findall(text)) for number, text in lines]
+    shown = [
+        (number, text, [value for name, value in hits if _OF_TRAINING.search(name)]) for number, text, hits in found
+    ]
+    shown = [item for item in shown if item[2]]
+    lost = [all(map(_is_lost, values)) for _, _, values in shown]
+    if len(shown) <= LOST_LINES or not all(lost[-LOST_LINES:]) or lost[0]:
+        return None
+    first = max(at for at, is_lost in enumerate(lost) if not is_lost) + 1
+    number, text, _ = shown[first]
+    return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _is_lost(value: str) -> bool:
+    return not isfinite(float(value))
+
+
+def _all_zero(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """Loss and score are nothing in every line. A loss alone may be too small for its digits, a score alone may start
+    at 0.
+    """
+    shown = [(number, text, hits) for number, text in lines if (hits := _METRIC.findall(text))]
+    if len(shown) < ALL_ZERO_LINES or any(float(value) != 0 for _, _, hits in shown for _, value in hits):
+        return None
+    number, text, _ = shown[-1]
+    return Fault(ALL_ZERO, number, text, LOGGED, attempt.progress)
+
+
+def _gradient(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    norms = [(number, text, float(hit[1])) for number, text in lines if (hit := _GRADIENT.search(text))]
+    if len(norms) < LINES_FOR_A_MEDIAN + EXPLODED_LINES:
+        return None
+    usual = median(value for _, _, value in norms[:-EXPLODED_LINES])
+    number, text, _ = norms[-1]
+    if usual > 0 and all(value > EXPLODED_BY * usual for _, _, value in norms[-EXPLODED_LINES:]):
+        return Fault(EXPLODING, number, text, LOGGED, attempt.progress)
+    early = norms[: max(1, int(len(norms) * EARLY_SHARE))]
+    number, text, top = max(early, key=lambda item: item[2])
+    stopped = attempt.success is not None and _STOPPED_EARLY.search(attempt.success.text)
+    if usual > 0 and stopped and top > SPIKE_BY * usual and attempt.steps.kept[0][0] == 1:
+        return Fault(EARLY_SPIKE, number, text, LOGGED, attempt.progress)
+    return None

@@ -1,0 +1,120 @@
+"""Rows about who ended the run: time limits, preemption, people. Pure."""
+
+from __future__ import annotations
+
+from onbox.triage.rules.rows import ASKED, REASON, RuleRow
+
+LIMITS: tuple[RuleRow, ...] = (
+    RuleRow(
+        "timeout-tool",
+        "time_limit",
+        REASON,
+        "sending signal",
+        r"^timeout: sending signal \w{1,40} to command",
+        "timeout(1) of coreutils with --verbose",
+        "timeout: sending signal TERM to command 'bash'",
+    ),
+    RuleRow(
+        "time-limit",
+        "time_limit",
+        REASON,
+        "time limit|timed out|status|timeout|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
+        "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
+        "|execution time|run time|runtime|wall-clock|run limit",
+        r"due to time limit|\|TIMEOUT\b|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
+        r"|exceed.{0,44}max\w{0,8} (?:allowed )?(?:execution|run) ?time|exceed.{0,34}(?:wall ?time"
+        r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
+        r"(?:reached|hit|exceeded|over|past)\b.{0,20}(?:its |the )?(?:time|wall|run|runtime) ?-?(?:limit|time"
+        r"|clock)|state[ :=]+TIMEOUT\b|DeadlineExceeded|active(?:[ _])?deadline|TimeLimit\b.{0,20}(?:reached"
+        r"|exceeded)|reached (?:slurm )?time limit"
+        r"|\bPBS: job killed: walltime|(?:job|task|pipeline|execution).{0,30}(?:timed out"
+        r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
+        r"|execution time|duration).{0,30}(?:exceed|reach)|run ?time limit (?:reached|exceeded)"
+        r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b"
+        r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
+        r"|^timeout: sending signal"
+        r"|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
+        "Slurm, LSF, PBS, Kubernetes, timeout(1)",
+        "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
+        True,
+    ),
+    RuleRow(
+        "preempted",
+        "preempted",
+        REASON,
+        "preempt|requeue|spot|evict|reclaim|interruption|node failure|node_fail|drain|maintenance|capacity"
+        "|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown"
+        "|low on resource",
+        r"due to (?:preemption|job requeue)|cancelled at.{0,40}due to node failure|^preempted (?:to|by|for)\b"
+        r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
+        r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
+        r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
+        r"|gets)(?: \w{1,40})? preempted|\bTERM_PREEMPT"
+        r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
+        r"|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption|reclaim"
+        r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
+        r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
+        r"|preempting|^the node was low on resource|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
+        r"|\binstance/preempted\W{1,3}true|InstanceTermination|NodeLost|NodeShutdown"
+        r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
+        "Slurm, Kubernetes, spot instances, submitit",
+        "slurmstepd: error: *** JOB 31 ON d3 CANCELLED AT 2025-10-30T05:33:43 DUE TO PREEMPTION ***",
+        True,
+    ),
+)
+
+PEOPLE: tuple[RuleRow, ...] = (
+    RuleRow(
+        "cancelled",
+        "user_interrupt",
+        ASKED + 5,
+        "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
+        "|aborted by|force|manual",
+        r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
+        r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
+        r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
+        r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
+        r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
+        "Slurm, LSF, web consoles",
+        "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",
+        True,
+    ),
+    RuleRow(
+        "interrupted",
+        "user_interrupt",
+        ASKED,
+        "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
+        r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
+        r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
+        r"|(?:pressed|received"
+        r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
+        r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
+        r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
+        r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
+        r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt",
+        "Python, shells, Lightning",
+        "KeyboardInterrupt",
+    ),
+    RuleRow(
+        "hangup",
+        "user_interrupt",
+        ASKED - 2,
+        "hangup|sighup|signal",
+        r"got signal: 1\b|\bSIGHUP\b.{0,40}|received (?:signal )?1 death signal|hangup\s{0,8}$",
+        "a closed terminal",
+        "SignalException: Process 7712 got signal: 1",
+    ),
+    RuleRow(
+        "terminated",
+        "preempted",
+        ASKED - 5,
+        "sigterm|terminated|signal|sigusr|exit|sigxcpu",
+        r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
+        r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
+        r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
+        r"|status)\D{0,4}(?:143|-15)\b"
+        r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
+        "whoever sends SIGTERM",
+        "Received SIGTERM: 15, shutting down",
+    ),
+)

@@ -1,0 +1,114 @@
+"""Rows as lines of a terminal with colours, and the pane of the run that is selected."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from onbox.terminal import palette
+from onbox.terminal.columns import Cell, Column, fitted, head_of, row_of
+from onbox.terminal.marks import bar, sparkline
+from onbox.terminal.paint import facts_table
+from patrol.decide.phrases import ago
+from patrol.report.rows import advice, facts
+from patrol.verdict import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from patrol.report.rows import Row, Subject
+
+BAR, CURVE = 10, 8
+LONG_CURVE = 40
+MARK = "▸"
+COLUMNS = (
+    Column("STATE", 11),
+    Column("RUN", 0),
+    Column("STAGE", 12, from_width=100),
+    Column("PROGRESS", BAR + 5),
+    Column("COUNT", 15, right=True, from_width=100),
+    Column("ETA", 6, right=True),
+    Column("LOSS", 7, right=True),
+    Column("TREND", CURVE, from_width=72),
+    Column("SEEN", 6, right=True),
+)
+OF_SEVERITY = {
+    Severity.WARNING: palette.WARNING,
+    Severity.CRITICAL: palette.CRITICAL,
+    Severity.UNKNOWN: palette.UNKNOWN,
+}
+
+
+def style_of(row: Row) -> str:
+    """By how bad it is; what is well, by its state."""
+    return OF_SEVERITY.get(row.severity, palette.of_state(row.state.value))
+
+
+def lines_of(row: Row, now: float, width: int) -> list[Text]:
+    """The row, and below it what is to be said beside its columns."""
+    style, age = style_of(row), max(0.0, now - row.seen_at)
+    cells = {
+        "STATE": Cell(row.state_word, style),
+        "RUN": Cell(row.name, palette.STRONG if row.severity is not Severity.OK else ""),
+        "STAGE": Cell(row.stage),
+        "PROGRESS": _progress(row, style),
+        "COUNT": Cell(row.how_far if row.share is not None and row.state.value != "done" else ""),
+        "ETA": Cell(row.eta),
+        "LOSS": Cell(row.loss, palette.CRITICAL if row.loss in ("nan", "inf", "-inf") else ""),
+        "TREND": Cell(sparkline(row.losses, CURVE), palette.MOVES),
+        "SEEN": Cell(ago(age), palette.FAINT),
+    }
+    line = row_of(fitted(COLUMNS, width), cells)
+    if not row.remark:
+        return [line]
+    words = Text(f"{'└ ':>13}", palette.FAINT, no_wrap=True, overflow="ellipsis")
+    words.append(row.remark, style if row.severity is not Severity.OK else palette.FAINT)
+    words.truncate(width, overflow="ellipsis")
+    return [line, words]
+
+
+def marked(lines: Sequence[Text], *, selected: bool) -> list[Text]:
+    """The lines of a row with room for the mark of the one that is selected."""
+    mark = Text(MARK if selected else " ", palette.STRONG)
+    return [Text.assemble(mark if number == 0 else " ", line) for number, line in enumerate(lines)]
+
+
+def _progress(row: Row, style: str) -> Cell:
+    if row.state.value == "done":
+        return Cell(row.how_far or "all", style)
+    if row.share is None:
+        return Cell(row.how_far.removesuffix("/unknown") and f"~{row.how_far.removesuffix('/unknown')}")
+    return Cell(f"{bar(row.share, BAR)} {int(100 * row.share):>3}%", style)
+
+
+def head(width: int) -> Text:
+    return head_of(fitted(COLUMNS, width))
+
+
+def pane(subject: Subject, row: Row, now: float) -> Table:
+    """Everything of one run: numbers, what is wrong with it, and what to type."""
+    found = [(label, Text(text)) for label, text in facts(subject, now)]
+    curve = sparkline(row.losses, LONG_CURVE)
+    if curve:
+        known = [loss for loss in row.losses if loss is not None]
+        text = Text.assemble((curve, palette.MOVES), f"  {known[0]:.4g} → {known[-1]:.4g}, {len(known)} readings")
+        found.insert(1, ("loss", text))
+    seen = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.seen_at))
+    found.append(("seen", Text(f"{seen} · rule {subject.verdict.finding.rule}", palette.FAINT)))
+    return facts_table([*found, *_advised(advice(subject, now), style_of(row))])
+
+
+def _advised(lines: Sequence[str], style: str) -> list[tuple[str, Text]]:
+    """`  label    text` of the plain form, taken apart."""
+    found = []
+    for line in lines:
+        label, _, text = line.strip().partition(" ")
+        if line.startswith("    |"):
+            label, text = "", line.strip()
+        colour = style if label == "cause" else palette.STRONG if label in ("next", "ask", "also") else ""
+        found.append((label, Text(text.strip(), colour)))
+    return found

@@ -1,0 +1,96 @@
+"""`onbox checkpoints`: what a run has saved, whole or why not, why it is kept; and what a resumed stage is given."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.box import Box
+
+CONFIG = """
+[run]
+name = "digits"
+[stages.train]
+cmd = "echo from=$ONBOX_CHECKPOINT; test -e go"
+artifacts = [{ glob = "ckpt/step-*/metadata.json" }]
+"""
+
+
+def save(folder: Path, **more: object) -> None:
+    """A checkpoint as many a script writes it: weights, then metadata.json."""
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / "w.npz", "w") as file:
+        file.writestr("w.npy", b"x" * 1000)
+    (folder / "metadata.json").write_text(json.dumps(more))
+
+
+@pytest.fixture
+def saved(box: Box) -> Box:
+    """A run whose stage failed after it had saved steps 8 to 11, of which the last is not whole."""
+    (box.project / "onbox.toml").write_text(CONFIG)
+    assert box.onbox("chain").returncode == 1
+    for step in (8, 9, 10):
+        save(box.project / f"ckpt/step-{step}", step=step)
+    (box.project / "ckpt/step-11").mkdir()
+    return box
+
+
+def listed(box: Box, *words: str) -> dict[str, Any]:
+    done = box.onbox("checkpoints", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    data: dict[str, Any] = json.loads(done.stdout)
+    return data
+
+
+def test_each_has_its_step_its_state_and_why_it_is_kept(saved: Box) -> None:
+    (saved.project / "ckpt/best").symlink_to("step-8")
+    found = {one["step"]: one for one in listed(saved, "--keep", "2")["checkpoints"]}
+    assert list(found) == [11, 10, 9, 8]
+    assert (found[11]["whole"], found[11]["kept"]) == (False, ["newer"])
+    assert [found[step]["kept"] for step in (10, 9, 8)] == [["latest"], ["latest"], ["best", "linked"]]
+    assert (found[10]["whole"], found[10]["files"], found[10]["attempt"]) == (True, 2, 1)
+    assert found[10]["bytes"] > 1000
+
+
+def test_the_list_fits_a_terminal_and_names_what_is_missing(saved: Box) -> None:
+    text = saved.onbox("checkpoints").stdout
+    assert max(map(len, text.splitlines())) <= 80
+    assert "INCOMPLETE: it is empty" in text
+    assert "* " + " " * 7 + "10" in text
+
+
+def test_a_resumed_stage_is_given_the_newest_whole_one(saved: Box) -> None:
+    path = str(saved.project / "ckpt/step-10")
+    assert path == saved.onbox("checkpoints", "--select").stdout.strip()
+    saved.onbox("resume")
+    assert (saved.state / "logs/train.1.log").read_text() == "from=\n"
+    assert (saved.state / "logs/train.2.log").read_text() == f"from={path}\n"
+    data = listed(saved)
+    assert [one["recovery_source"] for one in data["stages"]] == [path]
+    assert "recovery_source" in next(one for one in data["checkpoints"] if one["step"] == 10)["kept"]
+
+
+def test_where_none_is_whole_nothing_is_selected(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(CONFIG)
+    assert box.onbox("chain").returncode == 1
+    assert box.onbox("checkpoints", "--select").returncode == 3
+    (box.project / "ckpt/step-11").mkdir(parents=True)
+    refused = box.onbox("checkpoints", "--select")
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "none is whole (step-11: it is empty)" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert box.onbox("resume").returncode == 3
+
+
+def test_a_lineage_rejected_since_the_launch_is_not_given(saved: Box) -> None:
+    with open(saved.project / "onbox.toml", "a", encoding="utf-8") as file:
+        file.write('[contract]\nrejected = ["step-10"]\ninitialize_from = "ckpt/step-8"\n')
+    saved.onbox("resume", "--any-checkpoint")
+    assert "from=" + str(saved.project / "ckpt/step-9") in (saved.state / "logs/train.2.log").read_text()
+    assert "launch_source" in next(one for one in listed(saved)["checkpoints"] if one["step"] == 8)["kept"]
