@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
-from patrol.decide.phrases import ago, how_far, log_command, notices_command, quote, status_command, word
+from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
 from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.decide.trend import longest_gap, risen_loss
