@@ -55,8 +55,7 @@ class Sshd:
         folder.mkdir(mode=0o700, exist_ok=True)
         for name in ("host_key", "user_key"):
             if not (folder / name).exists():
-                command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", os.fspath(folder / name)]
-                subprocess.run(command, check=True)
+                make_key(folder / name)
         shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
         self.port = free_port()
         self.home = home or folder / "home"
@@ -164,6 +163,22 @@ class Sshd:
     def command(self, remote: str) -> list[str]:
         """The argv of a plain ssh that runs `remote`."""
         return [*self.ssh(), "-o", "BatchMode=yes", "gpu1", remote]
+
+
+_keys: dict[str, tuple[bytes, bytes]] = {}
+
+
+def make_key(path: Path) -> None:
+    """A pair of keys, the same for every server of a test run: made once, then copied."""
+    public = path.with_name(f"{path.name}.pub")
+    if path.name not in _keys:
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", os.fspath(path)]
+        subprocess.run(command, check=True)
+        _keys[path.name] = path.read_bytes(), public.read_bytes()
+        return
+    path.touch(mode=0o600)
+    for one, content in zip((path, public), _keys[path.name], strict=True):
+        one.write_bytes(content)
 
 
 def free_port() -> int:

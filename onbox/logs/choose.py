@@ -212,7 +212,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return False
     if counter.inner or counter.resets:
         return True
-    if counter.minimum == counter.maximum and epoch.minimum < epoch.current and epoch.changed > counter.first:
+    whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
+    if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
         return True  # a bar that was full at once, and epochs went on: it comes with each of them
     if counter.maximum is None:
         return counter.unit == "batch"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
-from patrol.decide.phrases import ago, sound
+from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.page.charts import forecast_of
 
@@ -107,7 +107,7 @@ def _loss(look: RunLook) -> _Seen:
         return reading(look.progress), ""
     if progress.loss is None:
         return Reading(ABSENT, "the log shows no loss"), ""
-    return Reading(SEEN, progress.loss if isinstance(progress.loss, str) else f"{progress.loss:.4g}"), ""
+    return Reading(SEEN, clean(progress.loss, 8) if isinstance(progress.loss, str) else f"{progress.loss:.4g}"), ""
 
 
 def _throughput(look: RunLook) -> _Seen:

@@ -64,11 +64,8 @@ def test_after_a_failure_the_chain_goes_on_from_there(box: Box) -> None:
         "false; true",
         "false | cat",
         "cd /nowhere-at-all; true",
-        "true && false",
         "no-such-program-anywhere",
-        "exit 3",
         "kill -9 $$",
-        "sh -c 'kill -TERM $$'",
     ],
 )
 def test_no_shell_line_hides_a_failure(box: Box, line: str) -> None:
@@ -93,7 +90,7 @@ def test_commands_of_any_spelling_run_as_written(box: Box) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["two words", "quo'te\"s", "日本語", "-dash", "new\nline", "$(touch x)", "a;b", "*"])
+@pytest.mark.parametrize("name", ["quo'te\"s 日本語", "-dash", "new\nline $(touch x) a;b *"])
 def test_projects_may_lie_anywhere(tmp_path: Path, name: str) -> None:
     project = tmp_path / name
     project.mkdir()

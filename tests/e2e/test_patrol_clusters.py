@@ -102,8 +102,11 @@ def test_iris_waits_fails_and_is_done(here: Here) -> None:
     assert "Unsatisfied" in json.dumps(said["huge"])
 
 
-@pytest.mark.parametrize("engine", ["ray", "iris"])
-@pytest.mark.parametrize("ill", ["nobody", "tunnel", "hangs", "garbled", "error", "token"])
+@pytest.mark.parametrize(
+    ("engine", "ill"),
+    [("ray", ill) for ill in ("nobody", "tunnel", "hangs", "garbled", "error", "token")]
+    + [("iris", ill) for ill in ("garbled", "token")],
+)
 def test_an_ill_cluster_is_could_not_look(here: Here, engine: str, ill: str) -> None:
     """Each in its own words, with an exit code of unknown, and never a word of death."""
     job, address, reason = ("/u/j" if engine == "iris" else "j"), "", ill

@@ -60,14 +60,13 @@ def needs(program: str) -> str:
 
 
 @pytest.mark.parametrize("host", ["gpu1", None])
-@pytest.mark.parametrize(
-    "value", ["plain", "a b", "it's", '"', "$(touch hacked)", "`id`", "-n", "line\nline", "ü\\", "*", "!!"]
-)
-def test_values_arrive_as_they_are(sshd: Sshd, host: str | None, value: str) -> None:
+def test_values_arrive_as_they_are(sshd: Sshd, host: str | None) -> None:
     target = sshd.target() if host else SshTarget("here", None)
-    found = put(target, QUICK, value, deadline_seconds=20)
+    values = ["plain", "a b", "it's", '"', "$(touch hacked)", "`id`", "-n", "line\nline", "ü\\", "*", "!!", ""]
+    script = """for each; do printf 'value %s\\n' "$each"; done; echo '<<<end 7f3a>>>'"""
+    found = put(target, script, *values, deadline_seconds=20)
     assert isinstance(found, Answer), found
-    assert found.output.decode() == f"begin\nvalue {value}\n"
+    assert found.output.decode() == "".join(f"value {value}\n" for value in values)
     assert found.exit_code == 0
 
 

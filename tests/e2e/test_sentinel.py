@@ -330,7 +330,7 @@ def test_a_hundred_waiters_at_once_all_get_through(tmp_path: Path) -> None:
     need_sshd()
     server = Sshd(tmp_path / "ssh", options=["MaxStartups 10:30:100"])
     waiters = Waiters(tmp_path, server.ssh())
-    number_of_waiters = 100 if (os.cpu_count() or 1) > 4 else 30
+    number_of_waiters = 100 if (os.cpu_count() or 1) > 4 else 20
     started = [
         waiters.start("wait", f"gpu1:{tmp_path}/{number}/DONE", "--timeout", "3m")
         for number in range(number_of_waiters)

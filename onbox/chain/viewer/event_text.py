@@ -152,6 +152,8 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     ),
     Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(_number(r, 'quiet_seconds'))}"),
     Event.STAGE_MOVING: lambda _: ("moving", "again"),
+    Event.DETECTED: lambda r: ("LOOK", f"{r.get('what')}: {r.get('reason')}"),
+    Event.DETECTED_OVER: lambda r: ("well again", f"{r.get('reason')}"),
     Event.TRACKER_RUN: _tracker_run,
     Event.TRACKER_DRIFT: lambda r: ("DRIFT", f"{r.get('reason')}"),
     Event.STAGE_DONE: _done,

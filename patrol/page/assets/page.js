@@ -5,6 +5,7 @@
   const offset = Number(body.dataset.offset);
   const drawn = new Map(); // a run's element: its charts
   const HEIGHT = 180;
+  const PRINTED = 285; // width of a chart where two stand side by side on A4
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const each = (selector, work, within = document) => within.querySelectorAll(selector).forEach(work);
@@ -275,7 +276,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", () => {
     document.documentElement.classList.add("printed");
-    drawn.forEach((charts, run) => { if (run.open) charts.forEach(({ plot }) => { plot.setSize({ width: 330, height: HEIGHT }); plot.redraw(false, true); }); });
+    drawn.forEach((charts, run) => { if (run.open) charts.forEach(({ plot }) => { plot.setSize({ width: PRINTED, height: HEIGHT }); plot.redraw(false, true); }); });
   });
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("printed");
