@@ -71,6 +71,6 @@ def _as_box(settings: Settings) -> Settings:
     """The same project with this machine as its one box, and a memory of its own."""
     name = run_name_from(os.uname().nodename)
     box = BoxSettings(name, "localhost", project=settings.folder, backend="local")
-    patrol = settings.config.patrol._replace(ping=None, textfile=None)
+    patrol = settings.config.patrol._replace(ping=None, textfile=None, report=None)
     config = settings.config._replace(boxes=(box,), patrol=patrol)
     return settings._replace(config=config, state=f"{settings.state}-here")

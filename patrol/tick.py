@@ -3,7 +3,7 @@
 1. Take the lock, or leave at once. The kernel frees it whenever this process ends, however that happens.
 2. Say in the heartbeat that a tick began. 3. Recall. 4. Look at all boxes at once; print each as it comes.
 5. Resume where it is allowed. 6. Remember, in one transaction: a tick that is killed before it has not been, one that
-is killed after it has. 7. Relay, metrics, ping, heartbeat.
+is killed after it has. 7. Relay, page, metrics, ping, heartbeat.
 
 A defect that is met at one box is that box's: it could not be looked at, and the tick goes on with the others.
 """
@@ -113,13 +113,12 @@ def tick(
     about = settings.config_path or ""
     beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at, config=about)
     try:
-        with suppress(StateNotWritten):  # the end says it again, if it lasts
-            write_heartbeat(settings.state, beat)
+        unsaid = _begin_heartbeat(settings, beat)
         if wishes.unattended and wishes.act:
             cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), began)
             settings = settings._replace(silent_seconds=CADENCES * cadence + settings.patrol.deadline_seconds)
         work = _Tick(settings, wishes, environ, show)
-        work.troubles += _not_accepted(settings)
+        work.troubles += unsaid + _not_accepted(settings)
         if wishes.unattended:
             work.troubles += [*_missed(settings, earlier, began), *_patrolled_twice(settings, began)]
         ticked = work.run(began)
@@ -145,6 +144,15 @@ def _look_without_state(
     work = _Tick(settings, wishes._replace(act=False), environ, show)
     work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
     return work.run(wall())
+
+
+def _begin_heartbeat(settings: Settings, beat: Heartbeat) -> list[str]:
+    """Trouble, if there was any: `patrol status` will then not know of this tick."""
+    try:
+        write_heartbeat(settings.state, beat)
+    except StateNotWritten as error:
+        return [f"{error}; {error.way_on}" if error.way_on else str(error)]
+    return []
 
 
 def _end_heartbeat(settings: Settings, beat: Heartbeat, exit_code: int, trouble: str) -> None:
@@ -282,6 +290,10 @@ class _Tick:
         return box_note(instead), [run_note(run, seen.snapshot, now) for run in instead.runs]
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
+        if self.settings.patrol.report is not None:
+            from patrol.page.write import renew_page  # noqa: PLC0415 - only where a page is asked for
+
+            self.troubles += renew_page(self.settings)
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
         from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for

@@ -28,6 +28,11 @@ def pytest_configure() -> None:
             signal.signal(number, lambda *_: None)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What only waits, and long, is begun first: at the end everybody would wait for it."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture
 def box(tmp_path: Path) -> Iterator[Box]:
     """An empty project. Whatever still runs of it is ended afterwards, found by the project's own variable."""

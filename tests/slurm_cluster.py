@@ -144,9 +144,9 @@ class SlurmCluster:
         words = ["--no-defaults", f"--datadir={data}", f"--socket={place}", "--skip-networking", "--user=root"]
         self._daemon("mariadbd", *words, "--innodb-flush-log-at-trx-commit=0", f"--pid-file={data}.pid")
         self.env["MYSQL_UNIX_PORT"] = str(place)
-        wait_until(place.exists, "the database to listen", 30)
+        wait_until(place.exists, "the database to listen")
         self._daemon("slurmdbd", "-D")
-        wait_until(lambda: self.run("sacctmgr", "-n", "list", "cluster").returncode == 0, "slurmdbd to answer", 30)
+        wait_until(lambda: self.run("sacctmgr", "-n", "list", "cluster").returncode == 0, "slurmdbd to answer")
         self.run("sacctmgr", "-i", "add", "cluster", "onboxtest")
 
     def _start(self) -> None:
@@ -154,18 +154,18 @@ class SlurmCluster:
         keys = [f"--key-file={folder}/munge.key", f"--seed-file={folder}/run/munge.seed"]
         files = [f"--pid-file={folder}/run/munged.pid", f"--log-file={folder}/munged.log"]
         self._daemon("munged", "-F", "--force", f"--socket={socket_path}", *keys, *files)
-        wait_until(socket_path.exists, "munged to listen", 10)
+        wait_until(socket_path.exists, "munged to listen")
         if self.accounting:
             self._start_accounting()
         self._daemon("slurmctld", "-D", "-i", "-f", str(self.conf))
-        wait_until(lambda: self.run("scontrol", "ping").returncode == 0, "slurmctld to answer", 20)
+        wait_until(lambda: self.run("scontrol", "ping").returncode == 0, "slurmctld to answer")
         for node in self.nodes:
             self.start_node(node)
 
     def start_node(self, node: str) -> None:
         """Start the node's slurmd, and wait until the controller takes it."""
         self._daemon("slurmd", "-D", "-N", node, "-f", str(self.conf), key=f"slurmd {node}")
-        wait_until(lambda: self.node_state(node) == "idle", f"{node} to be idle", 20)
+        wait_until(lambda: self.node_state(node) == "idle", f"{node} to be idle")
 
     def node_state(self, node: str) -> str:
         """As sinfo tells it; `*` behind it: it does not answer."""
@@ -174,7 +174,7 @@ class SlurmCluster:
     def kill_node(self, node: str) -> None:
         """The node's slurmd is killed; what its jobs started lives on, as on a machine that lost its network."""
         os.kill(self.pid_of(f"slurmd {node}"), signal.SIGKILL)
-        self.daemons.pop(f"slurmd {node}").wait(10)
+        self.daemons.pop(f"slurmd {node}").wait(60)
 
     def _daemon(self, name: str, *words: str, key: str = "") -> None:
         program = shutil.which(name, path=PLACES)
@@ -207,13 +207,13 @@ class SlurmCluster:
         if any(name.startswith("slurmd ") for name in self.daemons):
             self.run("scancel", "--full", "--signal=KILL", "-u", "root")
             self.run("scancel", "-u", "root")
-            wait_until(lambda: not self.run("squeue", "-h").stdout.strip(), "every job to end", 20)
+            wait_until(lambda: not self.run("squeue", "-h").stdout.strip(), "every job to end")
         nodes = [name for name in self.daemons if name.startswith("slurmd ")]
         for name in (*nodes, "slurmctld", "slurmdbd", "mariadbd", "munged"):
             if name in self.daemons:
                 self.daemons[name].terminate()
                 try:
-                    self.daemons[name].wait(10)
+                    self.daemons[name].wait(60)
                 except subprocess.TimeoutExpired:
                     self.daemons[name].kill()
                     self.daemons[name].wait()

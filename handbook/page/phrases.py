@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 import time
 
-from onbox.fence import close_fence
+from onbox.model.fence_signs import close_fence
 from onbox.outside import safe_line, safe_words
 
 TEXT_LIMIT = 400

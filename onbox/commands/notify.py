@@ -139,9 +139,7 @@ def run_flush(args: Options) -> int:
     paths = run_to_act_on(load_project_to_read(args.config), args.run)
     outbox = Outbox(paths)
     dead = outbox.names(paths.dead) if args.dead else []
-    for name in dead:
-        outbox.revive(name)
-    mine = deliver(paths, os.environ, Life(args.limit, 0.0, at_once=True, patience_seconds=args.limit))
+    mine = deliver(paths, os.environ, Life(args.limit, 0.0, at_once=True, patience_seconds=args.limit), dead=dead)
     seen = survey(paths)
     if args.json:
         print(json.dumps({"schema": 1, "flushed_here": mine, **seen}, indent=2))

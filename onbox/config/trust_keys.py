@@ -121,6 +121,7 @@ ROWS: tuple[TrustedKey, ...] = (
     TrustedKey("boxes.*.watch[].resume", ACT, "is shown as the command that starts it again"),
     TrustedKey("patrol.ping", ACT, "names an address that every tick tells what it saw", files=True),
     TrustedKey("patrol.textfile", ACT, "is written outside the project at every tick", _stays),
+    TrustedKey("patrol.report", ACT, "is written outside the project at every tick", _stays),
     TrustedKey("notify.urls[]", TELL, "is a file that names an address to tell", _of_environment, files=True),
     TrustedKey("notify.targets.*", TELL, "reads a file that names an address to tell, or a key for it", _target_of_environment, files=True),
     TrustedKey("verify[].command", ACT, "runs here at `patrol verify`", files=True),

@@ -30,6 +30,8 @@ class Event:
     ATTEMPT_ENDED = "attempt_ended"
     STAGE_STALLED = "stage_stalled"
     STAGE_MOVING = "stage_moving"
+    DETECTED = "detected"
+    DETECTED_OVER = "detected_over"
     TRACKER_RUN = "tracker_run"
     TRACKER_DRIFT = "tracker_drift"
     STAGE_DONE = "stage_done"

@@ -132,6 +132,7 @@ def _is_counting(track: Track, counter: Counter) -> bool:
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
+    counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
     loops = outermost(counters)
     if loops is not None:
         return Pick(loops[0], loops[0].maximum, loops[1])
@@ -212,7 +213,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return False
     if counter.inner or counter.resets:
         return True
-    if counter.minimum == counter.maximum and epoch.minimum < epoch.current and epoch.changed > counter.first:
+    whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
+    if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
         return True  # a bar that was full at once, and epochs went on: it comes with each of them
     if counter.maximum is None:
         return counter.unit == "batch"

@@ -45,7 +45,8 @@ SHAPES: tuple[Shape, ...] = (
             "|",
             "/",
         ),
-        rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%\s{{0,20}}\|(?P<bar>[^|]*)\|{_GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{_GAP}/{_GAP}"
+        rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%\s{{0,20}}\|(?P<bar>[^"
+        rf"|]*)\|{_GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{_GAP}/{_GAP}"
         rf"(?P<max>{COUNT})\s?[a-zA-Z]{{0,20}}{_GAP}\[(?P<elapsed>[\d:.dhms]{{1,24}}){_GAP}<{_GAP}(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
         "bar with counter, elapsed and remaining time",
         "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
@@ -58,7 +59,8 @@ SHAPES: tuple[Shape, ...] = (
             ",",
         ),
         rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]{{1,20}})?\s{{1,20}}"
-        r"\[(?P<elapsed>\d{1,9}:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s{0,8}(?:[\d.]{1,20}|\?)\s{0,8}(?:[a-z]{1,20}\s{0,8}){0,2}/[a-z]+[^\]]*)",
+        r"\[(?P<elapsed>\d{1,9}:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s{0,8}(?:[\d.]{1,20}"
+        r"|\?)\s{0,8}(?:[a-z]{1,20}\s{0,8}){0,2}/[a-z]+[^\]]*)",
         "counter without a maximum",
         "tqdm over an iterator of unknown length",
         "512it [00:03, 170.10it/s]",
@@ -74,7 +76,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "loggable",
         ("rate:",),
-        rf"progress on:?\s{{0,4}}(?P<label>.{{0,120}}?)\s(?P<current>{COUNT}|-)[a-z]{{0,20}}/(?P<max>{COUNT}|-|\?)[a-z]{{0,20}}"
+        rf"progress on:?\s{{0,4}}(?P<label>.{{0,120}}?)\s(?P<current>{COUNT}|-)[a-z]{{0,20}}/(?P<max>{COUNT}|-"
+        rf"|\?)[a-z]{{0,20}}"
         r"\s{1,20}rate:\s?(?P<rate>\S{1,40})\s{1,20}remaining:\s?(?P<eta>\S{1,40})\s{1,20}elapsed:\s?(?P<elapsed>\S{1,40})",
         "one log line a look; large numbers are rounded, the first line's are exact",
         "tqdm-loggable (Levanter, Marin)",
@@ -114,7 +117,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "percent-fraction",
         ("%",),
-        rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d{{1,9}})?)\s?%[\s\])|:]{{0,20}}(?:[(\[]{_GAP})?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
+        rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d{{1,9}})?)\s?%[\s\])"
+        rf"|:]{{0,20}}(?:[(\[]{_GAP})?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
         "a percentage and the counter that makes it",
         "git, progressbar2, dvc",
         "Receiving objects:  61% (185/302)",
@@ -122,7 +126,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "fraction-percent",
         ("%",),
-        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT}){_GAP}(?:[a-z]{{1,20}}{_GAP})?(?:[(\[|,:-]{{1,8}}{_GAP})?"
+        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT}){_GAP}(?:[a-z]{{1,20}}{_GAP})?(?:[(\["
+        rf"|,:-]{{1,8}}{_GAP})?"
         r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)\s?%",
         "a counter and its percentage",
         "custom loops, Stan, pytest-like runners",
@@ -147,7 +152,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "current-total",
         ("total",),
-        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update))[\"']?{_GAP}[:=]{_GAP}(?P<current>{COUNT}){_GAP}"
+        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration"
+        rf"|update))[\"']?{_GAP}[:=]{_GAP}(?P<current>{COUNT}){_GAP}"
         rf"(?:[,;]{_GAP})?[\"']?total[\"']?{_GAP}[:=]{_GAP}(?P<max>{COUNT})(?![\w.])",
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
@@ -206,7 +212,8 @@ SHAPES: tuple[Shape, ...] = (
         "done-of",
         (),
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
-        r"|handled|trained|training|running|evaluated|copied|downloaded|converted|building|working on)(?:\s[a-z]{1,30})?)"
+        r"|handled|trained|training|running|evaluated|copied|downloaded|converted|building"
+        r"|working on)(?:\s[a-z]{1,30})?)"
         rf"[\s:=(]{{0,20}}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
         "a verb of doing, then the counter",
         "custom loops, joblib, sklearn",
@@ -230,7 +237,8 @@ BEFORE_EPOCH = lazy(
     r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
 )
 COUNTED = lazy(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:no|number|num|idx|index|count|seen|done|processed|completed))?\.?[\"')\]]*"
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:n(?=\s?=)|no|number|num|idx|index|count|seen|done"
+    r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
     rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)(?:{_GAP}{_OF}{_GAP}\[?(?P<max>{COUNT}|\?))?"

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from onbox.logs.loops import repeated_indices
+from onbox.logs.model.lines import message
 from onbox.logs.numbers import COUNT, ShownCount, parse_clock, parse_count
 from onbox.logs.remarks import read_eta, read_loss
 from onbox.logs.rows import read_row
@@ -62,6 +63,7 @@ _EVERY = lazy(
 _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
 )
+_RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 
 _DONE_COUNT = lazy(
@@ -69,13 +71,20 @@ _DONE_COUNT = lazy(
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
 _COUNT_DONE = lazy(
-    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD})\s{{1,8}}(?:done|processed|completed|finished|handled|generated|simulated|written"
+    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD})\s{{1,8}}(?:done|processed|completed|finished|handled"
+    rf"|generated|simulated|written"
     r"|converted|seen|consumed)(?![a-z])"
 )
 
 
 _ANY_FRACTION = lazy(
     r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})(?![\w./:%-]|,\d|\s?[kKMGT]i?B)"
+)
+_PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
+_IS_DONE = lazy(
+    r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
+    r"|tokeni[sz]ed|uploaded"
+    r"|downloaded|indexed|merged|saved)\b"
 )
 _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
@@ -165,6 +174,9 @@ def read_line(text: str) -> SeenOnLine:
     so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    command = _RUN.match(rest)
+    if command:
+        maxima.append(("step", int(command[1])))
     passes = _PASSES.search(rest) if " passes over" in rest else None
     if passes:
         maxima.append(("epoch", int(passes[1])))
@@ -199,8 +211,11 @@ def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[Co
     if epoch is None:
         return bars + labelled
     whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
-    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
-    return others
+    inside = labelled[labelled.index(epoch) :] if epoch in labelled else labelled  # `step=360/10000, epoch=0` is not
+    return [
+        s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made and s in inside else s
+        for s in bars + labelled
+    ]
 
 
 def _moving(text: str) -> list[CounterSight]:
@@ -209,7 +224,11 @@ def _moving(text: str) -> list[CounterSight]:
     if not found:
         return []
     label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
-    if current > most or most < 2 or NOT_PROGRESS.search(label[-LOOK_BACK:]) or NO_SHARE.search(label[-LOOK_BACK:]):
+    if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
+        return []
+    if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
+        _PART_OF_DATA.search(label) and _IS_DONE.match(text, found.end())
+    ):
         return []
     if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label):
         return []
@@ -490,7 +509,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
     if any(word in MAXIMUM for word in near):
         return "counter" if "|" in match["sep"] else "maximum"
     if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
-        return "maximum" if match["sep"].strip() else ""
+        return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""
     if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
@@ -563,7 +582,7 @@ def _is_left_open(text: str, match: re.Match[str]) -> bool:
 
 def _is_setting(text: str) -> bool:
     """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
-    return bool(_ONE_SETTING.match(text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
+    return bool(_ONE_SETTING.match(message(text).text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
 
 
 def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -> bool:

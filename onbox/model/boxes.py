@@ -132,7 +132,8 @@ class BoxSettings(NamedTuple):
 class PatrolSettings(NamedTuple):
     """[patrol]. deadline_seconds: per box and tick. at_once: boxes in flight at the same time; per_host: logins in
     flight to one host and port or jump host. multiplex: keep a master connection between ticks. ping: reference to the
-    URL of a dead-man's switch. textfile: path for Prometheus' node_exporter. alerts_per_day: how often one trouble of
+    URL of a dead-man's switch. textfile: path for Prometheus' node_exporter. report: path of the page that each tick
+    makes anew. alerts_per_day: how often one trouble of
     one run is told within a day. digest_minute: when the daily message is due, in minutes of this machine's day; None:
     there is none. thresholds and rules: as they stand in the
     file; `patrol.decide` knows what they may hold.
@@ -145,6 +146,7 @@ class PatrolSettings(NamedTuple):
     multiplex: bool = False
     ping: str | None = None
     textfile: str | None = None
+    report: str | None = None
     restarts_per_day: int = 3
     alerts_per_day: int = DEFAULT_ALERTS_PER_DAY
     digest_minute: int | None = DEFAULT_DIGEST_MINUTE

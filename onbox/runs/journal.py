@@ -76,6 +76,10 @@ def whole_seconds(results: Iterable[StageResult], stage_count: int, since_launch
     return max(since_launch, sum(known))
 
 
+# Events that say nothing of where the run stands.
+_BESIDE = frozenset({Event.PATROL_SILENT, Event.PATROL_BACK, Event.DETECTED, Event.DETECTED_OVER})
+
+
 class JournalFacts:
     """is_open: the chain was started and has not ended by its own word. launches: how many starts were seen; launch:
     the newest one's number, as its record or its end tells. end: the record of the newest end; None while it is open.
@@ -83,7 +87,8 @@ class JournalFacts:
     series: of the newest stages that are not done, by name.
 
     stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
-    newest_event, newest_at: of the newest record. jobs: of engines. tracker_runs: newest records, oldest first.
+    notices_held: why its notices cannot be written; "" where they can. newest_event, newest_at: of the newest record.
+    jobs: of engines. tracker_runs: newest records, oldest first.
     """
 
     def __init__(self) -> None:
@@ -98,6 +103,7 @@ class JournalFacts:
         self.attempt: int | None = None
         self.attempt_began_at: str | None = None
         self.retries = 0
+        self.notices_held = ""
         self.newest_event = ""
         self.newest_at = ""
         self.jobs = Jobs()
@@ -128,7 +134,7 @@ class JournalFacts:
     def apply(self, record: Record) -> None:
         """Take in one more record."""
         event = record["event"]
-        if event not in (Event.PATROL_SILENT, Event.PATROL_BACK):  # they say nothing of the run
+        if event not in _BESIDE:
             self.newest_event, self.newest_at = event, str(record.get("at", ""))
         self.jobs.apply(record)
         self._repeats = repeats.take_in(self._repeats, record)
@@ -141,7 +147,7 @@ def _chain_started(facts: JournalFacts, record: Record) -> None:
     if facts.began_at is None or (facts.end is not None and facts.end["event"] == Event.CHAIN_DONE):
         at = record.get("at")
         facts.began_at = at if isinstance(at, str) else None
-    facts.is_open, facts.end = True, None
+    facts.is_open, facts.end, facts.notices_held = True, None, ""
     facts.launches += 1
     facts.launch = as_whole(record.get("launch"))
 
@@ -182,6 +188,14 @@ def _attempt_ended(facts: JournalFacts, record: Record) -> None:
 
 def _retrying(facts: JournalFacts, _: Record) -> None:
     facts.retries += 1
+
+
+def _notices_held(facts: JournalFacts, record: Record) -> None:
+    facts.notices_held = str(record.get("reason") or "why is not known")
+
+
+def _notices_written(facts: JournalFacts, _: Record) -> None:
+    facts.notices_held = ""
 
 
 def _stage_done(facts: JournalFacts, record: Record) -> None:
@@ -226,6 +240,8 @@ _STEPS: dict[str, Callable[[JournalFacts, Record], None]] = {
     Event.ATTEMPT_STARTED: _attempt_started,
     Event.ATTEMPT_ENDED: _attempt_ended,
     Event.STAGE_RETRYING: _retrying,
+    Event.NOTICES_HELD: _notices_held,
+    Event.NOTICES_WRITTEN: _notices_written,
     Event.STAGE_DONE: _stage_done,
     Event.STAGE_REDO: _redone,
     Event.TRACKER_RUN: _tracker_run,
@@ -256,9 +272,12 @@ _PLAIN = (
     "attempt",
     "attempt_began_at",
     "retries",
+    "notices_held",
     "newest_event",
     "newest_at",
 )
+
+_LATER: dict[str, Any] = {"began_at": None, "notices_held": ""}  # what an earlier version did not keep
 
 
 def to_plain(facts: JournalFacts) -> dict[str, Any]:
@@ -282,7 +301,7 @@ def from_plain(data: Mapping[str, Any]) -> JournalFacts:
         raise ValueError(f"a journal's facts of schema {data['schema']}")
     facts = JournalFacts()
     for name in _PLAIN:
-        setattr(facts, name, data.get(name) if name == "began_at" else data[name])
+        setattr(facts, name, data.get(name, _LATER[name]) if name in _LATER else data[name])
     facts.end = None if data["end"] is None else dict(data["end"])
     facts.results = {one[0]: StageResult(*one) for one in data.get("results", ())}
     facts.series = {name: Series(*one) for name, *one in data.get("series", ())}

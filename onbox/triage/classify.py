@@ -34,7 +34,9 @@ STALE_CADENCES = 10
 LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
 CLOSE_RIVAL = 5  # of what a fault explains
-_BY_SENTENCE = frozenset({"bad-setting", "no-such-file", "archive-damaged", *(row.id for row in SENTENCES.values())})
+_BY_SENTENCE = frozenset(
+    {"bad-setting", "no-such-file", "archive-damaged", "solver-failed", *(row.id for row in SENTENCES.values())}
+)
 _ANY_CAUSE = lazy(r"\bAssertionError\b\s{0,8}$|NoneType|\.so\b")
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
@@ -101,7 +103,7 @@ def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
 
 def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     end = _end(evidence)
-    if end.cause in ("timeout", "stalled", "not_started"):
+    if end.cause in ("timeout", "stalled", "diverged", "detected", "not_started"):
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return SettledClass(row.failure_class, row.rule, state, "high", record.last_line)
@@ -149,7 +151,8 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClas
     ):
         return SettledClass("unknown", "killed-cause-unknown", "dead", "medium", SeenLine(cause.number, cause.text))
     failure_class = _finer_class(cause, decision.attempt, evidence)
-    state = "running" if decision.lost and not _is_dead(evidence) else "dead"
+    goes_on = decision.lost and not _is_dead(evidence) and decision.attempt.success is None
+    state = "running" if goes_on else "dead"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes

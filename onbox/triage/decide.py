@@ -8,6 +8,7 @@ from typing import NamedTuple
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.claims import is_meant, outlives_success
+from onbox.triage.complaints import complaint
 from onbox.triage.last_words import last_words, reason_before
 from onbox.triage.layers import explained_by
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
@@ -28,6 +29,7 @@ SCALE_FLOOR = 1e-4
 LAST_LINES = {"error-line": 3, "said-error": 12}  # rows so vague that they count in so many last lines only
 _VICTIM = lazy(r"killed process|oom[- ]killed\b|OOMKilled|task.{0,40}killed", re.IGNORECASE)
 _STOPS = lazy(r"\b(?:to stop|stopping|stopped|aborting|terminating)\b", re.IGNORECASE)
+_IMPORTS = lazy(r"(?:import|from) \w")
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
 _RAISED_AGAIN = lazy(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
@@ -72,7 +74,7 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     lost = _lost(attempt) or series_fault(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1]:
-        words = last_words(attempt, record.tail)
+        words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail))
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -80,9 +82,19 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
+    if below is None and ranked[0].row.explains <= DEATH and ranked[0].trace is None:
+        said = complaint(attempt, record.tail)
+        below = said if said is not None and said.row.explains > DEATH else None
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _concrete(words: Fault | None, said: Fault | None) -> Fault | None:
+    """Of the last line and the last paragraph, the one that says more."""
+    if words is None or said is None:
+        return words or said
+    return said if said.row.explains > words.row.explains else words
 
 
 def _over(remark: Fault, error: Fault) -> Fault:
@@ -109,6 +121,8 @@ def _score(fault: Fault) -> float:
 
 def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool) -> bool:
     after = attempt.signs_after(fault)
+    if _was_overtaken(fault, attempt):
+        return False
     if attempt.success is not None and fault.number < attempt.success.number:
         return not outlives_success(fault, attempt)
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
@@ -119,13 +133,42 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool) -> b
     if fault.row.explains == DIVERGED and fault.severity > WEAK and attempt.lost is not None:
         return False
     if fault.severity == PROVEN and not fault.handled:
-        limit = SURVIVED_DEATH if _ends_in_death(attempt, fault) else SURVIVED_PROVEN
-        return after >= limit
+        if _ends_in_death(attempt, fault):
+            return after >= SURVIVED_DEATH
+        return after >= SURVIVED_PROVEN or (after >= 1 and _is_habit(fault, attempt))
     if fault.severity > WEAK and not fault.handled and _INTERRUPT.search(fault.text):
         return after >= SURVIVED_PROVEN  # who is asked to end finishes its step, or draws its bar once more
     if fault.severity > WEAK and fault.progress_before and abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
         return after >= SURVIVED_ASKED
     return after >= (SURVIVED_PROVEN if dead else 1)
+
+
+SURVIVED_BEFORE = 2  # times
+
+
+def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether the same was raised at the same place before, and each time the run went on: so does it now."""
+    frame = fault.trace.user_frame if fault.trace else None
+    if frame is None:
+        return False
+    alike = [
+        other
+        for other in attempt.faults
+        if other.number < fault.number and other.trace and other.row is fault.row and other.trace.user_frame == frame
+    ]
+    return len(alike) >= SURVIVED_BEFORE and all(attempt.signs_after(other) for other in alike)
+
+
+def _was_overtaken(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
+    trace = fault.trace
+    if trace is None or not trace.ends_program or fault.severity < PROVEN or fault.handled or attempt.reached_end:
+        return False
+    if _IMPORTS.match(trace.code[-1] if trace.code else ""):
+        return False  # nothing has been printed before its imports
+    if any(other.number > fault.number and other.severity == PROVEN for other in attempt.faults if not other.trace):
+        return False  # the shell or the scheduler has spoken since
+    return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
 
 
 def _ends_in_death(attempt: LogAttempt, fault: Fault) -> bool:

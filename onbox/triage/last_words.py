@@ -106,7 +106,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         row = _row_of(said, line.text, stops=stops, sure=complains, is_last=line is tail[-1])
         if row is not None:
             return _fault(row, line, attempt)
-        if line is tail[-1] and said.level is None and not _is_harmless(said, line.text):
+        if line is tail[-1] and said.level is None and not is_harmless(said.text, line.text):
             if _OWN_NAME.match(said.text):
                 vague = _fault(BY_ID["exception"], line, attempt)
             elif _OF_A_TOOL.match(said.text) and not attempt.reached_end:
@@ -130,7 +130,7 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
         said = message(line.text)
         if progress_of(line.text, said):
             return None
-        found = None if _is_harmless(said, line.text) or said.level in ("INFO", "DEBUG") else meaning_of(said.text)
+        found = None if is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG") else meaning_of(said.text)
         sure = SURE if points or STOPS.search(said.text) else CLEAR
         if found is not None and found.score >= sure and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
@@ -155,11 +155,11 @@ def _is_clear(text: str) -> bool:
 
 
 def _row_of(said: LogMessage, text: str, *, stops: bool, sure: bool, is_last: bool) -> RuleRow | None:
-    if _is_harmless(said, text):
+    if is_harmless(said.text, text):
         return None
     own = _OWN_NAME.match(said.text)
     ends = is_last and _FAILS.search(said.text)
-    enough = ENOUGH if stops or ends else SURE
+    enough = ENOUGH if stops or ends or _SAYS_ERROR.search(said.text) else SURE
     found = meaning_of(own[2], own[1]) if own else meaning_of(said.text, enough=enough)
     if found is None:
         return None
@@ -174,22 +174,25 @@ def _row_of(said: LogMessage, text: str, *, stops: bool, sure: bool, is_last: bo
     return row_of(found)
 
 
-def _is_harmless(said: LogMessage, text: str) -> bool:
+def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
+    """Whether a line speaks of nothing that is wrong now. said, text: without and with its prefixes. loud: it calls
+    itself an error, so that a hedge or a quotation in it is a part of what it says.
+    """
     return bool(
         (signs.is_handled(text) and not signs.STOPPED.search(text))
-        or signs.is_success(said.text)
+        or signs.is_success(said)
         or signs.SET_ASIDE.search(text)
-        or signs.HEDGED.search(text)
+        or (not loud and signs.HEDGED.search(text))
         or signs.is_of_another(text)
         or TRACKER.match(text)
         or _NOTHING_WRONG.search(text)
-        or (_REMARK.search(text) and not STOPS.search(text))
+        or (not loud and _REMARK.search(text) and not STOPS.search(text))
     )
 
 
 def _complains(said: LogMessage, text: str) -> bool:
     """Whether a line says only that there was an error."""
-    return bool(_SAYS_ERROR.search(said.text)) and not _is_harmless(said, text)
+    return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
 
 
 def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:

@@ -71,6 +71,11 @@ _LAYERS = (
 )
 
 
+# Of an error that says only that something failed, whatever trouble was told so shortly before is the reason.
+_RIGHT_BEFORE = 12  # lines
+_SAYS_NOTHING = ("exception", "said-error", "error-line", "fatal-level", "launcher", "aborted")
+
+
 def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | None:
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
     if cause.row.explains >= CAUSE or cause.row.explains < DEATH:
@@ -81,9 +86,19 @@ def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | Non
             remark
             for remark in _remarks(cause, attempt, near)
             for layer in _LAYERS
-            if remark.row.failure_class in layer.classes and layer.leads_to.search(said)
+            if remark.row.failure_class in layer.classes
+            and (layer.leads_to.search(said) or _is_right_before(remark, cause))
         ),
         None,
+    )
+
+
+def _is_right_before(remark: Fault, cause: Fault) -> bool:
+    began = cause.trace.number if cause.trace else cause.number
+    return (
+        cause.row.id in _SAYS_NOTHING
+        and 0 < began - remark.number <= _RIGHT_BEFORE
+        and cause.progress_before == remark.progress_before
     )
 
 

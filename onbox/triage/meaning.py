@@ -48,7 +48,7 @@ _LACKING = (
 )
 _CARDS = (
     r"gpus?|cuda|vram|rocm|hip|xpus?|hpus?|npus?|opencl|sycl|metal|vulkan|accelerators?|graphics cards?"
-    r"|nvidia|device memory|kv cache"
+    r"|nvidia|device memory|kv cache|gfx\w+|sm_\d+"
 )
 _SAVED = (
     r"checkpoints?|ckpts?|weights?|snapshots?|state dict|optimi[sz]er state"
@@ -143,31 +143,35 @@ THEMES: tuple[Theme, ...] = (
         r"|manifest|features?|corpus|files?|objects?|entries|topology|geometry|mesh|coordinates|genome|line \d+"
         r"|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
-        r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb|xml)",
+        r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
+        r"|xml)",
         rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric"
-        r"|no (?:samples|rows|records|examples|data)",
+        r"|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images|files|labels|utterances|documents|sequences"
+        r"|columns?)",
     ),
     Theme(
         "config_error",
         r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
         r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
-        r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*"
+        r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|requested|specified|chosen|slots?|package|style"
+        r"|keywords?|input (?:line|file|section)"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
         r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"
         r"|unsupported|conflict\w*|incompatible"
         r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
         r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
-        r"|at least one of|expected one of",
+        r"|at least one of|expected one of|not enabled|not enough|is needed|are needed|not part of",
     ),
     Theme(
         "cuda_env",
         rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernels?|sm_?\d\d\d?|cudnn|tensorrt"
-        r"|nccl|librar\w+|backend|runtime|plugin|shared object|\S+\.so[\w.]*|extension|binary|wheel|glibc\w*"
+        r"|nccl|librar\w+|rocblas|hipblas\w*|miopen|cublas\w*|backend|runtime|plugin|shared object|\S+\.so[\w.]*"
+        r"|extension|binary|wheel|glibc\w*"
         r"|instruction set|avx\w*",
         r"not found|no .{0,48}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
         r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
         r"|unavailable|insufficient|incompatible|could not (?:load|find|open|initiali[sz]e)"
-        r"|cannot (?:open|load|find)|failed to (?:load|initiali[sz]e)|mismatch\w*"
+        r"|cannot (?:open|load|find|read|use)|no such|failed to (?:load|initiali[sz]e)|mismatch\w*"
         r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
         r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
         r"|not visible|not installed|no \w+ support",
@@ -253,6 +257,7 @@ _ANY_NAME = frozenset(
 _CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = lazy(r"[_-](?=[A-Za-z])")
 _BLANKS = lazy(r"\s+")
+_ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
 
 
 class Meaning(NamedTuple):
@@ -303,7 +308,7 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = sentence[:TEXT_LIMIT]
+    sentence = _ADDRESS.sub(r"\1 url", sentence[:TEXT_LIMIT])
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())

@@ -1,11 +1,10 @@
-"""`patrol report`: the history as one HTML page with plots. Looks at no box."""
+"""`patrol report`: what is remembered, as one HTML page with charts. Looks at no box."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,79 +14,88 @@ from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
 from onbox.errors import Trouble
 from onbox.model.units import counted, parse_duration
-from onbox.redact import redact
-from onbox.system.clock import wall
-from onbox.system.files import replace_file
+from onbox.system.clock import pause, wall
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings
-from patrol.memory.codec import look_from_text
-from patrol.memory.store import Memory
-from patrol.report.page import RunHistory, render_page
-from patrol.snapshot import BoxLook
+from patrol.page.gather import gather
+from patrol.page.write import NoExtra, page_of, path_of, write_page
+from patrol.timer.heartbeat import read_heartbeat
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
+    from patrol.config.settings import Settings
+    from patrol.page.model import History, RunHistory
 
 EXAMPLES = """\
 examples:
-  patrol report --html report.html          one page that needs nothing else
+  patrol report                             report.html: one page that needs nothing else
+  patrol report --watch                     made anew after each tick, until Ctrl-C
   patrol report --html - --since 7d >week.html
   patrol report --json                      the same numbers
+
+[patrol] report = "report.html" in onbox.toml has each tick make it.
 """
-FLIPS = 50
+WATCH_SECONDS = 2.0
 
 
-@command(EXAMPLES)
-@click.option("--html", metavar="FILE", help="where to write it; -: standard output")
+@command(EXAMPLES, exclusive=[("--html", "--json"), ("--watch", "--json")])
+@click.option("--html", metavar="FILE", help="where to write it (default: report.html); -: standard output")
 @click.option("--since", default="30d", metavar="DURATION", help="how far back (default: 30d)")
+@click.option("--watch", is_flag=True, help="make it anew after each tick, until Ctrl-C")
 @common_options
 def run(args: Options) -> int:
-    if bool(args.html) == bool(args.json):
-        raise Trouble(Exit.USAGE, "wanted --html FILE or --json")
     settings = load_settings(args, os.environ)
     try:
-        since = wall() - parse_duration(args.since)
+        since = parse_duration(args.since)
     except ValueError as error:
         raise Trouble(Exit.USAGE, f"--since {args.since!r}: {error}") from error
-    memory = Memory(settings.state)
-    cells = _cells_of_sweeps(memory)
-    runs = [
-        RunHistory(
-            word,
-            memory.points(word.box, word.run, since),
-            memory.flips(FLIPS, word.box, word.run),
-            cells.get((word.box, word.run), ()),
-        )
-        for word in memory.last_words()
-        if word.at >= since
-    ]
+    if args.watch and args.html == "-":
+        raise Trouble(Exit.USAGE, "--watch needs a file: --html FILE")
     if args.json:
-        print(json.dumps({"schema": 1, "at": wall(), "runs": [_data(run) for run in runs]}))
+        history = gather(settings, wall(), wall() - since)
+        print(json.dumps({"schema": 1, "at": wall(), "runs": [_data(run) for run in history.runs]}))
         return Exit.DONE
-    stamp = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(wall()))
-    about = [f"made {stamp} from {settings.config_path or settings.folder}", *memory.notes]
-    page = redact(render_page(f"patrol of {settings.config.run_name}", about, runs))
     if args.html == "-":
-        sys.stdout.write(page)
+        sys.stdout.write(_page(gather(settings, wall(), wall() - since)))
         return Exit.DONE
-    path = os.path.abspath(args.html)
-    replace_file(path, page.encode("utf-8", "replace"), durable=False)
-    print(f"wrote {path}: {counted(len(runs), 'run')}")
+    path = os.path.abspath(args.html) if args.html else path_of(settings)
+    _make(settings, path, since, watch=args.watch)
+    if args.watch:
+        _watch(settings, path, since)
     return Exit.DONE
 
 
-def _cells_of_sweeps(memory: Memory) -> dict[tuple[str, str], tuple[tuple[str, ...], ...]]:
-    """What the newest look at each box told of single cells, by box and run."""
-    found = {}
-    for box in {word.box for word in memory.last_words()}:
-        look = look_from_text(memory.last_look(box))
-        for run in (observed(look.runs) or ()) if isinstance(look, BoxLook) else ():
-            if told := observed(run.cells):
-                found[box, run.run] = told.rows
-    return found
+def _make(settings: Settings, path: str, since: float, *, watch: bool) -> None:
+    renews = watch or (settings.patrol.report is not None and path == path_of(settings))
+    history = gather(settings, wall(), wall() - since, renews=renews)
+    page = _page(history)
+    write_page(path, page)
+    print(f"wrote {path}: {counted(len(history.runs), 'run')}, {len(page.encode()) / 1e6:.1f} MB", flush=True)
+
+
+def _page(history: History) -> str:
+    try:
+        return page_of(history)
+    except NoExtra as error:
+        raise Trouble(Exit.UNAVAILABLE, str(error)) from error
+
+
+def _watch(settings: Settings, path: str, since: float) -> None:
+    """The ticks are other processes: what tells of their end is the patrol's heartbeat."""
+    try:
+        known = read_heartbeat(settings.state)
+        while True:
+            pause(WATCH_SECONDS)
+            beat = read_heartbeat(settings.state)
+            if beat != known and beat is not None and beat.ended_at is not None:
+                _make(settings, path, since, watch=True)
+            known = beat
+    except KeyboardInterrupt:
+        return
 
 
 def _data(run: RunHistory) -> dict[str, Any]:
+    cells = observed(run.look.cells) if run.look is not None else None
     points = [{"at": at, "rule": rule, "severity": number, **one._asdict()} for at, rule, number, one in run.points]
     return {
         "box": run.word.box,
@@ -95,5 +103,5 @@ def _data(run: RunHistory) -> dict[str, Any]:
         "line": run.word.line,
         "points": points,
         "flips": [flip._asdict() for flip in run.flips],
-        **({"cells": [list(row) for row in run.cells]} if run.cells else {}),
+        **({"cells": [list(row) for row in cells.rows]} if cells is not None and cells.rows else {}),
     }

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import observed
-from onbox.fence import close_fence, fence, fence_name
+from onbox.fence import fence, fence_name
 from onbox.logs.farewell import is_farewell
+from onbox.model.fence_signs import close_fence
 from onbox.model.units import format_duration
 from onbox.outside import safe_words
 from onbox.triage.case_remedies import remedy_of
@@ -82,6 +83,8 @@ def failure_words(scene: RunScene) -> str:
     words = [proof, how_killed(failure) or quote(scene.look.reason, 100)]
     words = words[::-1] if failure.rule in NO_PROOF_RULES or failure.failure_class == UNKNOWN else words
     said = " · ".join(dict.fromkeys(filter(None, words)))
+    if failure.failure_class == UNKNOWN and how_killed(failure):
+        return said  # that the class is not known says nothing beside it
     return word(failure.failure_class, 40) + (f": {said}" if said else "")
 
 

@@ -94,8 +94,18 @@ def _honest(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
 
 
 def serve_stdio(tools: Tools) -> None:
-    """Until the client closes its end."""
-    make_server(tools).run(transport="stdio")
+    """Until the client closes its end, or is gone."""
+    try:
+        make_server(tools).run(transport="stdio")
+    except Exception as error:
+        if not _is_client_gone(error):
+            raise
+
+
+def _is_client_gone(error: BaseException) -> bool:
+    """Whether all that went wrong is that nobody reads the answers any more."""
+    parts: tuple[BaseException, ...] = getattr(error, "exceptions", ())  # a group's, which Python 3.10 has not
+    return all(map(_is_client_gone, parts)) if parts else isinstance(error, BrokenPipeError)
 
 
 def serve_http(tools: Tools, port: int, token: str) -> None:

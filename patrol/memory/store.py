@@ -1,7 +1,8 @@
 """What the patrol remembers between ticks: one SQLite file, written once per tick in one transaction.
 
-A rollback journal (SQLite's default), not WAL: one file that lies still between ticks, sound after kill -9 and on a
-full disk, and usable where no shared memory is (a home on NFS). A file that is damaged or not ours is set aside, said
+A rollback journal, not WAL: files that lie still between ticks, sound after kill -9, and usable where no shared memory
+is (a home on NFS). The journal keeps its room, and the file has free pages, so ticks are remembered on a full disk:
+else nothing that two looks must see would ever be known there. A file that is damaged or not ours is set aside, said
 so, and a new one is begun: the memory is a help, the looks are the truth.
 """
 
@@ -32,7 +33,7 @@ from patrol.memory.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from patrol.memory.history import Before
     from patrol.memory.rows import BoxNote, RunNote, TickNote
@@ -42,6 +43,7 @@ BUSY_SECONDS = 5.0
 KEPT_ASIDE = 3
 LOOK_LIMIT_BYTES = 1 << 20
 DAY_SECONDS = 86400.0
+FREE_PAGES, ROOM_BYTES = 64, 512 << 10  # a tick of some boxes takes about a dozen pages
 
 T = TypeVar("T")
 
@@ -68,6 +70,8 @@ class Memory:
     def remember(self, tick: TickNote) -> None:
         """Keep one tick, all of it or nothing, and drop what is too old or too much."""
         self._with_file(lambda db: _in_transaction(db, lambda: _remember(db, tick)))
+        with suppress(MemoryTrouble):  # there is no more room to take
+            self._with_file(_take_room)
 
     def note_act(self, act: PatrolAct) -> None:
         """Keep what is about to be done (or was done), durably, at once."""
@@ -130,6 +134,12 @@ class Memory:
         found = self._with_file(lambda db: db.execute(query, (box,)).fetchone())
         return zlib.decompress(found[0]).decode("utf-8", "replace") if found else None
 
+    def looks(self, box: str) -> Iterator[str]:
+        """All kept looks at a box, newest first, as JSON."""
+        query = "SELECT look FROM looks WHERE box = ? ORDER BY at DESC"
+        found = self._with_file(lambda db: db.execute(query, (box,)).fetchall())
+        return (zlib.decompress(packed).decode("utf-8", "replace") for (packed,) in found)
+
     def records(self) -> dict[tuple[str, str], tuple[float, str]]:
         """Each run's own records as a look brought them last, as JSON, and when; by box and run."""
         query = "SELECT box, run, at, record FROM records"
@@ -158,6 +168,7 @@ class Memory:
     def _try_with_file(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self._make_private()
         with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = PERSIST").fetchone()
             _bring_up_to_date(db)
             return work(db)
 
@@ -228,6 +239,16 @@ def _in_transaction(db: sqlite3.Connection, work: Callable[[], T]) -> T:
             with suppress(sqlite3.Error):  # the first error is the one to tell
                 db.execute("ROLLBACK")
         raise
+
+
+def _take_room(db: sqlite3.Connection) -> None:
+    """Free pages in the file, and a journal as long: the second statement copies what the first has written."""
+    if db.execute("PRAGMA freelist_count").fetchone()[0] >= FREE_PAGES:
+        return
+    db.execute("CREATE TABLE IF NOT EXISTS room (id INTEGER PRIMARY KEY, empty BLOB)")
+    db.execute("INSERT OR REPLACE INTO room VALUES (1, zeroblob(?))", (ROOM_BYTES,))
+    db.execute("UPDATE room SET empty = randomblob(?)", (ROOM_BYTES,))
+    db.execute("DROP TABLE room")
 
 
 # -- what is read and written

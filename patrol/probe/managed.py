@@ -114,7 +114,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         log=log,
         undelivered=raw.waiting_count,
         given_up=raw.dead_count,
-        notify_trouble=safe_line(fields.get("notify_trouble") or "", TEXT_LIMIT),
+        notify_trouble=safe_line(fields.get("notify_trouble") or facts.notices_held, TEXT_LIMIT),
         cells=cells or Absent("it is not a sweep"),
     )
     by_runner = _told_by_status(look, fields)

@@ -1,1 +1,1 @@
-"""What a tick says: lines for people, formats for machines, a page."""
+"""What a tick says: lines for people, formats for machines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timezone
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import observed, plain
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from patrol.snapshot import RunLook, Snapshot
 
 SCHEMA = 1
+PERFORMANCE_BYTES = 6000  # Nagios reads 8,192 bytes of a plugin, its text included; half an item is worth nothing
 
 
 class ReportEntry(NamedTuple):
@@ -120,7 +122,7 @@ def nagios(entries: Sequence[ReportEntry], now: float, severity: Severity) -> li
     parts = [f"{name_of(verdict, 24)} {_worst_rule(verdict)}" for verdict in shown]
     summary = f"{len(verdicts) - len(bad)} of {len(verdicts)} ok"
     text = "; ".join([*[*parts, f"and {len(bad) - 3} more"][: len(parts) + (len(bad) > 3)], summary])
-    data = " ".join(item for entry in entries for item in _performance(entry))
+    data = " ".join(_all_performance(entries))
     first = f"PATROL {severity.name} - {_no_bar(text)}" + (f" | {data}" if data else "")
     long = [_no_bar(line) for entry in entries for line in details(entry.verdict, entry.look, now)]
     return [first, *long]
@@ -135,10 +137,28 @@ def _no_bar(text: str) -> str:
     return text.replace("|", "¦")
 
 
+def _all_performance(entries: Sequence[ReportEntry]) -> list[str]:
+    """Of each run, and once of each box; as much of it as Nagios takes."""
+    found = [item for entry in entries for item in _performance(entry)]
+    boxes = {entry.verdict.box: box for entry in entries if (box := _box(entry.snapshot)) is not None}
+    found += [item for name, box in boxes.items() for item in _box_performance(name, box)]
+    sizes = accumulate(len(item.encode()) + 1 for item in found)
+    return [item for item, size in zip(found, sizes, strict=True) if size <= PERFORMANCE_BYTES]
+
+
+def _label(name: str) -> str:
+    return clean(name, 100).replace("'", "''").replace("=", "_").replace("|", "¦")
+
+
+def _box_performance(name: str, box: BoxLook) -> list[str]:
+    shares = [(label, value) for label, value in _shares(box) if value is not None]
+    return [f"'{_label(name)} {label}'={value:.0f}%;;;0;100" for label, value in shares]
+
+
 def _performance(entry: ReportEntry) -> list[str]:
     """`'label'=value[unit];[warn];[crit];[min];[max]`; nothing for what was not seen."""
-    verdict, look, box = entry.verdict, entry.look, _box(entry.snapshot)
-    name = name_of(verdict).replace("'", "''").replace("=", "_").replace("|", "¦")
+    verdict, look = entry.verdict, entry.look
+    name = _label(name_of(verdict))
     found: list[str] = []
     progress = observed(look.progress) if look else None
     current = sound(progress).current if progress else None
@@ -148,8 +168,6 @@ def _performance(entry: ReportEntry) -> list[str]:
     log = observed(look.log) if look else None
     if log is not None and math.isfinite(log.written_age_seconds):
         found.append(f"'{name} log_age'={max(0, round(log.written_age_seconds))}s;;;0;")
-    if box is not None:
-        found += [f"'{name} {label}'={value:.0f}%;;;0;100" for label, value in _shares(box) if value is not None]
     return found
 
 

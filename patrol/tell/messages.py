@@ -3,31 +3,33 @@
 The folder `notices` in the patrol's own is laid out as a run's, so that the deliverer of the box works on it as it is.
 What is decided goes into one file first, in one step: what people know after it, and the messages. Then the messages go
 into the outbox. A tick that is killed in between leaves both to the next one, which puts in what is not there yet: each
-message has its number, so none is lost and none is told twice.
+message has its number, so none is lost and none is told twice. Where the disk is full, they are sent at once instead.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config.trust_keys import hash_of
-from onbox.contract.json_text import parse_json
 from onbox.contract.notify_targets import notify_to_dict
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import render_runfile
+from onbox.model.units import counted
 from onbox.notify.mask import without_secrets
 from onbox.notify.queue.enqueue import start_deliverer
-from onbox.notify.queue.outbox import DamagedMessage, Message, Name, Outbox, parse_message, parse_name, render_message
+from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.notify.targets import read_standing
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, pause, utc_text
 from onbox.system.files import StateNotWritten, read_file, replace_file
 from onbox.trust import not_accepted
-from patrol.tell.news import Known, Told, daily_news, find_news, for_target, wants
+from patrol.tell import directly
+from patrol.tell.book import Book, Shelf
+from patrol.tell.news import daily_news, find_news, for_target, wants
 from patrol.tell.words import notice_of, withheld_notice
 
 if TYPE_CHECKING:
@@ -42,81 +44,121 @@ if TYPE_CHECKING:
 
     Draft: TypeAlias = Callable[[str, str], Notice | None]  # target and id of the message; None: it is not told
 
-FOLDER, KNOWN_FILE = "notices", "known.json"
-SCHEMA = 1
-LIMIT_BYTES = 16 << 20
+FOLDER = "notices"
+TERMS_LIMIT_BYTES = 1 << 20
 WAIT_SECONDS = 10.0  # a tick by a timer waits so long for its messages; the deliverer goes on without it
 WAIT_OF_PERSON_SECONDS = 3.0
 LOOK_SECONDS = 0.05
-
-
-class Book(NamedTuple):
-    """What is on disk. number: of the newest message. messages: of the newest tick that told anything."""
-
-    known: Known = Known()
-    number: int = 0
-    messages: tuple[Message, ...] = ()
 
 
 def speak(
     settings: Settings, judged: Sequence[BoxJudged], environ: Mapping[str, str], now: float, *, unattended: bool
 ) -> list[str]:
     """Tell people what is new, and see that it is delivered; trouble, if there was any."""
-    targets = tuple(target for target in settings.config.notify.targets if wants(target))
-    paths = paths_of(settings)
-    if not targets and not os.path.isdir(paths.outbox):
+    desk = _Desk(settings, judged, environ, now, unattended=unattended)
+    if not desk.targets and not os.path.isdir(desk.paths.outbox):
         return []
-    outbox = Outbox(paths)
     try:
-        outbox.make()
-        _write_terms(settings, paths)
-        book, troubles = _read_book(paths)
-        _put_in(outbox, book.messages)
-        fresh = _next(settings, judged, book, targets, now, unattended=unattended) if targets else book
-        if fresh != book:
-            replace_file(f"{paths.root}/{KNOWN_FILE}", _render(fresh))
-            _put_in(outbox, fresh.messages)
-        waiting = bool(outbox.pending())
-        if waiting:
-            start_deliverer(paths, environ)
+        return desk.by_outbox()
     except (OSError, StateNotWritten) as error:
-        return [f"people could not be told, the next tick tries again: {error}"]
-    if waiting:
-        _wait(outbox, WAIT_SECONDS if unattended else WAIT_OF_PERSON_SECONDS)
-    return troubles + _not_delivered(outbox, fresh)
+        return desk.from_memory(error)
+
+
+class _Desk:
+    """What one tick tells, and where it goes."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        judged: Sequence[BoxJudged],
+        environ: Mapping[str, str],
+        now: float,
+        *,
+        unattended: bool,
+    ) -> None:
+        self.settings, self.judged, self.environ, self.now = settings, judged, environ, now
+        self.unattended = unattended
+        self.targets = tuple(target for target in settings.config.notify.targets if wants(target))
+        self.paths = paths_of(settings)
+        self.outbox, self.shelf = Outbox(self.paths), Shelf(self.paths)
+
+    def by_outbox(self) -> list[str]:
+        """Raises OSError, StateNotWritten."""
+        self.outbox.make()
+        _write_terms(self.settings, self.paths)
+        book, troubles = self.shelf.read()
+        for message in self._outside(book):
+            self.outbox.put(message)
+        fresh = self._next(book)
+        if fresh != book:
+            fresh = self.shelf.save(fresh)
+            for message in self._outside(fresh):
+                self.outbox.put(message)
+        with suppress(StateNotWritten):  # it was full before any room could be taken
+            self.shelf.spare.reserve()
+        waiting = bool(self.outbox.pending())
+        if waiting:
+            start_deliverer(self.paths, self.environ)
+            _wait(self.outbox, WAIT_SECONDS if self.unattended else WAIT_OF_PERSON_SECONDS)
+        return troubles + _not_delivered(self.outbox, fresh)
+
+    def from_memory(self, why: Exception) -> list[str]:
+        """Send what cannot be put into the outbox at once. What is told is kept in room that was taken before, so that
+        no tick tells it again; where there is none, nothing is sent, for each tick would.
+        """
+        try:
+            book, troubles = self.shelf.read()
+            fresh = self._next(book)
+            carried = tuple(message for message in self._outside(book) if message not in fresh.messages)
+            fresh = fresh._replace(messages=(*carried, *fresh.messages))
+            waiting, told = self._outside(fresh), 0
+            if fresh != book or waiting:
+                fresh = self.shelf.save_in_spare(fresh)
+            for message, outcome, reason in directly.send(waiting, self.environ, self.settings.folder):
+                if outcome == "waits":
+                    troubles.append(f"{message.name.target} is not told yet ({safe_line(reason)}); it is tried again")
+                    continue
+                told += outcome == "delivered"
+                fresh = self.shelf.save_in_spare(fresh._replace(sent=fresh.sent | {message.name.text}))
+        except (OSError, StateNotWritten) as error:
+            return [f"people could not be told, the next tick tries again: {error}"]
+        sent = f"; {counted(told, 'message')} went out straight from memory" if told else ""
+        return [*troubles, f"the outbox cannot be written: {why}{sent}"]
+
+    def _outside(self, book: Book) -> list[Message]:
+        """Its messages that are not in the outbox, and were not dealt with."""
+        paths = self.paths
+        there = {name for folder in (paths.outbox, paths.sent, paths.dead) for name in self.outbox.names(folder)}
+        return [one for one in book.messages if one.name not in there and one.name.text not in book.sent]
+
+    def _next(self, book: Book) -> Book:
+        """The book after this tick. The daily message, and that keys are not accepted, are told by ticks of a timer: a
+        person is there and reads it.
+        """
+        if not self.targets:
+            return book
+        settings, judged, now = self.settings, self.judged, self.now
+        whole = {box.box.name for box in judged} >= {box.name for box in settings.config.boxes}
+        terms = settings.patrol
+        found, known = find_news(judged, book.known, now, whole=whole, per_day=terms.alerts_per_day)
+        if self.unattended and whole and terms.digest_minute is not None:
+            daily, known = daily_news(judged, known, now, terms.digest_minute)
+            found += [daily] if daily is not None else []
+        host = os.uname().nodename
+        drafts: list[Draft] = [partial(_draft, news, settings.folder, host, now) for news in found]
+        if self.unattended:
+            withheld = hash_of(settings.withheld) if settings.withheld else ""
+            if withheld and withheld != known.withheld:
+                drafts.append(partial(_draft_withheld, settings, host, now))
+            known = known._replace(withheld=withheld)
+        if not drafts:
+            return book._replace(known=known)
+        messages = _messages(settings, drafts, self.targets, book.number, now)
+        return book._replace(known=known, number=book.number + len(drafts), messages=messages, sent=frozenset())
 
 
 def paths_of(settings: Settings) -> RunPaths:
     return RunPaths(os.path.join(settings.state, FOLDER))
-
-
-def _next(
-    settings: Settings,
-    judged: Sequence[BoxJudged],
-    book: Book,
-    targets: Sequence[NotifyTarget],
-    now: float,
-    *,
-    unattended: bool,
-) -> Book:
-    """The book after this tick. The daily message, and that keys are not accepted, are told by ticks of a timer: a
-    person is there and reads it.
-    """
-    whole = {box.box.name for box in judged} >= {box.name for box in settings.config.boxes}
-    terms = settings.patrol
-    found, known = find_news(judged, book.known, now, whole=whole, per_day=terms.alerts_per_day)
-    if unattended and whole and terms.digest_minute is not None:
-        daily, known = daily_news(judged, known, now, terms.digest_minute)
-        found += [daily] if daily is not None else []
-    host = os.uname().nodename
-    drafts: list[Draft] = [partial(_draft, news, settings.folder, host, now) for news in found]
-    if unattended:
-        withheld = hash_of(settings.withheld) if settings.withheld else ""
-        if withheld and withheld != known.withheld:
-            drafts.append(partial(_draft_withheld, settings, host, now))
-        known = known._replace(withheld=withheld)
-    messages = _messages(settings, drafts, targets, book.number, now)
-    return Book(known, book.number + len(drafts), messages if drafts else book.messages)
 
 
 def _draft(news: News, folder: str, host: str, now: float, target: str, id_: str) -> Notice | None:
@@ -143,15 +185,6 @@ def _messages(
     return tuple(messages)
 
 
-def _put_in(outbox: Outbox, messages: Sequence[Message]) -> None:
-    """Those that are not there, and were not dealt with."""
-    paths = outbox.paths
-    there = {name for folder in (paths.outbox, paths.sent, paths.dead) for name in outbox.names(folder)}
-    for message in messages:
-        if message.name not in there:
-            outbox.put(message)
-
-
 def _write_terms(settings: Settings, paths: RunPaths) -> None:
     """For the deliverer: where the targets are now, and where their files lie."""
     head = {
@@ -163,7 +196,7 @@ def _write_terms(settings: Settings, paths: RunPaths) -> None:
         "notify": notify_to_dict(settings.config.notify),
     }
     text = render_runfile(head, ())
-    if read_file(paths.manifest, LIMIT_BYTES) != text:
+    if read_file(paths.manifest, TERMS_LIMIT_BYTES) != text:
         replace_file(paths.manifest, text)
 
 
@@ -189,64 +222,3 @@ def _not_delivered(outbox: Outbox, book: Book) -> list[str]:
             reason = safe_line(str((end or {}).get("reason") or "why is not known"))
             said.append(f"{name.target} was not told of a message, and will not be ({reason}): onbox notify test")
     return said
-
-
-# -- the book
-
-
-def _render(book: Book) -> bytes:
-    known = book.known
-    messages = {message.name.text: json.loads(render_message(message)) for message in book.messages}
-    data = {
-        "schema": SCHEMA,
-        "number": book.number,
-        "told": [[*key, *one] for key, one in known.told.items()],
-        "done": known.done,
-        "told_at": [[*subject, times] for subject, times in known.told_at.items()],
-        "digest_at": known.digest_at,
-        "withheld": known.withheld,
-        "messages": messages,
-    }
-    return json.dumps(data).encode("ascii")
-
-
-def _read_book(paths: RunPaths) -> tuple[Book, list[str]]:
-    """What is on disk; where it cannot be understood, a new one that goes on behind every message that was made."""
-    text = read_file(f"{paths.root}/{KNOWN_FILE}", LIMIT_BYTES)
-    if text is None:
-        return _new_book(paths), []
-    try:
-        return _parse(parse_json(text)), []
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return _new_book(paths), ["what people were told is not readable any more, so they may be told again"]
-
-
-def _new_book(paths: RunPaths) -> Book:
-    outbox = Outbox(paths)
-    folders = (paths.outbox, paths.sent, paths.dead)
-    return Book(number=max((name.offset for folder in folders for name in outbox.names(folder)), default=0))
-
-
-def _parse(data: dict[str, Any]) -> Book:
-    told = {
-        (str(box), str(run)): Told(int(rank), tuple(map(str, rules)), str(of), *map(bool, passing[:1]))
-        for box, run, rank, rules, of, *passing in data["told"]
-    }
-    messages = []
-    for text, one in data["messages"].items():
-        name = parse_name(text)
-        message = parse_message(name, json.dumps(one).encode("ascii")) if name is not None else None
-        if message is None or isinstance(message, DamagedMessage):
-            raise ValueError(text)
-        messages.append(message)
-    known = Known(
-        told,
-        tuple(map(str, data["done"])),
-        {
-            (str(box), str(run), str(rule)): tuple(map(float, times))
-            for box, run, rule, times in data.get("told_at", ())
-        },
-        float(data.get("digest_at", 0.0)),
-        str(data.get("withheld", "")),
-    )
-    return Book(known, int(data["number"]), tuple(messages))

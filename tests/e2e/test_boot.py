@@ -116,7 +116,7 @@ mount -t tmpfs none /run
 printf '%s\n' "$TAG" "PYTHONPATH=$PYTHONPATH" '17 3 * * * true # mine' | crontab -
 "$@" boot install --yes
 cron -f >/dev/null 2>&1 & # the first one since /run is empty: to cron the machine has just started
-for _ in $(seq 1 600); do
+for _ in $(seq 1 900); do
   [ -e .onbox/digits/markers/CHAIN_DONE ] && break
   sleep 0.1
 done

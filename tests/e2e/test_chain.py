@@ -64,11 +64,8 @@ def test_after_a_failure_the_chain_goes_on_from_there(box: Box) -> None:
         "false; true",
         "false | cat",
         "cd /nowhere-at-all; true",
-        "true && false",
         "no-such-program-anywhere",
-        "exit 3",
         "kill -9 $$",
-        "sh -c 'kill -TERM $$'",
     ],
 )
 def test_no_shell_line_hides_a_failure(box: Box, line: str) -> None:
@@ -76,24 +73,24 @@ def test_no_shell_line_hides_a_failure(box: Box, line: str) -> None:
     assert box.markers == ["CHAIN_FAILED", "a_FAILED"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'echo "a  \'b\' \\" c" >out',
-        "printf '%s\\n' 'zwei Wörter 日本語 🚀' >out",
-        "echo one >out\necho two >>out",
-        "X='a b'; echo \"$X\" >out",
-        "cat >out <<'END'\n$(not run) `neither`\nEND",
-        ": > 'out' # a comment",
-    ],
-)
-def test_commands_of_any_spelling_run_as_written(box: Box, line: str) -> None:
-    result = box.onbox("chain", f"a={line}")
-    assert result.returncode == 0, result.stdout + box.log("a")
-    assert (box.project / "out").exists()
+def test_commands_of_any_spelling_run_as_written(box: Box) -> None:
+    lines = [
+        'echo "a  \'b\' \\" c" >out1',
+        "printf '%s\\n' 'zwei Wörter 日本語 🚀' >out2",
+        "echo one >out3\necho two >>out3",
+        "X='a b'; echo \"$X\" >out4",
+        "cat >out5 <<'END'\n$(not run) `neither`\nEND",
+        ": > 'out6' # a comment",
+    ]
+    result = box.onbox("chain", *(f"s{number}={line}" for number, line in enumerate(lines)))
+    assert result.returncode == 0, result.stdout
+    wrote = [(box.project / f"out{number}").read_text() for number in range(1, 7)]
+    assert wrote == [
+        "a  'b' \" c\n", "zwei Wörter 日本語 🚀\n", "one\ntwo\n", "a b\n", "$(not run) `neither`\n", ""
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["two words", "quo'te\"s", "日本語", "-dash", "new\nline", "$(touch x)", "a;b", "*"])
+@pytest.mark.parametrize("name", ["quo'te\"s 日本語", "-dash", "new\nline $(touch x) a;b *"])
 def test_projects_may_lie_anywhere(tmp_path: Path, name: str) -> None:
     project = tmp_path / name
     project.mkdir()
@@ -195,7 +192,7 @@ def test_the_definition_is_frozen_when_the_chain_starts(box: Box) -> None:
     box.runner_pid()
     config.write_text(text.replace("b-as-started", "b-as-edited"))
     (box.project / "go").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     assert box.log("b") == "b-as-started\n"
 
 
@@ -285,7 +282,7 @@ def test_logs_follow_to_the_end_of_the_stage(box: Box) -> None:
     box.wait_for_log("first", "a")
     follower = box.start("logs", "-f")
     (box.project / "go").touch()
-    assert follower.communicate(timeout=30)[0] == "first\nlast\n"
+    assert follower.communicate(timeout=60)[0] == "first\nlast\n"
 
 
 def test_two_runs_in_one_project_do_not_meet(box: Box) -> None:

@@ -135,11 +135,14 @@ def read_text(text: str, found: dict[str, dict[str, Door]]) -> None:
 
 
 def read_metrics(path: Path, found: dict[str, dict[str, Door]]) -> None:
-    for box, run, state, number in re.findall(
-        r'^patrol_run_severity\{box="(\w+)",run="(\w+)",state="(\w+)".*\} (\d)', path.read_text(), re.M
+    text = path.read_text()
+    numbers = dict(re.findall(r'^patrol_run_severity(\{box="\w+",run="\w+")\} (\d)', text, re.M))
+    for labels, box, run, state in re.findall(
+        r'^patrol_run_info(\{box="(\w+)",run="(\w+)"),state="(\w+)",rule=".*"\} 1', text, re.M
     ):
         known = found[f"{box}/{run}"]["patrol --json"]
-        found[f"{box}/{run}"]["metrics"] = Door(state, known.next_command, Severity(int(number)).name.lower())
+        severity = Severity(int(numbers[labels])).name.lower()
+        found[f"{box}/{run}"]["metrics"] = Door(state, known.next_command, severity)
 
 
 def read_handoff(text: str, found: dict[str, dict[str, Door]]) -> None:

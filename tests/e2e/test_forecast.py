@@ -40,7 +40,7 @@ def picture(folder: Path) -> str:
     seen = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         seen.update(os.fsencode(path))
-        if path.is_file() and path.name != "status.json":
+        if path.is_file() and path.name not in ("status.json", "samples.jsonl"):
             seen.update(path.read_bytes())
     return seen.hexdigest()
 

@@ -11,10 +11,8 @@ from tests.box import Box, is_running
 CASES = [
     ("exits non-zero", "exit 3", "", "exit_code: 3"),
     ("artifact missing", "true", 'artifacts = ["model.bin"]', "missing"),
-    ("artifact empty", ": >model.bin", 'artifacts = ["model.bin"]', "too small"),
     ("artifact too small", "echo x >model.bin", 'artifacts = [{ path = "model.bin", min_bytes = 1000 }]', "too small"),
     ("artifact old", "true", 'artifacts = ["old.bin"]', "old"),
-    ("artifact is an empty folder", "mkdir model.bin", 'artifacts = ["model.bin"]', "too small"),
     (
         "weights are cut off",
         "mkdir -p ckpt/checkpoint-5; cd ckpt/checkpoint-5; touch trainer_state.json; echo x >model.safetensors",
@@ -28,9 +26,8 @@ CASES = [
         "no trainer_state.json and no weights",
     ),
     ("too few files", "touch a.pt; echo x >b.pt", 'artifacts = [{ glob = "*.pt", min_count = 2 }]', "1 new"),
-    ("old files in a glob", "echo x >new.bin", 'artifacts = [{ glob = "*.bin", min_count = 2 }]', "1 old"),
     ("links to one file", "echo x >a.pt; ln -s a.pt b.pt", 'artifacts = [{ glob = "*.pt", min_count = 2 }]', "1 new"),
-    ("too fast", "true", 'min_duration = "5s"', "min_duration"),
+    ("too fast", "true", 'min_duration = "1h"', "min_duration"),
     ("log does not say so", "echo almost", 'done_if_log = "training completed"', "done_if_log"),
 ]
 
@@ -96,7 +93,7 @@ def test_an_artifact_from_before_an_interruption_counts(box: Box) -> None:
     chain = box.start("chain")
     box.wait_for_file("best.pt")
     box.onbox("stop", "--now")
-    assert chain.wait(30) == 4
+    assert chain.wait(60) == 4
     assert box.onbox("resume").returncode == 0
     assert box.marker("a_DONE")["attempt"] == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ STAGES = (
     f"eval=echo eval-begins >>{LEDGER}; cat model.bin >>{LEDGER}; echo eval-ends >>{LEDGER}",
 )
 UNDISTURBED = ["train-begins", "train-ends", "eval-begins", "x", "eval-ends"]
+# Every seventh step, for each way other ones; ONBOX_EVERY_STEP=1 for all of them.
+STEP = 1 if os.environ.get("ONBOX_EVERY_STEP") else 7
 CONFIG = '[stages.train]\ncmd = "unused"\nartifacts = ["model.bin"]\n'
 
 
@@ -36,17 +39,17 @@ def dying_run(box: Box, at: int, when: str) -> tuple[int, int | None]:
     return done.returncode, int(count.read_text()) if count.exists() else None
 
 
-def fresh_boxes(tmp_path: Path) -> Iterator[Box]:
-    for number in range(1, 1000):
+def fresh_boxes(tmp_path: Path, first: int) -> Iterator[tuple[int, Box]]:
+    for number in range(first, 1000, STEP):
         project = tmp_path / f"{number}" / "digits"
         project.mkdir(parents=True)
         (project / "onbox.toml").write_text(CONFIG)
-        yield Box(project)
+        yield number, Box(project)
 
 
-@pytest.mark.parametrize("when", ["before", "after", "torn"])
-def test_a_kill_at_any_step_changes_nothing(tmp_path: Path, when: str) -> None:
-    for at, box in enumerate(fresh_boxes(tmp_path), start=1):
+@pytest.mark.parametrize(("when", "first"), [("before", 1), ("after", 3), ("torn", 5)])
+def test_a_kill_at_any_step_changes_nothing(tmp_path: Path, when: str, first: int) -> None:
+    for at, box in fresh_boxes(tmp_path, min(first, STEP)):
         code, operations = dying_run(box, at, when)
         if operations is not None:
             assert code == 0
@@ -61,6 +64,4 @@ def test_a_kill_at_any_step_changes_nothing(tmp_path: Path, when: str) -> None:
         assert box.markers == ["CHAIN_DONE", "eval_DONE", "train_DONE"], trace
         for name in box.markers:
             assert box.marker(name)["exit_code"] == 0, trace
-        if at % 8 == 0:  # markers and ledger tell the same; each status is a program more
-            assert box.status()["state"] == "done", trace
         box.end_everything()

@@ -241,7 +241,7 @@ def test_a_box_that_hangs_is_could_not_look_and_soon(place: Handbooked) -> None:
 
 def test_a_client_that_dies_in_a_call_leaves_nothing_behind(place: Handbooked) -> None:
     box = place.add_box("gpu1")
-    box.onbox("chain", "-d", "train=until test -e go; do sleep 0.05; done")
+    box.onbox("chain", "-d", "--launch-check", "0", "train=until test -e go; do sleep 0.05; done")
     script = (
         "import sys, anyio, mcp\n"
         "from mcp.client.stdio import stdio_client\n"
@@ -254,9 +254,11 @@ def test_a_client_that_dies_in_a_call_leaves_nothing_behind(place: Handbooked) -
         "anyio.run(main)\n"
     )
     env = {**place.env, "MCP_TEST": os.fspath(place.folder)}
-    client = subprocess.Popen(
-        [sys.executable, "-c", script], env=env | inherited(place), cwd=place.local, stdout=subprocess.PIPE, text=True
-    )
+    words, said = [sys.executable, "-c", script], place.folder / "said"
+    with said.open("w") as errors:
+        client = subprocess.Popen(
+            words, env=env | inherited(place), cwd=place.local, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
     assert client.stdout is not None
     assert client.stdout.readline() == "waits\n"
     wait_until(lambda: [one for one in tagged(place.folder) if "sentinels" in one], "the wait's child")
@@ -264,6 +266,7 @@ def test_a_client_that_dies_in_a_call_leaves_nothing_behind(place: Handbooked) -
     client.wait()
     client.stdout.close()
     wait_until(lambda: not tagged(place.folder), "the end of server and child")
+    assert "defect" not in said.read_text()
     (box.project / "go").touch()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 import shutil
+import signal
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from patrol.ssh.client import Answer, Connection, NoAnswer, SshTarget, ask, kill_all, script_with_values
-from tests.box import wait_until
+from tests.box import BOUND_SECONDS, wait_until
 from tests.sshd import (
     MARK,
     QUICK,
@@ -59,14 +60,13 @@ def needs(program: str) -> str:
 
 
 @pytest.mark.parametrize("host", ["gpu1", None])
-@pytest.mark.parametrize(
-    "value", ["plain", "a b", "it's", '"', "$(touch hacked)", "`id`", "-n", "line\nline", "ü\\", "*", "!!"]
-)
-def test_values_arrive_as_they_are(sshd: Sshd, host: str | None, value: str) -> None:
+def test_values_arrive_as_they_are(sshd: Sshd, host: str | None) -> None:
     target = sshd.target() if host else SshTarget("here", None)
-    found = put(target, QUICK, value, deadline_seconds=20)
+    values = ["plain", "a b", "it's", '"', "$(touch hacked)", "`id`", "-n", "line\nline", "ü\\", "*", "!!", ""]
+    script = """for each; do printf 'value %s\\n' "$each"; done; echo '<<<end 7f3a>>>'"""
+    found = put(target, script, *values, deadline_seconds=20)
     assert isinstance(found, Answer), found
-    assert found.output.decode() == f"begin\nvalue {value}\n"
+    assert found.output.decode() == "".join(f"value {value}\n" for value in values)
     assert found.exit_code == 0
 
 
@@ -120,10 +120,11 @@ def test_a_configured_remote_command_does_not_disturb(sshd: Sshd) -> None:
 
 def test_an_answer_is_not_held_up_by_what_the_script_left(sshd: Sshd) -> None:
     began = time.monotonic()
-    found = put(sshd.target(), f"sleep 7 & {QUICK}", deadline_seconds=20)
+    found = put(sshd.target(), f"sleep 200 & echo $!; {QUICK}", deadline_seconds=100)
     assert isinstance(found, Answer)
     assert found.exit_code is None
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < BOUND_SECONDS
+    os.kill(int(found.output.split()[0]), signal.SIGKILL)
 
 
 # -- no way there
@@ -220,18 +221,15 @@ def test_is_no_ssh_server(sshd: Sshd) -> None:
         assert reason_of(put(sshd.target(port=link.port))) in {"closed", "banner"}
 
 
-@pytest.mark.parametrize("pieces", range(12))
+@pytest.mark.parametrize("pieces", [0, 2, 5, 8, 11])
 def test_link_freezes_after_some_pieces(sshd: Sshd, pieces: int) -> None:
     with closing(Link(sshd.port, "freeze", pieces=pieces)) as link:
         found = put(sshd.target(port=link.port), f"{QUICK}; sleep 9")
-        assert reason_of(found) in {"banner", "late_login", "late", "answered"}
-        if pieces == 0:
-            assert reason_of(found) == "banner"
-        if 1 <= pieces <= 3:
-            assert reason_of(found) == "late_login"
+        expected = {0: {"banner"}, 2: {"late_login"}}
+        assert reason_of(found) in expected.get(pieces, {"late_login", "late", "answered"})
 
 
-@pytest.mark.parametrize("pieces", range(1, 12))
+@pytest.mark.parametrize("pieces", [1, 3, 6, 11])
 def test_link_is_cut_after_some_pieces(sshd: Sshd, pieces: int) -> None:
     with closing(Link(sshd.port, "cut", pieces=pieces)) as link:
         found = put(sshd.target(port=link.port), "echo begin; sleep 60", deadline_seconds=20)
@@ -250,7 +248,7 @@ def test_link_is_cut_in_the_middle_of_the_answer(sshd: Sshd) -> None:
 
 
 def read_until(talk: Connection, words: bytes) -> bytes | None:
-    came, deadline = b"", time.monotonic() + 30
+    came, deadline = b"", time.monotonic() + BOUND_SECONDS
     while words not in came:
         assert time.monotonic() < deadline
         part = talk.read()
@@ -378,32 +376,32 @@ def test_client_that_ignores_sigterm_is_ended(monkeypatch: pytest.MonkeyPatch, p
 
 
 @pytest.mark.parametrize("pidfd", [True, False])
-def test_client_whose_child_keeps_the_pipe(monkeypatch: pytest.MonkeyPatch, pidfd: bool) -> None:  # noqa: FBT001
+def test_client_whose_child_keeps_the_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pidfd: bool) -> None:  # noqa: FBT001
     """It ends; its child, in a session of its own as a master's, keeps stdout and stderr open."""
     if not pidfd:  # macOS has none
         monkeypatch.delattr(os, "pidfd_open")
-    words = ("sh", "-c", "setsid sleep 4 & exit 255", "fake")
+    words = ("sh", "-c", f"setsid sleep 200 & echo $! >{tmp_path}/child; exit 255", "fake")
     began = time.monotonic()
-    assert reason_of(put(SshTarget("gpu1", "gpu1", words), deadline_seconds=20)) == "unknown"
-    assert time.monotonic() - began < 3.5
-    wait_until(lambda: not local_clients(), "the child to end")
+    assert reason_of(put(SshTarget("gpu1", "gpu1", words), deadline_seconds=100)) == "unknown"
+    assert time.monotonic() - began < BOUND_SECONDS
+    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
 
 
 def test_all_clients_are_killed_when_the_patrol_is_told_to_end(sshd: Sshd) -> None:
     with ThreadPoolExecutor() as pool:
-        asked = [pool.submit(put, sshd.target(f"gpu{at}"), "echo begin; sleep 60", deadline_seconds=30) for at in "123"]
+        asked = [
+            pool.submit(put, sshd.target(f"gpu{at}"), "echo begin; sleep 200", deadline_seconds=100) for at in "123"
+        ]
         wait_until(lambda: len(local_clients()) == 3, "three clients")
-        began = time.monotonic()
         kill_all()
         assert [reason_of(each.result()) for each in asked] == ["cut"] * 3
-    assert time.monotonic() - began < 6
 
 
 def test_many_are_watched_with_one_selector(sshd: Sshd) -> None:
     stdin = script_with_values("sleep $1; echo done", ["0.2"])
     talks = {talk.fd: talk for talk in (Connection(sshd.target(f"gpu{at}"), stdin) for at in range(4))}
     came = dict.fromkeys(talks, b"")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + BOUND_SECONDS
     with selectors.DefaultSelector() as selector:
         for fd in talks:
             selector.register(fd, selectors.EVENT_READ)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import stat
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 
 from onbox.contract.notices import Notice, notice_to_dict
 from onbox.system.clock import utc_text, wall
+from tests.box import wait_until
 from tests.fault_server import CANARY, FaultServer
 from tests.patrolled import TRAIN, Patrolled, patrolled
 
@@ -109,9 +111,8 @@ def test_metrics_are_whole_and_readable_for_others(place: Patrolled) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert [one.name for one in path.parent.iterdir()] == ["patrol.prom"]
     assert 'patrol_box_reached{box="gpu1"} 1.0\n' in text
-    assert re.search(
-        r'^patrol_run_severity\{box="gpu1",run="digits",state="running",rule="[a-z-]+"\} 0\.0$', text, re.M
-    )
+    assert re.search(r'^patrol_run_info\{box="gpu1",run="digits",state="running",rule="[a-z-]+"\} 1\.0$', text, re.M)
+    assert 'patrol_run_severity{box="gpu1",run="digits"} 0.0\n' in text
     assert 'patrol_run_progress{box="gpu1",run="digits"} 1.0\n' in text
     names = re.findall(r"^# TYPE (\S+) gauge$", text, re.MULTILINE)
     assert len(names) == len(set(names))
@@ -129,11 +130,70 @@ def test_the_history_is_one_page(place: Patrolled) -> None:
     page = place.folder / "page.html"
     assert place.patrol("report", "--html", os.fspath(page)).returncode == 0
     text = page.read_text()
-    assert text.count("<svg") >= 2
     assert "gpu1/digits" in text
-    assert not re.search(r"https?://|<script|src=", text)
+    assert "step 1/100 loss 0.5" in text
+    assert not re.search(r"\ssrc=|url\(", text)
     data = json.loads(place.patrol("report", "--json").stdout)
     assert len(data["runs"][0]["points"]) >= 1
+
+
+def test_a_page_that_is_asked_for_is_made_at_each_tick(place: Patrolled) -> None:
+    """It cannot be written, then nothing else goes wrong; a file of somebody else stays."""
+    place.head = '[patrol]\nreport = "report.html"\n'
+    page = place.local / "report.html"
+    running(place)
+    page.mkdir()
+    done = place.patrol("tick")
+    assert done.returncode == 1
+    assert f"the report was not written: {page} is not a file" in done.stderr
+    assert "gpu1/digits RUNNING" in done.stdout
+    page.rmdir()
+    page.write_text("<!doctype html>\nmy own page\n")
+    assert "something else than a page of a patrol" in place.patrol("tick").stderr
+    page.unlink()
+    for _ in range(2):
+        assert place.patrol("tick").returncode == 0
+    assert "data-renewed" in page.read_text()
+    assert "2 not seen" not in page.read_text()
+    place.sshd.stop()
+    place.tick()
+    place.sshd.start()
+    assert "unreachable</span>" in page.read_text()
+
+
+def test_a_page_is_made_anew_while_it_is_watched(place: Patrolled) -> None:
+    running(place)
+    place.tick()
+    page = place.folder / "page.html"
+    watching = place.start("report", "--html", os.fspath(page), "--watch")
+    try:
+        wait_until(page.exists, "the page")
+        first = page.read_text()
+        place.tick()
+        wait_until(lambda: page.read_text() != first, "the page to be made anew")
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 0
+    finally:
+        watching.kill()
+        watching.communicate()
+
+
+def test_without_its_extra_a_page_is_one_line(place: Patrolled) -> None:
+    """Nothing of jinja2 is loaded by a tick that makes no page."""
+    hidden = place.folder / "hidden" / "jinja2"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ModuleNotFoundError('hidden', name='jinja2')\n")
+    place.env["PYTHONPATH"] = f"{hidden.parent}{os.pathsep}{place.env['PYTHONPATH']}"
+    running(place)
+    assert place.patrol("tick").returncode == 0
+    done = place.patrol("report")
+    assert done.returncode == 69
+    assert done.stderr == "patrol: jinja2 is not installed: pip install 'onbox[report]'\n"
+    place.head = '[patrol]\nreport = "report.html"\n'
+    place.write()
+    done = place.patrol("tick")
+    assert done.returncode == 1
+    assert "the report could not be written: jinja2 is not installed" in done.stderr
 
 
 def test_a_timer_tells_once_of_what_nobody_accepted(place: Patrolled, server: FaultServer) -> None:

@@ -31,7 +31,7 @@ def test_status_and_marker_tell_how_far_it_is(box: Box) -> None:
     wait_until(lambda: (box.status()["progress"] or {}).get("current") == 40, "step 40 in the status")
     assert "~40/5155 (0%) loss 0.025" in box.onbox("status").stdout
     (box.project / "go").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     assert box.marker("train_DONE")["progress"]["current"] == 40
 
 
@@ -51,7 +51,7 @@ def test_status_reads_the_log_at_this_moment(box: Box) -> None:
     assert re.search("timeout in (?:1h00m|59m)", text)
     assert max(map(len, text.splitlines())) <= 80
     (box.project / "go").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     assert "train · 40/5155 loss 0.025 · in " in box.onbox("status").stdout
 
 

@@ -22,14 +22,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done"
-LIMIT = ("--json", "--timeout", "40s")
+LIMIT = ("--json", "--timeout", "2m")
 
 
-@pytest.fixture(params=["python", "sh"])
-def waiters(request: pytest.FixtureRequest, tmp_path: Path, box: Box) -> Iterator[Waiters]:
-    """Two ways to the project: a box of this machine without ssh, where python looks, and one with only a shell."""
+# Where only a shell is on the box: for what its program has to find out, not for what is judged of that here.
+also_by_a_shell = pytest.mark.parametrize("engine", ["python", "sh"])
+
+
+@pytest.fixture
+def engine() -> str:
+    """Which program looks on the box."""
+    return "python"
+
+
+@pytest.fixture
+def waiters(engine: str, tmp_path: Path, box: Box) -> Iterator[Waiters]:
+    """Waits of a project on a box of this machine, without ssh."""
     configure(box)
-    made = Waiters(box.project, engine=request.param)
+    made = Waiters(box.project, engine=engine)
     made.env["XDG_STATE_HOME"] = str(tmp_path / "state")
     yield made
     made.close()
@@ -62,6 +72,7 @@ def start(waiters: Waiters, *words: str) -> subprocess.Popen[str]:
     return waiter
 
 
+@also_by_a_shell
 def test_a_run_lands(box: Box, waiters: Waiters) -> None:
     launch(box, f"train={WAITS}", "eval=true")
     waiter = start(waiters)
@@ -83,6 +94,7 @@ def test_a_run_over_ssh_lands(box: Box, waiters: Waiters, tmp_path: Path) -> Non
     server.close()
 
 
+@also_by_a_shell
 def test_a_failure_is_told_with_class_and_remedy(box: Box, waiters: Waiters) -> None:
     line = f"{WAITS}; echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1"
     launch(box, f"train={line}", "eval=true")
@@ -105,6 +117,7 @@ def test_a_refused_gate_is_told_as_failed(box: Box, waiters: Waiters) -> None:
     assert "disk_free" in end["say"]
 
 
+@also_by_a_shell
 def test_a_stopped_run_is_told_at_once(box: Box, waiters: Waiters) -> None:
     launch(box, f"train={WAITS}")
     begun(box)
@@ -114,6 +127,7 @@ def test_a_stopped_run_is_told_at_once(box: Box, waiters: Waiters) -> None:
     assert (end["outcome"], waiter.returncode) == ("stopped", 3)
 
 
+@also_by_a_shell
 def test_a_run_that_was_killed_whole_is_gone(box: Box, waiters: Waiters) -> None:
     launch(box, f"train={WAITS}")
     begun(box)
@@ -142,6 +156,7 @@ def waiter_like(pid: int) -> bool:
         return b"SENTINEL_ENGINE=" in file.read()
 
 
+@also_by_a_shell
 def test_a_killed_runner_alone_is_no_end(box: Box, waiters: Waiters) -> None:
     launch(box, f"train={WAITS}", "eval=true")
     begun(box)
@@ -153,6 +168,7 @@ def test_a_killed_runner_alone_is_no_end(box: Box, waiters: Waiters) -> None:
     assert waiters.end(waiter)["outcome"] == "landed"
 
 
+@also_by_a_shell
 def test_after_a_reboot_the_run_is_gone(box: Box, waiters: Waiters) -> None:
     """What a reboot leaves: files of another boot, and no process."""
     launch(box, f"train={WAITS}")
@@ -165,6 +181,7 @@ def test_after_a_reboot_the_run_is_gone(box: Box, waiters: Waiters) -> None:
     assert "rebooted" in end["say"]
 
 
+@also_by_a_shell
 def test_a_stalled_stage_is_told(box: Box, waiters: Waiters) -> None:
     configure(box, '[stages.train]\ncmd = "echo begins >>ran; sleep 300"\nstall_after = "1s"')
     launch(box, "train")
@@ -211,6 +228,7 @@ def test_a_replaced_run_is_told_as_superseded(box: Box, waiters: Waiters) -> Non
     shutil.rmtree(kept)
 
 
+@also_by_a_shell
 def test_a_run_may_be_waited_for_before_it_begins(box: Box, waiters: Waiters) -> None:
     waiter = start(waiters)
     launch(box, "train=true")
@@ -225,6 +243,7 @@ def test_a_stage_marker_does_not_wait_for_a_failed_run(box: Box, waiters: Waiter
     assert waiters.end(waiter)["outcome"] == "failed"
 
 
+@also_by_a_shell
 def test_a_stage_marker_of_another_command_does_not_count(box: Box, waiters: Waiters) -> None:
     launch(box, f"train={WAITS}", "eval=true")
     begun(box)

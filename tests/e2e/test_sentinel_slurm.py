@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.box import wait_until
-from tests.e2e.test_sentinel_runs import LIMIT, armed
+from tests.e2e.test_sentinel_runs import LIMIT, also_by_a_shell, armed
 from tests.sentinels.waiter import Waiters
 from tests.slurm_cluster import SlurmCluster, takes_long, why_not
 
@@ -25,10 +25,16 @@ pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
 WAITS = "echo begins >>ran; until test -e go; do sleep 0.02; done"
 
 
-@pytest.fixture(params=["python", "sh"])
-def waiters(request: pytest.FixtureRequest, tmp_path: Path, box: Box, cluster: SlurmCluster) -> Iterator[Waiters]:
+@pytest.fixture
+def engine() -> str:
+    """Which program looks on the box."""
+    return "python"
+
+
+@pytest.fixture
+def waiters(engine: str, tmp_path: Path, box: Box, cluster: SlurmCluster) -> Iterator[Waiters]:
     box.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
-    made = Waiters(box.project, engine=request.param)
+    made = Waiters(box.project, engine=engine)
     made.env |= {"SLURM_CONF": str(cluster.conf), "PATH": cluster.env["PATH"]}
     made.env["XDG_STATE_HOME"] = str(tmp_path / "state")
     yield made
@@ -53,6 +59,7 @@ def begun(box: Box, times: int) -> None:
     wait_until(lambda: path.exists() and len(path.read_text().split()) >= times, f"the stage to begin {times} times")
 
 
+@also_by_a_shell
 def test_a_run_lands_across_queue_jobs_and_a_requeue(box: Box, waiters: Waiters, cluster: SlurmCluster) -> None:
     cluster.run("scontrol", "update", "PartitionName=main", "State=DOWN")
     try:
@@ -95,6 +102,7 @@ def test_a_stop_ends_the_wait_and_a_new_submission_is_waited_for(box: Box, waite
     assert waiters.end(again)["outcome"] == "landed"
 
 
+@also_by_a_shell
 def test_a_job_that_is_killed_at_once_leaves_no_record_and_is_told(
     box: Box, waiters: Waiters, cluster: SlurmCluster
 ) -> None:
@@ -131,7 +139,7 @@ def test_a_controller_that_is_away_ends_nothing(box: Box, waiters: Waiters, clus
     pid = cluster.pid_of("slurmctld")
     os.kill(pid, signal.SIGSTOP)
     try:
-        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "30s"))
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "60s"))
         assert end["outcome"] == "timed-out", end
         assert "could not look" in json.dumps(end), end
     finally:
@@ -144,7 +152,7 @@ def test_a_held_job_is_shown_and_ends_nothing(box: Box, waiters: Waiters, cluste
     try:
         submit(box)
         cluster.run("scontrol", "hold", box.job_id())
-        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "4s"))
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "8s"))
         assert end["outcome"] == "timed-out"
         assert "held" in json.dumps(end), end
     finally:

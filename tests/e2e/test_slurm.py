@@ -62,7 +62,8 @@ def test_a_chain_becomes_jobs_that_depend_on_each_other(slurm_box: Box, cluster:
     assert slurm_box.ran == ["resume=0", "eval"]
     status = slurm_box.status()
     assert status["state"] == "done"
-    assert [job["native_state"] for job in status["jobs"]] == ["COMPLETED", "COMPLETED"]
+    ended = ["COMPLETED", "COMPLETED"]
+    wait_until(lambda: [job["native_state"] for job in slurm_box.status()["jobs"]] == ended, "Slurm to have ended them")
     shown = cluster.run("scontrol", "show", "job", slurm_box.job_id("eval")).stdout
     assert "TimeLimit=00:10:00" in shown
     assert slurm_box.events("job_submitted")[1]["after"] == [slurm_box.job_id("train")]
@@ -95,7 +96,7 @@ def test_stop_and_resume(slurm_box: Box, cluster: SlurmCluster) -> None:
     stopped = slurm_box.onbox("stop")
     assert stopped.returncode == 0, stopped.stderr
     assert slurm_box.status()["state"] == "stopped"
-    assert not cluster.run("squeue", "-h").stdout
+    wait_until(lambda: not cluster.run("squeue", "-h").stdout, "the queue to be empty")
     assert slurm_box.onbox("resume", "-d").returncode == 0
     wait_for_ran(slurm_box, "resume=0", "resume=1")
     (slurm_box.project / "go").touch()
@@ -182,7 +183,8 @@ def test_a_job_that_a_person_cancelled_is_interrupted(slurm_box: Box, cluster: S
     wait_for_ran(slurm_box, "resume=0")
     cluster.run("scancel", slurm_box.job_id("train"))
     wait_until(lambda: slurm_box.status()["state"] == "interrupted", "the run to be interrupted")
-    assert [job["native_state"] for job in slurm_box.status()["jobs"]] == ["CANCELLED", "CANCELLED"]
+    ended = ["CANCELLED", "CANCELLED"]
+    wait_until(lambda: [job["native_state"] for job in slurm_box.status()["jobs"]] == ended, "Slurm to have ended them")
     assert slurm_box.status()["next_command"] == "onbox resume --dry-run digits"  # somebody's decision
 
 
@@ -191,9 +193,9 @@ def test_ctrl_c_ends_the_jobs(slurm_box: Box, cluster: SlurmCluster) -> None:
     viewer = slurm_box.start("chain")
     wait_for_ran(slurm_box, "resume=0")
     viewer.send_signal(signal.SIGINT)
-    assert viewer.wait(30) == 4
+    assert viewer.wait(60) == 4
     assert slurm_box.status()["state"] == "stopped"
-    assert not cluster.run("squeue", "-h").stdout
+    wait_until(lambda: not cluster.run("squeue", "-h").stdout, "the queue to be empty")
 
 
 def test_resume_inline_runs_here_once_no_job_lives(slurm_box: Box) -> None:

@@ -44,7 +44,7 @@ def test_the_chain_survives_a_lost_connection(box: Box, sshd: Sshd, how: int) ->
 def test_detached_over_ssh_lets_the_connection_end(box: Box, sshd: Sshd) -> None:
     """No descriptor of the connection is kept open by the run: the client returns while the stage goes on."""
     command = sshd.command(remote_line(box, "chain", "-d", "--launch-check", "0", *STAGES))
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert box.status()["state"] == "running"
     (box.project / "go").touch()
@@ -62,5 +62,5 @@ def test_reconnecting_attaches_to_the_same_chain(box: Box, sshd: Sshd) -> None:
         sshd.command(remote_line(box, "chain", *STAGES)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     (box.project / "go").touch()
-    assert second.wait(30) == 0
+    assert second.wait(60) == 0
     assert box.ran == ["begins", "ends", "eval"]

@@ -285,7 +285,8 @@ def on_cards(box: Box, used_mib: str, *words: str) -> subprocess.CompletedProces
 
 def test_each_cell_gets_a_free_card_of_its_own(box: Box) -> None:
     """Three cards, the second in use by somebody else: two cells at a time, never both on one card."""
-    command = "echo begins-$CUDA_VISIBLE_DEVICES >>ran; sleep 0.3; echo ends-$CUDA_VISIBLE_DEVICES >>ran; : {n}"
+    held = "until grep -q cells_held .onbox/sweep/events.jsonl; do sleep 0.05; done"
+    command = f"echo begins-$CUDA_VISIBLE_DEVICES >>ran; {held}; echo ends-$CUDA_VISIBLE_DEVICES >>ran; : {{n}}"
     done = on_cards(box, "0,9000,0", "--gpus", "1", "n=1..4", "--", command)
     assert done.returncode == 0, done.stderr
     assert set(box.ran) == {"begins-0", "ends-0", "begins-2", "ends-2"}
@@ -347,14 +348,15 @@ def test_stages_of_a_sweep_are_not_run_as_they_stand_there(box: Box) -> None:
 
 def test_two_sweeps_at_once_never_share_a_card(box: Box) -> None:
     """Both look before the other's cell shows on a card."""
-    command = "echo begins-$CUDA_VISIBLE_DEVICES >>ran; sleep 2; echo ends-$CUDA_VISIBLE_DEVICES >>ran; : {n}"
+    both = "until [ $(grep -c begins ran) = 2 ]; do sleep 0.05; done"
+    command = f"echo begins-$CUDA_VISIBLE_DEVICES >>ran; {both}; echo ends-$CUDA_VISIBLE_DEVICES >>ran; : {{n}}"
     program = str(REPOSITORY / "tests" / "fakes" / "sweep_on_cards.py")
     words = [sys.executable, program, "0,0", "sweep", "--inline", "--gpus", "1"]
-    both = [
+    sweeps = [
         subprocess.Popen([*words, "--name", name, "n=1", "--", command], cwd=box.project, env=box.env)
         for name in ("one", "two")
     ]
-    assert [one.wait(60) for one in both] == [0, 0]
+    assert [one.wait(60) for one in sweeps] == [0, 0]
     assert sorted(box.ran) == ["begins-0", "begins-1", "ends-0", "ends-1"]
 
 

@@ -30,7 +30,7 @@ def test_ctrl_c_detaches_who_merely_joined(box: Box, words: list[str]) -> None:
     viewer = box.start(*words)
     wait_for_words(viewer, "runs already")
     viewer.send_signal(signal.SIGINT)
-    said, _ = viewer.communicate(timeout=30)
+    said, _ = viewer.communicate(timeout=60)
     assert viewer.returncode == 75
     assert "the run goes on" in said
     let_it_end(box)
@@ -56,7 +56,7 @@ def test_whoever_ends_the_viewer_hears_that_the_run_goes_on(box: Box) -> None:
     viewer = box.start("chain", f"train={WAITS}")
     wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGTERM)
-    said, _ = viewer.communicate(timeout=30)
+    said, _ = viewer.communicate(timeout=60)
     assert viewer.returncode == -signal.SIGTERM
     assert "ended by SIGTERM; the run goes on" in said
     assert "onbox attach" in said
@@ -74,6 +74,6 @@ def test_a_kill_of_the_viewers_process_tree_does_not_reach_the_run(box: Box) -> 
         tree += children.get(pid, [])
     for pid in tree:
         os.kill(pid, signal.SIGKILL)
-    viewer.wait(30)
+    viewer.wait(60)
     assert tree == [viewer.pid]
     let_it_end(box)

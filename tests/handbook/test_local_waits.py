@@ -54,7 +54,7 @@ def test_a_real_transfer_is_seen_while_it_lives(tmp_path: Path) -> None:
 def test_a_wait_that_ran_out_of_its_time_long_ago_is_no_dead_one(tmp_path: Path) -> None:
     """It said how it ended: nobody has to arm it anew, and no seal waits for it."""
     environ = {**os.environ, "XDG_STATE_HOME": os.fspath(tmp_path), "PYTHONPATH": str(REPOSITORY)}
-    words = [sys.executable, "-m", "sentinels", "wait", os.fspath(tmp_path / "DONE"), "--timeout", "1s"]
+    words = [sys.executable, "-m", "sentinels", "wait", os.fspath(tmp_path / "DONE"), "--timeout", "5s"]
     assert subprocess.run(words, env=environ, capture_output=True, check=False).returncode == 124
     soon, later = find_waiters(environ, wall()), find_waiters(environ, wall() + 3600.0)
     assert not isinstance(soon, Unseen)

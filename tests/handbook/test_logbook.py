@@ -238,7 +238,7 @@ def test_what_was_accepted_survives_kill_9(tmp_path: Path) -> None:
         accepted.append(int(one.stdout.readline()))
         time.sleep(draw.random() * 0.05)  # the moment of the kill is what is drawn
         one.send_signal(signal.SIGKILL)
-        accepted += [int(line) for line in one.communicate(timeout=30)[0].split("\n")[:-1]]
+        accepted += [int(line) for line in one.communicate(timeout=60)[0].split("\n")[:-1]]
     made = book(tmp_path)
     made.append([entry("the next writer")])
     assert made.damages() == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.fence import CLOSE, OPEN, close_fence, fence, fence_block, fence_name
+from onbox.fence import fence, fence_block, fence_name
+from onbox.model.fence_signs import CLOSE, OPEN, close_fence
+from onbox.model.screen import folded
 from onbox.redact import redact
 from tests.injections import INJECTIONS, outside, told_bare
 
@@ -45,3 +47,7 @@ def test_a_sentence_that_was_cut_leaves_no_fence_open(text: str, wanted: str) ->
 def test_a_secret_is_masked_in_it_and_masking_it_again_opens_no_fence(text: str) -> None:
     assert "hunter2hunter2" not in fence(text)
     assert redact(fence(text)) == fence(text)
+
+
+def test_nor_does_a_text_that_is_folded() -> None:
+    assert folded("it failed: «one two three four five six»", 12, 3) == ["it failed:", "«one two", "three fou…»"]

@@ -131,7 +131,12 @@ def test_nothing_is_readable_for_others(memory: Memory) -> None:
     memory.remember(tick_note(run_note()))
     assert stat.S_IMODE(os.stat(memory.path).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(os.path.dirname(memory.path)).st_mode) == 0o700
-    assert os.listdir(os.path.dirname(memory.path)) == ["memory.db"]
+    folder = os.path.dirname(memory.path)
+    there = os.listdir(folder)
+    assert sorted(there) == ["memory.db", "memory.db-journal"]
+    assert {stat.S_IMODE(os.stat(os.path.join(os.path.dirname(memory.path), name)).st_mode) for name in there} == {
+        0o600
+    }
 
 
 def test_only_a_changed_rule_is_a_change(memory: Memory) -> None:
@@ -238,7 +243,9 @@ def test_few_damaged_files_are_kept(memory: Memory) -> None:
     for number in range(KEPT_ASIDE + 3):
         Path(memory.path).write_bytes(b"junk %d" % number * 99)
         memory.recall()
-    assert sum("aside" in name for name in os.listdir(os.path.dirname(memory.path))) <= KEPT_ASIDE
+    asides = [name for name in os.listdir(os.path.dirname(memory.path)) if ".aside-" in name]
+    assert sum(name.endswith("Z") for name in asides) <= KEPT_ASIDE
+    assert len(asides) <= 2 * KEPT_ASIDE, "each with its journal"
 
 
 def test_a_row_that_nobody_understands_is_left_out(memory: Memory) -> None:
@@ -362,3 +369,16 @@ def test_a_full_disk_keeps_the_last_whole_tick(small_disk: Path) -> None:
     memory.remember(tick_note(run_note("third")))
     assert memory.recall().runs["gpu1", "digits"].rule == "third"
     assert memory.notes == []
+
+
+@pytest.mark.root
+def test_ticks_are_remembered_on_a_full_disk(tmp_path: Path, small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,size=4m", os.fspath(small_disk)], check=True)
+    memory = Memory(os.fspath(small_disk / "state"))
+    memory.remember(tick_note(run_note("first")))
+    fill(small_disk)
+    for number in range(20):
+        at = NOW + 1800 * number
+        memory.remember(tick_note(*(run_note(f"rule{number}", run=f"run{n}", at=at) for n in range(4)), at=at))
+    assert memory.recall().runs["gpu1", "run3"].rule == "rule19"
+    assert len(memory.ticks(99)) == 21

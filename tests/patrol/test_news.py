@@ -18,6 +18,7 @@ from patrol.decide.policy import Policy
 from patrol.judge import BoxJudged, Frame, judge
 from patrol.memory.rows import Past
 from patrol.tell import messages as speaking
+from patrol.tell.book import KNOWN_FILE
 from patrol.tell.news import Known, find_news
 from patrol.tell.words import notice_of
 from tests.patrol.makers import NOW, TICK, away, box, dead, disk, failure, run
@@ -209,7 +210,7 @@ def test_a_damaged_book_is_said_and_numbers_go_on(place: Settings) -> None:
     watch = Watch()
     os.makedirs(place.state)
     speaking.speak(place, watch.judged(gpu1=runs("a", maker=failed)), {}, watch.now, unattended=False)
-    with open(os.path.join(speaking.paths_of(place).root, speaking.KNOWN_FILE), "w") as file:
+    with open(os.path.join(speaking.paths_of(place).root, KNOWN_FILE), "w") as file:
         file.write('{"told": [1]}')
     said = speaking.speak(place, watch.judged(gpu1=runs("a", maker=failed)), {}, watch.now, unattended=False)
     assert any("may be told again" in line for line in said), said

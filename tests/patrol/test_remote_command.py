@@ -37,7 +37,7 @@ def test_a_hostile_project_is_entered_and_nothing_else_happens(tmp_path: Path, s
     way = Way("gpu1", "gpu1", str(project), (ssh, "-F", "a config"))
     command = way.there(("cat", "here"), ("printf", "%s", name))
     result = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=20, check=False
+        ["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
     )
     assert result.stdout == "yes" + name
     assert not list(tmp_path.rglob("hacked"))
@@ -66,7 +66,7 @@ def test_a_relative_project_that_looks_like_an_option_is_a_directory(tmp_path: P
     (tmp_path / "-P").mkdir()
     command = Way("gpu1", "gpu1", "-P", (ssh,)).there(("pwd",))
     result = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=20, check=False
+        ["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
     )
     assert result.stdout.strip() == str(tmp_path / "-P")
 
@@ -78,7 +78,7 @@ def test_a_project_of_the_home_directory_is_entered(tmp_path: Path, ssh: str) ->
     way = Way("gpu1", "gpu1", "~/my $project", (ssh,))
     command = way.there(("cat", "--", "log", "~/my $project/log"))
     env = {**os.environ, "HOME": str(tmp_path)}
-    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=env, timeout=20, check=False)
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=env, timeout=60, check=False)
     assert result.stdout == "yesyes", command
     assert way.copy("data", "data").endswith("'gpu1:my $project/data/'")
     assert way.copy("data", "~").endswith(" gpu1:./")
@@ -103,7 +103,7 @@ def test_what_is_missing_is_copied(tmp_path: Path, name: str) -> None:
     box.mkdir()
     command = Way("here", None, str(box)).copy(name, "data/train in")
     os.makedirs(box / "data")
-    subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=20, check=True)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=60, check=True)
     assert (box / "data" / "train in" / "one").read_text() == "1"
 
 

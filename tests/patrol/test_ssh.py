@@ -72,7 +72,7 @@ def test_values_arrive_in_any_shell(shell: str) -> None:
     if shutil.which(words[0]) is None:
         pytest.skip(f"needs {words[0]}")
     stdin = script_with_values('for value do printf "%s\\0" "$value"; done', HOSTILE)
-    done = subprocess.run([*words, "-s"], input=stdin, capture_output=True, timeout=30, check=True)
+    done = subprocess.run([*words, "-s"], input=stdin, capture_output=True, timeout=60, check=True)
     assert done.stdout.decode().split("\0")[:-1] == HOSTILE
 
 
@@ -84,13 +84,13 @@ def test_value_with_nul_is_refused() -> None:
 def test_script_that_arrives_in_part_does_nothing() -> None:
     stdin = script_with_values("echo one\necho two", ["a"])
     for length in range(len(stdin) - len(b"} </dev/null\n")):
-        done = subprocess.run(["sh", "-s"], input=stdin[:length], capture_output=True, timeout=30, check=False)
+        done = subprocess.run(["sh", "-s"], input=stdin[:length], capture_output=True, timeout=60, check=False)
         assert done.stdout == b""
 
 
 def test_script_cannot_eat_what_follows_it() -> None:
     stdin = script_with_values("cat; echo end", [])
-    assert subprocess.run(["sh", "-s"], input=stdin, capture_output=True, timeout=30, check=True).stdout == b"end\n"
+    assert subprocess.run(["sh", "-s"], input=stdin, capture_output=True, timeout=60, check=True).stdout == b"end\n"
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.contract.progress import Progress
+from onbox.contract.readings import Absent
 from onbox.contract.states import RunState
 from onbox.system.files import StateNotWritten
 from patrol.memory.history import BoxBefore
 from patrol.report.textfile import box_samples, render, run_samples, why_not_ours, write
-from patrol.snapshot import RunLook, Unreachable
+from patrol.snapshot import BoxLook, DiskLook, RunLook, Unreachable
 from patrol.verdict import Finding, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -26,8 +27,26 @@ def test_only_what_was_seen_is_a_metric() -> None:
     look = RunLook("digits", managed=True, place="/x", progress=Progress(current=4600.0, loss="nan"))
     lines = render(run_samples(verdict, look, 9.0)).splitlines()
     assert 'patrol_run_progress{box="gpu1",run="digits"} 4600.0' in lines
-    assert not any("loss" in line or "progress_max" in line or "log_age" in line for line in lines)
-    assert len(list(run_samples(verdict, None, 9.0))) == 2
+    assert not any("loss" in line or "progress_max" in line or "log_timestamp" in line for line in lines)
+    assert len(list(run_samples(verdict, None, 9.0))) == 3
+
+
+def test_an_age_is_told_as_a_time_which_stays_true_until_the_next_tick() -> None:
+    verdict = Verdict("gpu1", "digits", RunState.RUNNING, Finding("healthy", Severity.OK, ""), since=5.0)
+    look = RunLook("digits", managed=True, place="/x", heartbeat_age_seconds=30.0, progress=Progress(eta_seconds=600.0))
+    text = render(run_samples(verdict, look, 1000.0))
+    assert 'patrol_run_heartbeat_timestamp_seconds{box="gpu1",run="digits"} 970.0\n' in text
+    assert 'patrol_run_expected_end_timestamp_seconds{box="gpu1",run="digits"} 1600.0\n' in text
+    ended = verdict._replace(state=RunState.FAILED)
+    assert "expected_end" not in render(run_samples(ended, look, 1000.0))
+
+
+def test_the_same_sample_twice_is_there_once_because_a_collector_drops_the_whole_file() -> None:
+    disk = DiskLook("/data \udce9", 10, 100, 5, 50)
+    seen = BoxLook("gpu1", 1.0, Absent("x"), (), disks=(disk, disk))
+    text = render(box_samples("gpu1", seen, BoxBefore()))
+    assert text.count("patrol_box_disk_free_bytes{") == 1
+    text.encode()
 
 
 def test_hostile_names_stay_within_their_quotes() -> None:

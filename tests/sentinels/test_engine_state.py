@@ -60,7 +60,7 @@ def root(tmp_path: Path) -> Path:
 def ask(root: Path, **environ: str) -> str:
     env = {"PATH": f"{root.parent}/bin:{os.environ['PATH']}", "SENTINEL_ASK": ASK, **environ}
     argv = ["sh", "-c", 'eval "$SENTINEL_ASK"; onbox_engine "$1"', "sh", str(root)]
-    return subprocess.run(argv, env=env, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def shown(*rows: str) -> str:

@@ -75,7 +75,7 @@ def test_an_entry_is_read_as_it_was_written(register: WaitRegister) -> None:
 def test_whoever_waits_already_is_ended_first(register: WaitRegister, other: subprocess.Popen[bytes]) -> None:
     claim(register, entry(waiter_of(other)))
     assert claim(register, entry()) is None
-    assert other.wait(1) == -signal.SIGUSR1
+    assert other.wait(60) == -signal.SIGUSR1
     assert register.read("abc") == entry()
 
 
@@ -83,7 +83,7 @@ def test_a_frozen_waiter_is_ended_by_force(register: WaitRegister, other: subpro
     os.kill(other.pid, signal.SIGSTOP)
     claim(register, entry(waiter_of(other)))
     claim(register, entry())
-    other.wait(5)
+    other.wait(60)
     assert not is_running(other.pid)
 
 

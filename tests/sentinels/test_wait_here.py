@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LIMIT = ("--json", "--timeout", "30s")
+LIMIT = ("--json", "--timeout", "2m")
+A_LOOK = "5s"  # time enough for a first look on a busy machine; without one a wait ends as unreachable
 
 
 @pytest.fixture(params=["python", "sh"])
@@ -57,7 +58,7 @@ def a_moment(waiters: Waiters) -> float:
 
 def test_a_word_alone_is_a_file_here_and_says_so(one_waiter: Waiters, tmp_path: Path) -> None:
     (tmp_path / "onbox.toml").write_text('[boxes.gpu1]\nhost = "gpu1"\n')
-    said = one_waiter.run("wait", "digits", "--timeout", "1s", cwd=tmp_path)
+    said = one_waiter.run("wait", "digits", "--timeout", A_LOOK, cwd=tmp_path)
     assert said.returncode == 124
     assert f"waits for the file {tmp_path}/digits; for a run on a box: gpu1:digits" in said.stderr
     (tmp_path / "digits").touch()
@@ -70,11 +71,11 @@ def test_a_word_alone_is_the_run_of_that_name_where_one_is(waiters: Waiters, tmp
     for there in (False, True):
         if there:
             (tmp_path / "digits").touch()
-        ended = waiters.run("wait", "digits", "--stall-after", "1h", "--timeout", "20s", cwd=tmp_path)
+        ended = waiters.run("wait", "digits", "--stall-after", "1h", "--timeout", "2m", cwd=tmp_path)
         assert (ended.returncode, "CHAIN_DONE of run" in ended.stdout) == (0, True), ended.stderr
         assert ("for the file: ./digits" in ended.stderr) is there
     (tmp_path / "onbox.toml").write_text('[boxes.here]\nbackend = "local"\nproject = "."\n')
-    mistyped = waiters.run("wait", "here:digit", "--timeout", "2s", cwd=tmp_path)
+    mistyped = waiters.run("wait", "here:digit", "--timeout", A_LOOK, cwd=tmp_path)
     assert mistyped.returncode == 124
     assert "there is no such run yet; runs there: digits" in mistyped.stderr
 
@@ -134,7 +135,9 @@ def test_a_line_that_is_there_already_lands_at_once_and_the_last_match_tells(wai
         log.write_text(text)
         once = ("--once",) if outcome == "failed" else ()
         assert waiters.end(waiters.start(*words, *once))["outcome"] == outcome
-    assert waiters.run("wait", "--log", "log", "--regex", "Training", "--new-only", "--timeout", "1s").returncode == 124
+    assert (
+        waiters.run("wait", "--log", "log", "--regex", "Training", "--new-only", "--timeout", A_LOOK).returncode == 124
+    )
 
 
 def test_a_line_that_comes_after_what_is_there_lands_too(waiters: Waiters, tmp_path: Path) -> None:
@@ -178,7 +181,7 @@ def test_what_is_no_log_is_told_and_keeps_no_other_target_from_landing(waiters: 
     waiter = armed(waiters, "DONE", "--any", "--log", "log", "--regex", "DONE", *LIMIT)
     time.sleep(1)  # long enough for a program on the box that ends with it to be lost
     land(tmp_path / "DONE")
-    out, err = waiter.communicate(timeout=20)
+    out, err = waiter.communicate(timeout=60)
     end = json.loads(out)
     assert (end["outcome"], end["boxes"][0]["drops"]) == ("landed", 0)
     assert "log: cannot be looked at: not a regular file" in err
@@ -214,7 +217,7 @@ def test_a_quiet_log_stalls_the_wait(waiters: Waiters, tmp_path: Path) -> None:
 
 def test_an_artifact_counts_when_it_is_new_big_and_stable(waiters: Waiters, tmp_path: Path) -> None:
     (tmp_path / "old.pt").write_bytes(b"x" * 5000)
-    words = ("--artifact", "*.pt", "--min-bytes", "4kB", "--stable", "1s", "--new-only")
+    words = ("--artifact", "*.pt", "--min-bytes", "4kB", "--stable", "4s", "--new-only")
     waiter = armed(waiters, *words, *LIMIT)
     (tmp_path / "small.pt").write_bytes(b"x" * 100)
     new = tmp_path / "new one.pt"
@@ -247,7 +250,7 @@ def test_a_marker_that_landed_while_nobody_waited_lands_at_once(waiters: Waiters
         waiter.kill()
         waiter.wait()
         land(tmp_path / "DONE")
-        assert waiters.run("wait", "DONE", "--timeout", "20s", *only).returncode == 0
+        assert waiters.run("wait", "DONE", "--timeout", "2m", *only).returncode == 0
         (tmp_path / "DONE").unlink()
 
 
@@ -260,7 +263,7 @@ def test_a_marker_from_before_the_process_that_lives_does_not_count(waiters: Wai
         wait_until(lambda: waiters.entries()[0]["memory"], "its memory")
         assert waiter.poll() is None
         land(tmp_path / "DONE")
-        out, err = waiter.communicate(timeout=30)
+        out, err = waiter.communicate(timeout=60)
     finally:
         job.kill()
         job.wait()
@@ -282,7 +285,7 @@ def test_of_a_marker_and_a_fail_marker_that_are_there_the_younger_tells(waiters:
 def test_slices_are_one_wait(waiters: Waiters, tmp_path: Path) -> None:
     """What lands between two slices counts; what was there before the first one does not, where only new ones count."""
     land(tmp_path / "DONE", "old")
-    slice_ = ("wait", "DONE", "--timeout", "1s", "--new-only")
+    slice_ = ("wait", "DONE", "--timeout", A_LOOK, "--new-only")
     first = waiters.run(*slice_)
     assert first.returncode == 124
     assert "there was one before" in first.stderr
@@ -294,7 +297,7 @@ def test_slices_are_one_wait(waiters: Waiters, tmp_path: Path) -> None:
 def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("DONE\n")
-    slice_ = ("wait", "--log", "log", "--regex", "DONE", "--timeout", "2s", "--new-only")
+    slice_ = ("wait", "--log", "log", "--regex", "DONE", "--timeout", A_LOOK, "--new-only")
     assert waiters.run(*slice_).returncode == 124
     with log.open("a") as file:
         file.write("DONE\n")
@@ -304,16 +307,16 @@ def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> N
 def test_slices_may_name_their_targets_in_another_order(one_waiter: Waiters, tmp_path: Path) -> None:
     """That one target was not there says nothing of the other one, which was."""
     land(tmp_path / "OLD")
-    assert one_waiter.run("wait", "NEW", "OLD", "--timeout", "1s", "--new-only").returncode == 124
-    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "1s", "--new-only").returncode == 124
+    assert one_waiter.run("wait", "NEW", "OLD", "--timeout", A_LOOK, "--new-only").returncode == 124
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", A_LOOK, "--new-only").returncode == 124
     land(tmp_path / "NEW")
-    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "9s", "--new-only").returncode == 0
+    assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", "2m", "--new-only").returncode == 0
 
 
 def test_a_fresh_wait_forgets_the_slices_before(one_waiter: Waiters, tmp_path: Path) -> None:
-    assert one_waiter.run("wait", "DONE", "--timeout", "1s").returncode == 124
+    assert one_waiter.run("wait", "DONE", "--timeout", A_LOOK).returncode == 124
     land(tmp_path / "DONE")
-    assert one_waiter.run("wait", "DONE", "--timeout", "1s", "--fresh", "--new-only").returncode == 124
+    assert one_waiter.run("wait", "DONE", "--timeout", A_LOOK, "--fresh", "--new-only").returncode == 124
 
 
 # -- the register
@@ -323,9 +326,9 @@ def test_waits_are_listed_and_stopped(one_waiter: Waiters) -> None:
     waiter = armed(one_waiter, "A", "B", "--timeout", "1h")
     row = json.loads(one_waiter.run("list", "--json").stdout)["waits"][0]
     assert (row["targets"], row["state"], row["pid"]) == (["A", "B"], "waiting", waiter.pid)
-    assert 3590 < row["left_seconds"] <= 3600
+    assert 3000 < row["left_seconds"] <= 3600
     assert one_waiter.run("stop", "A").returncode == 0
-    assert waiter.wait(5) == -signal.SIGTERM
+    assert waiter.wait(60) == -signal.SIGTERM
     assert one_waiter.run("list").stdout == "nothing waits\n"
 
 
@@ -350,7 +353,7 @@ def test_a_killed_wait_leaves_no_process_here(waiters: Waiters) -> None:
     children = descendants(waiter.pid)
     waiter.kill()
     waiter.wait()
-    wait_until(lambda: not [one for one in children if is_running(one.identity.pid)], "its children to be gone", 5)
+    wait_until(lambda: not [one for one in children if is_running(one.identity.pid)], "its children to be gone")
 
 
 # -- what is said, and what follows
@@ -358,7 +361,7 @@ def test_a_killed_wait_leaves_no_process_here(waiters: Waiters) -> None:
 
 def test_a_command_runs_at_the_end_and_is_told_how(one_waiter: Waiters, tmp_path: Path) -> None:
     line = 'echo "$SENTINEL_OUTCOME $SENTINEL_EXIT_CODE $SENTINEL_TARGET" >told; exit 9'
-    ended = one_waiter.run("wait", "DONE", "--timeout", "1s", "--exec", line)
+    ended = one_waiter.run("wait", "DONE", "--timeout", A_LOOK, "--exec", line)
     assert ended.returncode == 124
     assert (tmp_path / "told").read_text() == "timed-out 124 DONE\n"
     assert "exit code 9" in ended.stderr
@@ -423,7 +426,7 @@ def test_a_marker_that_cannot_be_looked_at_is_told(waiters: Waiters, tmp_path: P
     if os.geteuid() == 0:
         pytest.skip("root may look everywhere")
     (tmp_path / "closed").mkdir(mode=0)
-    ended = waiters.run("wait", "closed/DONE", "--timeout", "1s")
+    ended = waiters.run("wait", "closed/DONE", "--timeout", A_LOOK)
     (tmp_path / "closed").chmod(0o700)
     assert ended.returncode == 124
     assert "Permission denied" in ended.stderr
@@ -455,7 +458,7 @@ def test_one_look_takes_what_is_there_and_ends_nobodys_wait(waiters: Waiters, tm
 def test_one_look_at_a_box_that_cannot_be_reached_is_one_try(one_waiter: Waiters, ssh: str) -> None:
     """Its limit is the wait's own, 3 h: nothing waits for that."""
     one_waiter.env["ONBOX_SSH_COMMAND"] = ssh
-    ended = one_waiter.run("wait", "nohost:/x", "--once", "--json", timeout=40)
+    ended = one_waiter.run("wait", "nohost:/x", "--once", "--json")
     data = json.loads(ended.stdout)
     assert (ended.returncode, data["outcome"], data["boxes"][0]["connections"] <= 1) == (69, "unreachable", True)
 
@@ -490,7 +493,7 @@ def test_a_long_wait_that_nobody_stands_behind_says_so(one_waiter: Waiters, tmp_
         waiter = one_waiter.start("wait", "gpu1:/root/DONE", "--timeout", limit, env=env)
         wait_until(lambda: "gpu1" in one_waiter.run("list").stdout, "the wait to begin")
         waiter.terminate()
-        _, err = waiter.communicate(timeout=30)
+        _, err = waiter.communicate(timeout=60)
         assert ("patrol install" in err) is told, err
     timed_out = one_waiter.run("wait", "NEVER", "--timeout", "1s")
     assert "look yourself (handbook resume)" in timed_out.stdout

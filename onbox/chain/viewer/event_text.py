@@ -42,13 +42,20 @@ def _below(record: Record) -> list[str]:
 
 def tell(record: Record) -> str | None:
     """The line without its time."""
+    told = parts(record)
+    if told is None:
+        return None
+    name, state, text = told
+    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+
+
+def parts(record: Record) -> tuple[str, str, str] | None:
+    """Of what it is (a stage, or the chain), what happened, and the rest; not cleaned. None: not worth a line."""
     teller = _TELLERS.get(record["event"])
     if teller is None:
         return None
-    state, text = teller(record)
     name = record.get("stage") or "chain"
-    name = "chain" if name == "CHAIN" else name
-    return safe_line(f"{name:<12} {state:<12} {text}".rstrip())
+    return "chain" if name == "CHAIN" else str(name), *teller(record)
 
 
 def _number(record: Record, field: str) -> float:
@@ -145,6 +152,8 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     ),
     Event.STAGE_STALLED: lambda r: ("STALLED", f"no sign of life for {format_duration(_number(r, 'quiet_seconds'))}"),
     Event.STAGE_MOVING: lambda _: ("moving", "again"),
+    Event.DETECTED: lambda r: ("LOOK", f"{r.get('what')}: {r.get('reason')}"),
+    Event.DETECTED_OVER: lambda r: ("well again", f"{r.get('reason')}"),
     Event.TRACKER_RUN: _tracker_run,
     Event.TRACKER_DRIFT: lambda r: ("DRIFT", f"{r.get('reason')}"),
     Event.STAGE_DONE: _done,

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 class Metric(NamedTuple):
-    """One metric of the whole picture: its name, where its value stands, its type, its help."""
+    """One metric of the whole picture: its name, where its value stands, its type, its help. factor: to the base unit
+    that its name says (https://prometheus.io/docs/practices/naming/).
+    """
 
     name: str
     path: tuple[str, ...]
     kind: str
     help: str
+    factor: float | None = None
 
 
 METRICS: tuple[Metric, ...] = (
@@ -35,7 +38,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("pids_limit", ("pids", "limit"), "gauge", "How many it may have."),
     Metric("processes", ("tree", "processes"), "gauge", "Processes of the stage."),
     Metric("threads", ("tree", "threads"), "gauge", "Threads of the stage."),
-    Metric("resident_bytes", ("tree", "rss_bytes"), "gauge", "Resident memory of the stage's processes."),
+    Metric("resident_memory_bytes", ("tree", "rss_bytes"), "gauge", "Resident memory of the stage's processes."),
     Metric("host_memory_available_bytes", ("memory", "host", "available_bytes"), "gauge", "Of the whole machine."),
 )
 DISK_METRICS: tuple[Metric, ...] = (
@@ -45,13 +48,13 @@ DISK_METRICS: tuple[Metric, ...] = (
     Metric("disk_inodes", ("room", "inodes_total"), "gauge", "Inodes in all, where they are counted."),
 )
 GPU_METRICS: tuple[Metric, ...] = (
-    Metric("gpu_utilization_percent", ("utilization_percent",), "gauge", "Share of time in which a kernel ran."),
+    Metric("gpu_utilization_ratio", ("utilization_percent",), "gauge", "Share of time in which a kernel ran.", 0.01),
     Metric("gpu_memory_used_bytes", ("memory_used_bytes",), "gauge", "Memory in use."),
     Metric("gpu_memory_size_bytes", ("memory_total_bytes",), "gauge", "Memory in all."),
     Metric("gpu_temperature_celsius", ("temperature_celsius",), "gauge", "Temperature."),
     Metric("gpu_power_watts", ("power_watts",), "gauge", "Power."),
-    Metric("gpu_sm_clock_mhz", ("sm_clock_mhz",), "gauge", "SM clock."),
-    Metric("gpu_ecc_uncorrected_total", ("ecc_uncorrected_total",), "counter", "Uncorrected ECC errors."),
+    Metric("gpu_sm_clock_hertz", ("sm_clock_mhz",), "gauge", "SM clock.", 1e6),
+    Metric("gpu_ecc_uncorrected_errors_total", ("ecc_uncorrected_total",), "counter", "Uncorrected ECC errors."),
 )
 
 
@@ -70,12 +73,16 @@ def render_metrics(data: Mapping[str, Any]) -> str:
 
 
 def _lines(metric: Metric, subjects: list[tuple[dict[str, str], Any]]) -> Iterator[str]:
-    values = [(labels, _find(subject, metric.path)) for labels, subject in subjects]
+    values = [(labels, _in_base_unit(_find(subject, metric.path), metric.factor)) for labels, subject in subjects]
     known = [(labels, value) for labels, value in values if value is not None]
     if known:
         yield metric_head(f"onbox_{metric.name}", metric.help, metric.kind)
     for labels, value in known:
         yield metric_line(f"onbox_{metric.name}", labels.items(), value)
+
+
+def _in_base_unit(value: float | None, factor: float | None) -> float | None:
+    return value if value is None or factor is None else round(value * factor, 6)
 
 
 def _find(data: Any, path: tuple[str, ...]) -> float | None:

@@ -23,6 +23,13 @@ def _metrics_path(value: object) -> str:
     return path
 
 
+def _page_path(value: object) -> str:
+    path = values.text(value)
+    if not path.endswith(".html"):
+        raise Unwanted('a path that ends in ".html"')
+    return path
+
+
 def _ssh_words(value: object) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(values.text(value)))
@@ -88,6 +95,13 @@ class PatrolKeys(Keys):
         '"/var/lib/node_exporter/onbox.prom"',
         usual="none",
     )
+    report = Key(
+        _page_path,
+        None,
+        "A page with plots of every run, made anew after each look (`patrol report`; needs `onbox[report]`).",
+        '"report.html"',
+        usual="none",
+    )
     restarts_per_day = Key(
         values.count_from(0),
         _USUAL.restarts_per_day,
@@ -141,6 +155,7 @@ def read_patrol(table: Table) -> PatrolSettings:
         multiplex=table.get(PatrolKeys.multiplex),
         ping=table.get(PatrolKeys.ping),
         textfile=table.get(PatrolKeys.textfile),
+        report=table.get(PatrolKeys.report),
         restarts_per_day=table.get(PatrolKeys.restarts_per_day),
         alerts_per_day=table.get(PatrolKeys.alerts_per_day),
         digest_minute=table.get(PatrolKeys.digest),

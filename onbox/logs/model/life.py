@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.logs.model.counts import Count, counts_of
 from onbox.logs.model.lines import message, readable
 from onbox.logs.model.writers import NOBODY, Writer, writer_of
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,11 @@ KEPT = 600  # newest lines of progress; what has more than that behind it has be
 LOOK_BACK = 64
 LAST = 3  # lines: launchers have a last word, too
 ENOUGH = 64  # signs: more are not counted
+BUFFER_BYTES = 8192  # of standard output into a file: so much of it comes at exit, behind what standard error says
 COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no leftovers
+
+
+_BAR = lazy(rb"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b")
 
 
 class Step(NamedTuple):
@@ -69,6 +74,20 @@ class Steps:
             return max(0, total - COLLEAGUES)
         return total
 
+    def came_from_a_buffer(self, ordinal: int, *, cut: bool) -> bool:
+        """Whether all lines after the `ordinal`-th one may have been printed before it, and written out at exit only.
+
+        A buffer holds so many bytes, its lines were not shown before, and loggers and bars do not wait in it. cut: the
+        line before was cut in the middle, as a full buffer is.
+        """
+        if self.kept and self.kept[0][0] > ordinal + 1:
+            return False
+        after = [step[2] for step in self.kept if step[0] > ordinal]
+        if sum(len(line) + 1 for line in after) > BUFFER_BYTES or any(_read(line).at_once for line in after):
+            return False
+        before = {_read(step[2]).form for step in self.kept if step[0] <= ordinal}
+        return cut or before.isdisjoint(_read(line).form for line in after)
+
 
 def _has_voice(writer: Writer, before: list[Step], after: list[Step]) -> bool:
     """Whether the writer itself tells how far it is, so that the others need not be asked."""
@@ -80,17 +99,19 @@ def _writer(step: Step) -> Writer:
 
 
 class _Shown(NamedTuple):
-    """A line of progress, read. form: its letters."""
+    """A line of progress, read. form: its letters. at_once: who wrote it does not let it wait in a buffer."""
 
     writer: Writer
     counts: tuple[Count, ...]
     form: str
+    at_once: bool
 
 
 @lru_cache(2 * KEPT)
 def _read(line: bytes) -> _Shown:
     said = message(readable(line))
-    return _Shown(writer_of(said.source), counts_of(said.text), "".join(filter(str.isalpha, said.text)))
+    at_once = said.level is not None or bool(_BAR.search(line))
+    return _Shown(writer_of(said.source), counts_of(said.text), "".join(filter(str.isalpha, said.text)), at_once)
 
 
 class _Standing:

@@ -107,7 +107,10 @@ def readable(line: bytes) -> str:
     return text.rstrip()
 
 
-_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T_\s]+\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_STAMP = (
+    r"(?:\d{4}[-/]\d\d[-/]\d\d|\d\d[-/]\d\d[-/]\d{2,4}|\d\d[-/]\d\d)[-T_,\s]{1,3}"
+    r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+)
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
 _LEVELS = r"DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE|NOTICE"
 _PREFIX = lazy(
@@ -116,15 +119,16 @@ _PREFIX = lazy(
     | \[\d+,\d+\](?:<std(?:out|err)>)?:\s?                           # mpirun --tag-output
     | \d{{1,5}}:\s                                                   # srun --label
     | \((?:[^()]{{0,60}}\bpid=\d+[^()]{{0,60}}|raylet|autoscaler[^()]{{0,40}}|gcs_server)\)\s?   # Ray
+    | \d\d-\d\d\s{_CLOCK}\s\[[\w./-]{{1,60}}\.py:\d+\]\s                # vLLM, behind the level
     | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)? # a time stamp, of Kubernetes with its stream
     | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
-    | \d\d-\d\d\s{_CLOCK}\s\[[\w./-]{{1,60}}\.py:\d+\]\s                # vLLM, behind the level
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
     | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
     | \[\s*\d+\.\d{{3,}}\]\s                                         # kernel
     | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
+    | \[[VDIWEF]\]\s                                                # TensorRT, absl-like: a level
     | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps)[-_\s]?\w*\]\s
     | [\w./-]{{1,60}}\s-\s(?=(?:{_LEVELS})\b)                        # a logger's name before a level
     | (?:wandb|accelerate|lightning|submitit|transformers)(?::|\s-|\s\|)\s

@@ -22,7 +22,8 @@ FIRST_COUNTS = 8  # lines of progress from which it is learned where the counter
 _BANNER = lazy(
     r"^\W{0,3}[=*#-]{3,80}\s{0,4}(?:\w{1,30} ){0,2}"
     r"(?:start\w{0,4}|begin\w{0,5}|launch\w{0,4}|run|job|attempt|try|trial)\b"
-    r"(?!.{0,60}\b(?:summary|finish|complete|done|end|fail|result|exit|stat|report|config|param|info|detail|died|crash))",
+    r"(?!.{0,60}\b(?:summary|finish|complete|done|end|fail|result|exit|stat|report|config|param|info|detail|died"
+    r"|crash))",
     re.IGNORECASE,
 )
 _RESTART = lazy(
@@ -31,7 +32,8 @@ _RESTART = lazy(
     r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
     r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
     r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
-    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
+    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bstarting (?:afresh|fresh|anew|over"
+    r"|from scratch)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
     r"|epoch|iter\w{0,24}|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
     r"|attempts? left; will restart|\bstarting worker group\b",

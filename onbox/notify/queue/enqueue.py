@@ -95,6 +95,7 @@ class Courier:
         """Put in every line of the journal that is not in the outbox yet. What fails is tried again the next time."""
         try:
             self.outbox.make()
+            self.outbox.take_room()
             for offset, line, record in self._news():
                 self._put(offset, line, record)
                 self._read_to = offset + len(line)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.json_text import parse_json
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 FILE_LIMIT_BYTES = 1 << 18
+ROOM_BYTES = 1 << 16
 LEFTOVER_SECONDS = 3600.0  # no write takes so long
 KEPT_SENT, KEPT_DEAD, KEPT_PENDING = 200, 200, 1000  # files per target
 SUFFIX = ".json"
@@ -97,9 +99,25 @@ class Outbox:
         """Raises StateNotWritten."""
         make_folders(self.paths.outbox, self.paths.sent, self.paths.dead)
 
+    def take_room(self) -> None:
+        """Take some room while there is any: what is to be told of a full disk must find a place on it."""
+        if not os.path.exists(self._room):
+            with suppress(StateNotWritten):
+                replace_file(self._room, b" " * ROOM_BYTES)
+
+    @property
+    def _room(self) -> str:
+        return f"{self.paths.outbox}/.room"
+
     def put(self, message: Message) -> None:
-        """Write one message durably. Raises StateNotWritten."""
-        replace_file(f"{self.paths.outbox}/{message.name.text}", render_message(message))
+        """Write one message durably, on a full disk in the room that was taken. Raises StateNotWritten."""
+        path, text = f"{self.paths.outbox}/{message.name.text}", render_message(message)
+        try:
+            replace_file(path, text)
+        except StateNotWritten:
+            if not remove_file(self._room):
+                raise
+            replace_file(path, text)
 
     def names(self, folder: str) -> list[Name]:
         """What lies in one of the three folders, in order; [] if there is no such folder."""

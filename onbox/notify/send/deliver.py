@@ -76,18 +76,30 @@ def _shorten_log() -> None:
 
 
 def deliver(
-    paths: RunPaths, environ: Mapping[str, str], life: Life, *, asked_to_end: Callable[[], bool] = nobody_asks
+    paths: RunPaths,
+    environ: Mapping[str, str],
+    life: Life,
+    *,
+    asked_to_end: Callable[[], bool] = nobody_asks,
+    dead: Sequence[Name] = (),
 ) -> bool:
-    """Deliver what is due. False: another deliverer is at work. Raises OSError, StateNotWritten, LockUnsupported."""
+    """Deliver what is due. False: another deliverer is at work. Raises OSError, StateNotWritten, LockUnsupported.
+
+    dead: to be tried once more. They are put back once nobody else is at work: a deliverer that ends may still know the
+    URL that refused them.
+    """
     end = wall() + life.seconds
     outbox = Outbox(paths)
     outbox.make()
+    to_revive = list(dead)
     left: set[Name] | None = None
     while left is None or (wall() < end and not asked_to_end() and not left.issuperset(outbox.pending())):
         lock_fd = take_turn(paths, patience_seconds=life.patience_seconds)
         if lock_fd is None:
             return left is not None
         try:
+            while to_revive:
+                outbox.revive(to_revive.pop())
             left = _Round(paths, environ, end, life, asked_to_end).run()
         finally:
             os.close(lock_fd)

@@ -30,7 +30,7 @@ PROGRESS_MAY_SAY = (
     "aborted",
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
-VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level")
+VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
@@ -220,12 +220,12 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     name = named[0].rsplit(".", 1)[-1] if named else ""
     is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
-    is_setting = row.id == "bad-setting"
+    is_setting = row.id in ("bad-setting", "solver-failed")
     if not (is_vague or is_setting):
         return row
     enough = meaning.CLEAR if is_setting else meaning.SURE
     found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
-    if found is None or (is_setting and found.failure_class not in _OF_THE_BOX):
+    if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
     return meaning.row_of(found)
 

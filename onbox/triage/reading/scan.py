@@ -55,7 +55,7 @@ FLOOD = 2000  # close looks in one attempt, before only each 64th line and the l
 FAULTS_KEPT = 400
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
-TAIL = 12  # last lines that are kept
+TAIL = 80  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
@@ -304,6 +304,8 @@ class Scanner:
         ignored = bool(IGNORED.search(previous))
         trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
         trace.warned = told and before.level == "WARNING" and not chained
+        trace.neighbour = told and not reports and said.level is None
+        trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
         self.traces[said.source] = trace
 
     # -- what is no fault

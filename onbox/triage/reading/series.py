@@ -33,11 +33,12 @@ EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spik
 _METRIC = lazy(
     r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|acc(?:uracy)?|f1|auc|map|bleu"
     r"|kl|entropy|elbo|reward|return|recall|precision|iou|miou|score|psnr|rouge\w?|em))['\"]?\s?[:=|]?\s{0,3}"
-    r"(-?\d{1,12}(?:\.\d{1,12})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)%?(?![\w/])",
+    r"(-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)%?(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
 _GRADIENT = lazy(
-    r"grad(?:ient)?[ _-]?norm['\"]?\s?[:=|]?\s{0,3}(\d{1,12}(?:\.\d{1,12})?(?:e[-+]?\d{1,3})?)(?![\w/])", re.IGNORECASE
+    r"grad(?:ient)?[ _-]?norm['\"]?\s?[:=|]?\s{0,3}(\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?)(?![\w/]|\.\d)",
+    re.IGNORECASE,
 )
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
 _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.IGNORECASE)

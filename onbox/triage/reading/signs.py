@@ -12,12 +12,13 @@ from onbox.regex import lazy
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
-    r"|cycle|case|window|request|message|object|key|event|molecule|candidate|sample|file|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|token|record|job|rows?"
+    r"|cycle|case|window|request|message|object|key|event|molecule|candidate|sample|file|chunk|part|prompt|example"
+    r"|doc|game|frame|tree|fold|generation|token|record|job|rows?"
     r"|item|image|video|clip|page|query|question|page|tick)s?"
 )
 PROGRESS = lazy(
     r"\d%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\d[kM]?it/"
-    rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|\b\d[\d,]{{0,20}}\s{{0,8}}/\s{{0,8}}\d[\d,]{{0,20}}\b"
+    rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|(?<!/)\b\d[\d,]{{0,20}}\s{{0,8}}/\s{{0,8}}\d[\d,]{{0,20}}\b(?!/\d)"
     rf"|\b\d[\d,]{{0,20}} {_COUNTED}\b"
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
     r"|bleu|wer|cer|mse"
@@ -29,11 +30,12 @@ PROGRESS = lazy(
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = lazy(
     r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
-    r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|sav(?:ed|ing)\b|writ(?:ten|ing)|"
+    r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|\boom when|\berr(?:or)? -?\d+(?![\d.])|\brecords (?:in|out)\b|\bbytes\b.{0,40}\bcopied\b"
+    r"|\boom when|\berr(?:or)?:? -?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
+    r"|\bbytes\b.{0,40}\bcopied\b"
     r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
     re.IGNORECASE,
 )
@@ -47,7 +49,8 @@ FETCHING = lazy(r"\bloading\b|download|fetching|checkpoint shards|upload|extract
 _THING = (
     r"(?:training|fit(?:ting)?|fine-?tuning|pre-?training|train(?:er)?(?:\.fit)?|distillation|sweep"
     r"|search|optimi[sz]ation|experiment|pipeline|workflow|evaluation|inference|conversion|export(?:ing)?"
-    r"|everything|epochs|steps|iterations|trials|tasks|stages|batches|shards|jobs|run|main|prompts)"
+    r"|sync\w*|transfer|backup|simulation|calculation|analysis|sampling|everything|epochs|steps|iterations|trials"
+    r"|tasks|stages|batches|shards|jobs|run|main|prompts)"
 )
 _ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
 SUCCESS = lazy(
@@ -64,6 +67,7 @@ SUCCESS = lazy(
     r"|do not forget to share your model|stopping\. best iteration"
     r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
+    r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
     r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
@@ -90,14 +94,16 @@ HANDLED = lazy(
     r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
-    r"|backing off|"
+    r"|backing off|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
+    r"|unavailable)\b.{0,24}\busing\b|"
     r"\bis used\b(?! up)|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
-    r"|\bwill (?:re-?)?start\b|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
+    r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
+    r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
     r"|\bas (?:it should|expected|intended|designed)\b|fault injection|on purpose|deliberate"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
@@ -115,7 +121,8 @@ SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
     r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$"
-    r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying|skipp\w{1,4}"
+    r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
+    r"|skipp\w{1,4}"
     r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
     r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)"
     r"|optional)\b.{0,60}$",
@@ -156,7 +163,9 @@ _NOT_THE_RUN = lazy(
     r"\b(?:sequence|seq|request|req|prompt|query|session|thread|goroutine|beam|kv)s?\b.{0,40}"
     r"\b(?:preempt|evict|cancel|abort|kill|swap)"
     r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
-    r"|^(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
+    r"|^(?:\S{1,20}> ?)?(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
+    r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
+    r"|this (?:job|run))\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,

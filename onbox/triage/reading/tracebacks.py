@@ -60,6 +60,9 @@ DATA_READ = lazy(
 )
 
 
+_PROGRAM = ("<module>", "_run_module_as_main")  # the outermost frame of an exception that nobody caught
+
+
 class TracebackFrame(NamedTuple):
     """A frame of a traceback: a file, a line in it, the function's name (empty if it is not told)."""
 
@@ -75,7 +78,8 @@ class TracebackFrame(NamedTuple):
 class Trace:
     """A traceback being read. caught: a logger wrote it, so the program had it in hand. ignored: Python or a tool says
     that it goes on without. chained: it follows another one ("During handling of…"). latest: number of its last frame.
-    progress: how many lines of progress came before that one. last_line: the last line of it.
+    progress: how many lines of progress came before that one. last_line: the last line of it. cut: it stands behind a
+    line that was not finished.
     """
 
     def __init__(self, number: int, *, caught: bool, ignored: bool, chained: bool) -> None:
@@ -90,6 +94,9 @@ class Trace:
         self.progress = 0
         self.last_line = ""
         self.warned = False  # a warning led it in
+        self.cut = False
+        self.neighbour = False  # only the line before tells that a logger wrote it
+        self.ends_program = False
         self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
         self.taken = 0  # lines, of which `shown` keeps the last
 
@@ -99,6 +106,9 @@ class Trace:
         if not found:
             return False
         self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
+        if len(self.frames) == 1:
+            self.ends_program = (found[3] or "").strip() in _PROGRAM and found[1] != "<string>"
+            self.caught = self.caught and not (self.neighbour and self.ends_program)
         del self.frames[:-FRAMES_KEPT]
         self.noise = 0
         self.latest = number

@@ -118,7 +118,7 @@ CARD: tuple[RuleRow, ...] = (
         r"(?:cuda\w{0,24}|hip\w{0,24}|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}"
         r"\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
-        r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError"
+        r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError|\[TRT\].{0,120}\bOutOfMemory\b"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
         r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w{0,24}_)?ALLOC_FAILED|hipErrorOutOfMemory"
         r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory",
@@ -184,11 +184,13 @@ HOST: tuple[RuleRow, ...] = (
         "memory-limit",
         "host_oom",
         REASON,
-        "memlimit|memory limit|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage|virtual memory"
+        "memlimit|memory limit|memory budget|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage"
+        "|virtual memory"
         "|ran out of memory",
         r"TERM_MEMLIMIT|exceeded (?:job |step |its |the )?(?:virtual )?memory(?: limit)?\b|exceeded .{0,20}memory limit"
         r"|(?:mem|vmem|pmem|resources_used\.\w{0,24}mem)\b.{0,40}exceeded limit|memory limit.{0,20}(?:reached|exceeded)"
         r"|container.{0,60}(?:exceed|beyond).{0,40}memory|memory usage.{0,40}exceed"
+        r"|exceed\w{0,3} .{0,12}\bmemory budget"
         r"|(?:container|pod|worker|process|function|task|job)\b.{0,30} ran out of memory.{0,30}\b(?:killed|terminated)",
         "LSF, PBS, Slurm, YARN",
         "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",

@@ -26,7 +26,7 @@ def probe(shell: list[str], path: str, *job_ids: str) -> str:
         input=FUNCTIONS + 'onbox_slurm "$@"\n',
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=True,
         env={"PATH": path, "SQUEUE_USERS": ""},
     )

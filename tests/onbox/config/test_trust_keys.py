@@ -27,7 +27,7 @@ FILE: dict[str, Any] = {
             "watch": [{"job": "raysubmit_1", "resubmit": "sh -c 'touch PWN' --no-wait"}],
         },
     },
-    "patrol": {"ping": SECRET, "textfile": "/home/ada/x.prom", "schedule": "1 * * * *"},
+    "patrol": {"ping": SECRET, "textfile": "/home/ada/x.prom", "report": "../x.html", "schedule": "1 * * * *"},
     "notify": {
         "urls": ["env:ONBOX_WEBHOOK", SECRET],
         "targets": {"a": {"url": "env:X", "secret": SECRET}, "b": {"url": "env:X", "secret": "env:Y"}},
@@ -37,8 +37,8 @@ FILE: dict[str, Any] = {
 KEYS = {
     "ssh.command", "tracker.key", "ray.address", "ray.token", "ray.onbox", "iris.controller", "iris.token",
     "iris.command", "iris.config", "boxes.c.address", "boxes.c.token", "boxes.gpu1.recover", "boxes.c.recover",
-    "boxes.c.watch[0].resubmit", "patrol.ping", "patrol.textfile", "notify.urls[1]", "notify.targets.a", "logbook.git",
-    "run.state_dir", "run.env.LD_PRELOAD",
+    "boxes.c.watch[0].resubmit", "patrol.ping", "patrol.textfile", "patrol.report", "notify.urls[1]",
+    "notify.targets.a", "logbook.git", "run.state_dir", "run.env.LD_PRELOAD",
 }  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_nothing_else_has_to_be_accepted() -> None:
         "tracker": {"kind": "wandb", "project": "digits"},
         "ray": {"address": "http://127.0.0.1:8265", "cpus": 4},
         "boxes": {"gpu1": {"host": "gpu1", "project": "/root/digits", "watch": {"log": "/root/x.log"}}},
-        "patrol": {"textfile": "metrics/onbox.prom"},
+        "patrol": {"textfile": "metrics/onbox.prom", "report": "report.html"},
         "notify": {"urls": ["env:ONBOX_WEBHOOK"], "targets": {"a": {"url": "env:X", "secret": "env:Y"}}},
         "logbook": {"git": "never"},
     }
@@ -126,7 +126,16 @@ HARMLESS = {
     "iris": {"cluster", "args"},
     "verify[]": {"files"},
 }  # fmt: skip
-_ONLY_A_CHAIN_READS = ("stages.", "gates", "triage", "progress", "contract", "boxes.*.stop_at", "boxes.*.counts")
+_ONLY_A_CHAIN_READS = (
+    "stages.",
+    "gates",
+    "triage",
+    "progress",
+    "detect",
+    "contract",
+    "boxes.*.stop_at",
+    "boxes.*.counts",
+)
 
 
 def test_every_key_is_judged() -> None:

@@ -14,6 +14,7 @@ from onbox.contract.progress import Progress, render_progress
 from onbox.logs.progress import ProgressReader, ProgressSettings, read_progress
 from onbox.logs.shapes import SHAPES
 from onbox.logs.sight import read_line
+from tests.box import BOUND_SECONDS
 
 CASES = os.path.join(os.path.dirname(__file__), "..", "..", "cases", "progress")
 with open(os.path.join(CASES, "expectations.json"), encoding="utf-8") as _file:
@@ -76,9 +77,9 @@ def test_a_ten_megabyte_line_of_bars() -> None:
         b"\r%3d%%|###   | %d/200000 [1:00<2:00, 3.2it/s]" % (100 * n // 200000, n) for n in range(0, 200000, 1)
     )
     reader = ProgressReader()
-    began = time.perf_counter()
+    began = time.process_time()
     reader.feed(bars)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < BOUND_SECONDS
     assert reader.result()[:2] == (199999, 200000)
     assert len(json.dumps(reader.state())) < 10_000
 
@@ -91,12 +92,12 @@ def test_a_ten_megabyte_line_of_bars() -> None:
     ids=lambda data: repr(data[:8]),
 )  # fmt: skip
 def test_hostile_lines_are_read_in_bounded_time_and_memory(data: bytes) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     reader = ProgressReader()
     reader.feed(data)
     reader.feed(b"\n" + data)
     reader.result()
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < BOUND_SECONDS
     assert len(json.dumps(reader.state())) < 1_000_000
 
 

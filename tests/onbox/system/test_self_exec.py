@@ -44,7 +44,7 @@ def test_a_bare_child_finds_us_and_nothing_of_the_users(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(9)\n")
     words = bare_child_words("onbox.system.self_exec", "sys.argv[2] == 'told' and 7", "told")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    assert subprocess.run(words, env=env, cwd=tmp_path, check=False, timeout=30).returncode == 7
+    assert subprocess.run(words, env=env, cwd=tmp_path, check=False, timeout=60).returncode == 7
 
 
 BAIT = ("json.py", "re.py", "requests.py", "sitecustomize.py", "onbox/__init__.py", "patrol/__init__.py")
@@ -66,7 +66,7 @@ def test_without_a_script_a_command_is_not_taken_from_the_working_directory(
     words = program_words(name)
     monkeypatch.undo()
     lay_bait(tmp_path, tmp_path / "proof")
-    done = subprocess.run([*words, "--help"], cwd=tmp_path, check=False, timeout=30, capture_output=True, text=True)
+    done = subprocess.run([*words, "--help"], cwd=tmp_path, check=False, timeout=60, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"Usage: {name}" in done.stdout
     assert not (tmp_path / "proof").exists()
@@ -77,5 +77,5 @@ def test_a_child_is_not_taken_from_the_working_directory(tmp_path: Path, safe_pa
     lay_bait(tmp_path, tmp_path / "proof")
     call = "import json, re, requests, onbox, patrol; sys.exit(sys.argv[1:] != ['told'])"
     env = {**os.environ, "PYTHONSAFEPATH": safe_path}
-    assert subprocess.run(child_words(call, "told"), env=env, cwd=tmp_path, check=False, timeout=30).returncode == 0
+    assert subprocess.run(child_words(call, "told"), env=env, cwd=tmp_path, check=False, timeout=60).returncode == 0
     assert not (tmp_path / "proof").exists()

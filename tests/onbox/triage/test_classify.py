@@ -11,6 +11,7 @@ import pytest
 from onbox.triage.classify import STALE_SECONDS, classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.rules.rows import UserRow
+from tests.box import BOUND_SECONDS
 
 RUNNING = b"step 1 loss 3.1\nstep 2 loss 3.0\nstep 3 loss 2.9\n"
 TRACE = b"""\
@@ -146,9 +147,9 @@ def test_odd_logs_are_no_trouble(log: bytes) -> None:
 
 
 def test_a_huge_line_takes_no_time() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert classify(b"e" * 10_000_000 + b" CUDA out of memory", Evidence(exit_code=1)).failure_class == "cuda_oom"
-    assert time.monotonic() - began < 2.0
+    assert time.process_time() - began < BOUND_SECONDS
 
 
 def test_a_users_row_comes_first() -> None:

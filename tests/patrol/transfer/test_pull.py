@@ -268,7 +268,7 @@ def test_a_box_that_does_not_answer_is_told_with_its_reason(place: Patrolled, bo
 def test_two_pulls_of_a_run_exclude_each_other(place: Patrolled, box: Box) -> None:
     tree(box.project, 1, 3_000_000)
     finish(box, "ckpt")
-    slow = place.start("pull", "gpu1/digits", "home", "--limit", "500kB")
+    slow = place.start("pull", "gpu1/digits", "home", "--limit", "50kB")
     wait_until(lambda: list((place.folder / "state").glob("onbox/*/transfers/*.json")), "the first to begin")
     second = place.patrol("pull", "gpu1/digits", "home")
     assert second.returncode == 75

@@ -1,0 +1,94 @@
+"""What a program complains of in a paragraph rather than in a line: in a box, below a headline, over several lines.
+Pure.
+
+Only what stands behind the last sign of life counts, and only a paragraph that says of itself that it is an error, or
+the last one in a frame.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.regex import lazy
+from onbox.triage.last_words import is_harmless
+from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, VAGUE_ROWS, match_row
+from onbox.triage.reading.paragraphs import paragraphs
+from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.tracebacks import HEADER, IGNORED
+from onbox.triage.rules.rows import DEATH, compiled
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.paragraphs import Paragraph
+    from onbox.triage.reading.record import LogAttempt, SeenLine
+    from onbox.triage.rules.rows import RuleRow
+
+# What a complaint begins with, or says of itself.
+_HEADLINE = lazy(
+    r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
+    r"|^\W{0,6}(?:\S{1,60} ){0,8}?error\s?:(?! ?[\d.]{1,20}\b)"
+    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:failed|inconsistency|inconsistent|illegal|cannot|could not|unable to)\b"
+    r"|\b(?-i:[A-Z]\w{1,60}(?:Exception|Error))\b|\bNOT converged\b|^\W{0,4}(?:failed|stop)\b",
+    re.IGNORECASE,
+)
+_LOUD = lazy(r"\b(?:ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b|[Ff]atal error|Error [a-z]")
+_REMARKS = lazy(r"^\W{0,6}(?:\S{1,40} ){0,2}(?:warn(?:ing)?|note|info|hint|tip|notice|debug)\b", re.IGNORECASE)
+# Boxes in which launchers sum up, or advise.
+_ADVICE = lazy(
+    r"^\W{0,6}(?:for more (?:information|details)|please (?:check|see|report|consider)|see also|usage\b|primary job"
+    r"|mpi_abort was invoked|mpirun (?:noticed|has exited)|this error may|troubleshoot|if you\b)",
+    re.IGNORECASE,
+)
+_LAST, _LAST_BOXED = 2, 6  # paragraphs
+
+
+def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The complaint that stands behind the last sign of life; None if nothing there complains."""
+    if attempt.success is not None:
+        return None
+    marks = (attempt.started, attempt.last_progress)
+    after = max((mark.number for mark in marks if mark is not None), default=0)
+    found = paragraphs([line for line in tail if line.number > after])
+    known = {fault.number for fault in attempt.faults}  # which the line alone has been judged by
+    faults = [
+        _fault(one, attempt, at_end=len(found) - at <= (_LAST_BOXED if one.boxed else _LAST))
+        for at, one in enumerate(found)
+        if known.isdisjoint(line.number for line in one.lines)
+    ]
+    return max((one for one in faults if one), key=lambda one: (one.row.explains, -one.number), default=None)
+
+
+def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | None:
+    if said.level in ("INFO", "DEBUG", "NOTICE", "WARNING") or _REMARKS.match(said.text) or _ADVICE.match(said.text):
+        return None
+    if HEADER.search(said.text) or IGNORED.search(said.text):
+        return None  # read by its own rules
+    loud = said.level in BAD_LEVELS or bool(_HEADLINE.search(said.text))
+    if is_harmless(said.text, said.lines[0].text, loud=loud):
+        return None
+    row = _row_of(said, loud=loud, at_end=at_end)
+    if row is None:
+        return None
+    shown = _shown(said, row)
+    return Fault(row, shown.number, shown.text, LOGGED, attempt.progress)
+
+
+def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
+    if not (loud or (said.boxed and at_end)):
+        return None
+    row = match_row(said.text, said.text, sure=loud)
+    if row is not None and row.id not in VAGUE_ROWS and row.explains > DEATH:
+        return row
+    found = meaning_of(said.text, enough=ENOUGH if loud else SURE)
+    if found is not None:
+        return row_of(found)
+    if row is not None:
+        return row if row.explains > DEATH else None
+    return BY_ID["said-error"] if _LOUD.search(said.text) and at_end else None
+
+
+def _shown(said: Paragraph, row: RuleRow) -> SeenLine:
+    """The line of it that says most: the one that the rule matches, or the longest."""
+    hits = [line for line in said.lines if compiled(row.pattern).search(line.text)]
+    return hits[0] if hits else max(said.lines, key=lambda line: sum(map(str.isalpha, line.text)))

@@ -1,0 +1,1 @@
+"""`patrol report`: what the patrol remembers, as one HTML page that needs nothing else."""

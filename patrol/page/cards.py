@@ -1,0 +1,232 @@
+"""What was seen last of one run, reading by reading: the heads of its charts, and what is known beside them. Pure.
+
+Observed, absent and could not look are three kinds of `Reading`, and look different.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.progress import words_of_progress
+from onbox.contract.readings import Absent, Unseen, observed
+from onbox.model.units import counted, format_duration, format_size
+from patrol.decide.phrases import ago, clean, sound
+from patrol.decide.rule_context import gpu_percent, share
+from patrol.page.charts import forecast_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.contract.readings import Maybe
+    from patrol.page.charts import Chart
+    from patrol.page.model import RunHistory
+    from patrol.snapshot import BoxLook, DiskLook, RunLook
+
+SEEN, ABSENT, UNSEEN = "seen", "absent", "unseen"
+NEVER_SEEN = "no look has seen it yet"
+
+
+class Reading(NamedTuple):
+    """kind: SEEN, ABSENT (looked, there is none) or UNSEEN (could not look). text: the value, or why there is none."""
+
+    kind: str
+    text: str
+
+
+class Card(NamedTuple):
+    """The head of a chart. latest: what was seen last. note: what follows from it; "". drawn: whether there is a line.
+    scales: whether it can be drawn with a logarithmic axis.
+    """
+
+    key: str
+    title: str
+    unit: str
+    latest: Reading
+    note: str = ""
+    drawn: bool = False
+    scales: bool = False
+
+
+def reading(value: Maybe[object], text: str = "") -> Reading:
+    """text: how an observed value reads; "": as it is."""
+    if isinstance(value, Absent):
+        return Reading(ABSENT, value.why)
+    if isinstance(value, Unseen):
+        return Reading(UNSEEN, value.why)
+    return Reading(SEEN, text or str(value))
+
+
+def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) -> tuple[Card, ...]:
+    """One for each chart that a run can have, drawn or not."""
+    found = []
+    for key, title, look in _CARDS:
+        chart = charts.get(key)
+        latest, note = look(run)
+        if key == "throughput" and latest.kind != SEEN and chart is not None:
+            latest = _newest(chart) or latest
+        if key == "disk" and (full := forecast_of(run, cadence_seconds)) is not None:
+            what = "space" if full.what == "bytes" else "inodes"
+            note = f"{what} of {full.mount} used up in {format_duration(full.seconds)}, if it goes on"
+        scales = chart is not None and chart.log and key == "loss"
+        found.append(Card(key, title, chart.unit if chart else "", latest, note, chart is not None, scales))
+    return tuple(found)
+
+
+def _newest(chart: Chart) -> Reading | None:
+    """What the line ends with."""
+    values = chart.lines[0].values
+    known = next((value for value in reversed(values[-2:]) if value is not None), None)
+    return None if known is None else Reading(SEEN, f"{known:.3g} {chart.unit}, from look to look")
+
+
+_Seen = tuple[Reading, str]
+
+
+def _of_look(look: Callable[[RunLook], _Seen]) -> Callable[[RunHistory], _Seen]:
+    return lambda run: look(run.look) if run.look is not None else (Reading(UNSEEN, NEVER_SEEN), "")
+
+
+def _of_box(look: Callable[[BoxLook], _Seen]) -> Callable[[RunHistory], _Seen]:
+    return lambda run: look(run.box) if run.box is not None else (Reading(UNSEEN, NEVER_SEEN), "")
+
+
+def _progress(look: RunLook) -> _Seen:
+    progress = observed(look.progress)
+    if progress is None:
+        return reading(look.progress), ""
+    words = words_of_progress(sound(progress))
+    if not words.counter:
+        return Reading(ABSENT, "the log shows no counter"), ""
+    end = f"{words.eta}; dotted: if it goes on as now" if words.eta else ""
+    return Reading(SEEN, " ".join(filter(None, (words.counter, words.share)))), end
+
+
+def _loss(look: RunLook) -> _Seen:
+    progress = observed(look.progress)
+    if progress is None:
+        return reading(look.progress), ""
+    if progress.loss is None:
+        return Reading(ABSENT, "the log shows no loss"), ""
+    return Reading(SEEN, clean(progress.loss, 8) if isinstance(progress.loss, str) else f"{progress.loss:.4g}"), ""
+
+
+def _throughput(look: RunLook) -> _Seen:
+    """By its runner's own readings; the line is from look to look."""
+    pace = observed(look.steps_per_second)
+    if pace is None or pace <= 0:
+        return reading(look.steps_per_second if pace is None else Absent("it does not move")), ""
+    progress = observed(look.progress)
+    unit = progress.unit if progress is not None and progress.unit else "step"
+    return Reading(
+        SEEN, f"{pace:.3g} {unit}s per second" if pace >= 1 else f"one {unit} in {format_duration(1 / pace)}"
+    ), ""
+
+
+def _memory(box: BoxLook) -> _Seen:
+    memory = observed(box.memory)
+    if memory is None:
+        return reading(box.memory), ""
+    held, limit = observed(memory.held_bytes), observed(memory.limit_bytes)
+    kills = observed(memory.oom_kills_total)
+    note = f"{counted(kills, 'kill')} for memory since the box started it" if kills else ""
+    if held is None:
+        return reading(memory.held_bytes), note
+    if limit is None:
+        return Reading(SEEN, f"{format_size(held)} held"), note or _no_limit(memory.limit_bytes)
+    return Reading(SEEN, f"{format_size(held)} of {format_size(limit)} ({int(share(held, limit) or 0)}%)"), note
+
+
+def _no_limit(limit: Maybe[int]) -> str:
+    return f"no limit: {limit.why}" if isinstance(limit, Absent) else f"limit not seen: {getattr(limit, 'why', '')}"
+
+
+def _disk(box: BoxLook) -> _Seen:
+    disks = observed(box.disks)
+    if disks is None:
+        return reading(box.disks), ""
+    if not disks:
+        return Reading(ABSENT, "no file system is named"), ""
+    fullest = max(disks, key=lambda disk: max(_used(disk)))
+    used, inodes = _used(fullest)
+    counted_inodes = reading(fullest.inodes_total)
+    words = f"inodes {inodes}%" if counted_inodes.kind == SEEN else f"inodes: {counted_inodes.text}"
+    return Reading(SEEN, f"{fullest.mount} {used}%, {words}"), ""
+
+
+def _used(disk: DiskLook) -> tuple[int, int]:
+    """Percent of its space and of its inodes."""
+    space = share(disk.bytes_free, disk.bytes_total)
+    inodes = share(observed(disk.inodes_free), observed(disk.inodes_total))
+    return int(100 - (100.0 if space is None else space)), int(100 - (100.0 if inodes is None else inodes))
+
+
+def _gpu(box: BoxLook) -> _Seen:
+    gpus = observed(box.gpus)
+    if not gpus:
+        return reading(box.gpus if gpus is None else Absent("the box has none")), ""
+    busy = gpu_percent(box)
+    shown = [gpu for gpu in gpus if observed(gpu.utilization_percent) == busy] or list(gpus)
+    held, total = observed(shown[0].memory_used_bytes), observed(shown[0].memory_total_bytes)
+    memory = f", {format_size(held)} of {format_size(total)}" if held is not None and total else ""
+    celsius = observed(shown[0].temperature_celsius)
+    note = "; ".join(filter(None, (f"{celsius} °C" if celsius is not None else "", *(gpu.trouble for gpu in gpus))))
+    if busy is None:
+        return Reading(UNSEEN, "the driver tells no utilisation"), note
+    return Reading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
+
+
+_CARDS: tuple[tuple[str, str, Callable[[RunHistory], _Seen]], ...] = (
+    ("progress", "Progress", _of_look(_progress)),
+    ("loss", "Loss", _of_look(_loss)),
+    ("throughput", "Throughput", _of_look(_throughput)),
+    ("memory", "Memory, share of the limit", _of_box(_memory)),
+    ("disk", "Fullest disk: space and inodes", _of_box(_disk)),
+    ("gpu", "GPU", _of_box(_gpu)),
+)
+
+
+def facts_of(run: RunHistory) -> tuple[tuple[str, Reading], ...]:
+    """What is known beside the charts."""
+    look = run.look
+    if look is None:
+        return ()
+    log, written = observed(look.log), observed(look.artifacts)
+    before = "before the look"
+    log_words = f"written {ago(log.written_age_seconds)} {before}, {format_size(log.bytes_total)}" if log else ""
+    found = [
+        ("stage", reading(look.stage, _stage_words(look))),
+        ("attempt", reading(look.attempt)),
+        ("log", reading(look.log, log_words)),
+        ("place", Reading(SEEN, look.place)),
+    ]
+    if written is not None:
+        age = observed(written.newest_age_seconds)
+        newest = f", newest {ago(age)} {before}" if age is not None else ""
+        text = f"{counted(written.files, 'file')}, {format_size(written.bytes_total)}{newest}"
+        found.insert(3, ("artifacts", Reading(SEEN, text)))
+    identity = observed(run.box.identity) if run.box is not None else None
+    if identity is not None:
+        found.append(("host", Reading(SEEN, identity.hostname)))
+    if observed(look.run_id) is not None:
+        found.append(("run id", reading(look.run_id)))
+    return tuple(found)
+
+
+def _stage_words(look: RunLook) -> str:
+    of = f" ({look.stages_done} of {look.stages_total} done)" if look.stages_total else ""
+    return f"{observed(look.stage)}{of}"
+
+
+def checkpoints_of(run: RunHistory) -> tuple[tuple[str, str, str, int | None], ...]:
+    """Files that a stage was judged by when it was done: stage, path, bytes in words, when they were written."""
+    found = {}
+    for event in run.events:
+        files = event.get("artifacts")
+        if event["event"] != "stage_done" or not isinstance(files, list):
+            continue
+        for one in files:
+            if isinstance(one, dict) and isinstance(one.get("path"), str):
+                size, at = one.get("bytes"), one.get("mtime")
+                words = format_size(size) if isinstance(size, int) and size >= 0 else "?"
+                found[one["path"]] = (str(event.get("stage")), one["path"], words, at if isinstance(at, int) else None)
+    return tuple(found.values())[-40:]

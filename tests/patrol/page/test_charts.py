@@ -1,0 +1,100 @@
+"""A line of a chart holds what was seen, and breaks where nothing was."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from patrol.memory.rows import LastWord, Point
+from patrol.page.charts import ROWS_LIMIT, data_of, numbers_of, rates_of, thinned
+from patrol.page.model import RunHistory
+from patrol.page.sparkline import sparkline
+from tests.patrol.makers import NOW, TICK, box, run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from patrol.page.model import Told
+    from patrol.snapshot import RunLook
+
+WORD = LastWord("gpu1", "digits", NOW, "", "{}")
+
+
+def told(
+    values: Sequence[float | None], *, loss: Sequence[float | None] = (), missing: Sequence[int] = ()
+) -> list[Told]:
+    """One point a tick, the last one now."""
+    losses = [*loss, *([None] * len(values))]
+    rows = [
+        (int(NOW - (len(values) - 1 - n) * TICK), "healthy", 0, Point(value, losses[n]))
+        for n, value in enumerate(values)
+    ]
+    return [row for n, row in enumerate(rows) if n not in missing]
+
+
+def history(points: list[Told], look: RunLook | None = None) -> RunHistory:
+    look = look or run()
+    return RunHistory(WORD, None, look, box(runs=(look,)), NOW, True, tuple(points))
+
+
+def test_a_counter_that_begins_anew_has_no_rate_there() -> None:
+    assert rates_of(told([0.0, 1800.0, 0.0, 900.0, None, 3600.0])) == [None, 1.0, None, 0.5, None, None]
+
+
+def test_a_time_in_which_nothing_was_seen_is_a_hole() -> None:
+    points = told([float(n) for n in range(20)], missing=range(8, 14))
+    numbers = numbers_of(history(points), NOW, TICK)
+    assert numbers.holes == [(points[7][0], points[8][0])]
+    late = numbers_of(history(points), NOW + 10 * TICK, TICK)
+    assert len(late.holes) == 1, "of a run of which nothing is said any more nothing is missing"
+
+
+def test_where_it_will_end_is_drawn_from_where_it_is() -> None:
+    chart = numbers_of(history(told([4000.0, 4300.0, 4600.0])), NOW, TICK).charts["progress"]
+    assert chart.limit == (5155.0, "5155")
+    assert chart.lines[0].ahead == [(NOW, 4600.0), (NOW + 4320, 5155.0)]
+    unseen = history(told([4000.0, 4300.0, 4600.0]))._replace(seen_now=False)
+    assert not numbers_of(unseen, NOW, TICK).charts["progress"].lines[0].ahead
+
+
+def test_the_unit_of_the_rate_suits_the_rate() -> None:
+    slow = numbers_of(history(told([0.0, 3.0, 6.0])), NOW, TICK).charts["throughput"]
+    assert (slow.unit, slow.lines[0].values) == ("steps/h", [None, 6.0, 6.0])
+    fast = numbers_of(history(told([0.0, 3600.0, 7200.0])), NOW, TICK).charts["throughput"]
+    assert fast.unit == "steps/s"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_number_is_a_gap_and_still_json(value: float) -> None:
+    numbers = numbers_of(history(told([1.0, 2.0, 3.0], loss=[0.5, value, 0.4])), NOW, TICK)
+    data = json.loads(json.dumps(data_of(numbers), allow_nan=False))
+    assert data["charts"]["loss"]["lines"][0]["y"] == [0.5, None, 0.4]
+    assert data["charts"]["loss"]["log"] is True
+
+
+def test_no_numbers_are_no_chart() -> None:
+    assert numbers_of(history(told([None, None])), NOW, TICK).charts == {}
+    assert numbers_of(history([]), NOW, TICK).times == []
+    assert numbers_of(history(told([1.0])), NOW, TICK).charts == {}
+
+
+def test_many_points_are_thinned_and_what_sticks_out_stays() -> None:
+    losses: list[float | None] = [1.0] * 20_000
+    losses[12_345] = 99.0
+    kept = thinned(told([float(n) for n in range(20_000)], loss=losses))
+    assert len(kept) <= ROWS_LIMIT + 1
+    assert 99.0 in [point.loss for _, _, _, point in kept]
+    assert kept[-1][3].current == 19_999
+
+
+def test_a_sparkline_shows_the_numbers_that_are_known() -> None:
+    assert sparkline([1.0, None, float("nan")]) is None
+    found = sparkline([4.0, None, 3.0, 2.0])
+    assert found is not None
+    assert found.path.count("L") == 2
+    assert found.path.startswith("M2 2")
+    assert found.end == (94.0, 22.0)
+    flat = sparkline([1.0, 1.0])
+    assert flat is not None
