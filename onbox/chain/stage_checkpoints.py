@@ -60,7 +60,8 @@ def look_at_stage_checkpoints(
     seen = survey(stage, head.project, lineage_terms(paths, head, stage, origin))
     attempts = tuple(_attempts(paths, stage.name))
     ties = _ties(paths, head, stage, origin, seen, attempts)
-    kept = why_kept([Candidate(one.path, one.step, one.usable, one.names) for one in seen.found], retention, ties)
+    candidates = [Candidate(one.path, one.step, one.usable, one.names, one.whole is True) for one in seen.found]
+    kept = why_kept(candidates, retention, ties)
     usable = [one for one in seen.found if one.usable]
     selected = max(usable, key=lambda one: (one.step, one.whole is True, one.path), default=None)
     return StageCheckpoints(stage, seen, ties, kept, selected, attempts)
@@ -115,7 +116,8 @@ def look_at_run_checkpoints(
     retention: Callable[[Retention], Retention] = lambda usual: usual,
 ) -> RunCheckpoints:
     """Everything about the checkpoints of a run. retention: what is made of the configured one."""
-    kept = retention(configured_retention(stages))
+    wanted = retention(configured_retention(stages))
+    kept = wanted._replace(keep=max(wanted.keep, least_kept(stages)))
     looked = [look_at_stage_checkpoints(paths, head, one.stage, origin, kept) for one in stages]
     undone = [one.stage.name for one in stages if not isinstance(read_marker(paths.done(one.stage.name)), Marker)]
     there = tuple(one for one in looked if one.survey.found or one.survey.unseen)
@@ -126,6 +128,11 @@ def configured_retention(stages: Sequence[FrozenStage]) -> Retention:
     """`keep` of [gates] checkpoints; never under what a rollback needs."""
     keep = [one.stage.gates.checkpoints.keep for one in stages if one.stage.gates.checkpoints is not None]
     return Retention(max(LEAST_KEEP, *keep)) if keep else USUAL
+
+
+def least_kept(stages: Sequence[FrozenStage]) -> int:
+    """So many a success gate asks for (`min_count`): with fewer a stage that is done would be so no more."""
+    return max((one.min_count for it in stages for one in it.stage.artifacts if one.is_glob), default=0)
 
 
 def as_data(run: RunCheckpoints, now: float) -> dict[str, Any]:
