@@ -14,6 +14,7 @@ from onbox.config.fields import ConfigError, ConfigErrors, Table
 from onbox.config.keys import Key, Keys, OwnKey
 from onbox.config.tables.artifacts import ArtifactKeys, CheckpointsKeys
 from onbox.config.tables.boxes import BoxKeys, CountKeys, StopAtKeys, WatchKeys, read_boxes
+from onbox.config.tables.detect import DetectKeys, read_detect
 from onbox.config.tables.engines import PARTS, general_options, read_backends
 from onbox.config.tables.gates import CheckpointGateKeys, GatesKeys, GpuKeys, read_gates
 from onbox.config.tables.notify import NotifyKeys, TargetKeys, read_notify
@@ -35,6 +36,7 @@ from onbox.contract.names import run_name_from
 from onbox.contract.notify_targets import DEFAULT_NOTIFY_EVENTS, NOTIFY_EVENTS, Notify
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.model.boxes import BoxSettings, PatrolSettings
+from onbox.model.detect import DetectSettings
 from onbox.model.engines import CHOICES, NAMES
 from onbox.model.manifest import REFUSE, WARN, Gates, RunSettings, Stage
 from onbox.model.tracker import Intent
@@ -180,6 +182,7 @@ TABLES: Mapping[str, type[Keys]] = MappingProxyType(
         "logbook": LogbookKeys,
         "contract": ContractKeys,
         "progress": ProgressKeys,
+        "detect": DetectKeys,
         "tracker": TrackerKeys,
         "sweep": SweepKeys,
         "sweep.metrics": SweepMetricsKeys,
@@ -219,6 +222,7 @@ class Config(NamedTuple):
     ssh_command: tuple[str, ...] = ("ssh",)
     triage: tuple[Plain, ...] = ()
     progress: Plain = _NOTHING
+    detect: DetectSettings = DetectSettings()
     tracker: Intent = Intent()
     sweep: SweepConfig = SweepConfig()
     logbook: LogbookSettings = LogbookSettings()
@@ -264,6 +268,7 @@ def parse_config(
         verify=read_verify(file),
         triage=triage,
         progress=_read_progress(_sub_table(file, "progress")),
+        detect=read_detect(_sub_table(file, "detect")),
         tracker=read_tracker(_sub_table(file, "tracker")),
         sweep=read_sweep(_sub_table(file, "sweep")),
         backend=run.get(RunKeys.backend),

@@ -43,7 +43,7 @@ def find_differences(before: Side, now: Side) -> tuple[Difference, ...]:
         found += _field(what, before.head.get(key), now.head.get(key))
     changed = _changed_names(before.head.get("environment"), now.head.get("environment"))
     found += [Difference("environment", "", ", ".join(changed))] if changed else []
-    for key in ("settings", "progress", "tracker", "triage", "notify"):
+    for key in ("settings", "progress", "detect", "tracker", "triage", "notify"):
         found += _field(key, before.head.get(key) or None, now.head.get(key) or None)
     return tuple(found[:SHOWN])
 

@@ -39,6 +39,7 @@ _BAD = frozenset(
         "chain_failed",
         "gate_refused",
         "tracker_drift",
+        "detected",
         "interrupted",
         PATROL_TROUBLE,
     )
@@ -126,6 +127,8 @@ STATES = {
     "chain_failed": "FAILED",
     "gate_refused": "REFUSED",
     "tracker_drift": "TRACKER DRIFT",
+    Event.DETECTED: "needs a look",
+    Event.DETECTED_OVER: "well again",
     "interrupted": "interrupted",
     "stopped": "stopped",
     Event.PATROL_SILENT: "NOT WATCHED",
@@ -142,7 +145,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
     word = word_of(record)
     if word is None:
         return None
-    event = record["event"] if word == PATROL_WORD else word
+    event = record["event"] if word in (PATROL_WORD, Event.DETECTED) else word
     chain = record.get("stage") in (None, "CHAIN")
     stage = _text(record.get("stopped_at")) if chain else _text(record.get("stage"))
     attempt = None if chain else as_whole(record.get("attempt"))
@@ -159,7 +162,7 @@ def notice_from(record: Record, head: RunHead, *, id_: str, root: str) -> Notice
         attempt=attempt,
         stages_total=head.stage_count,
         exit_code=as_whole(record.get("exit_code")),
-        failure_class=_text(record.get("failure_class")),
+        failure_class=_text(record.get("failure_class") or record.get("detector")),
         remedy=_text(record.get("remedy")),
         proof=_proof(record),
         reason=_reason(record),

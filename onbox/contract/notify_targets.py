@@ -19,12 +19,13 @@ EVENTS_OF: dict[str, tuple[str, ...]] = {
     "gate_refused": (Event.GATE_REFUSED,),
     "tracker_drift": (Event.TRACKER_DRIFT,),
     "patrol": (Event.PATROL_SILENT, Event.PATROL_BACK),  # and what a patrol tells of: it has no journal
+    "detected": (Event.DETECTED, Event.DETECTED_OVER),
     "interrupted": (Event.CHAIN_INTERRUPTED, Event.STAGE_INTERRUPTED),
     "stopped": (Event.CHAIN_STOPPED,),
 }
 NOTIFY_EVENTS = tuple(EVENTS_OF)
 # The end of a chain tells what its stages have done, and who stops a chain or a machine knows it.
-DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[1:8]
+DEFAULT_NOTIFY_EVENTS = NOTIFY_EVENTS[1:9]
 
 # Names of the formats; `onbox/notify/table.py` has the code of each. None: found by the URL.
 FORMATS = (

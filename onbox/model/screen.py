@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from onbox.model.fence_signs import CLOSE, close_fence, is_open
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +33,7 @@ def clip(text: str, width: int) -> str:
         if used > width - 1:
             break
         kept.append(one)
-    return "".join(kept).rstrip() + "…"
+    return close_fence("".join(kept).rstrip() + "…")
 
 
 def joined(parts: Sequence[str], width: int = WIDTH) -> str:
@@ -56,14 +58,20 @@ def labelled(label: str, text: str, *, width: int | None = WIDTH, lines: int = L
     head = f"  {label:<{LABEL_WIDTH}} "
     if width is None:
         return [(head + text).rstrip()]
-    room, rest = width - len(head), text.strip()
+    shown = folded(text, width - len(head), lines)
+    return [(head if number == 0 else " " * len(head)) + part for number, part in enumerate(shown)]
+
+
+def folded(text: str, width: int, lines: int) -> list[str]:
+    """The text between words on lines of so many columns; what is beyond so many lines is cut."""
+    rest = text.strip()
     shown: list[str] = []
-    while rest and len(shown) < lines - 1 and columns(rest) > room:
-        at = _break_at(rest, room)
+    while rest and len(shown) < lines - 1 and columns(rest) > width:
+        at = _break_at(rest, width)
         shown.append(rest[:at].rstrip())
         rest = rest[at:].lstrip()
-    shown.append(clip(rest, room))
-    return [(head if number == 0 else " " * len(head)) + part for number, part in enumerate(shown)]
+    last = clip(rest, width)
+    return [*shown, last if last == rest or not is_open("".join([*shown, last])) else last[:-2] + "…" + CLOSE]
 
 
 def whole(label: str, text: str) -> list[str]:

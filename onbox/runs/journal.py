@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
+from onbox.contract.events import CHAIN_ENDS, ROLLBACKS, Event, Unreadable
 from onbox.contract.json_text import as_number, as_whole
 from onbox.logs.metric import LIMIT as METRIC_LIMIT
 from onbox.logs.metric import metric_in
@@ -76,6 +76,10 @@ def whole_seconds(results: Iterable[StageResult], stage_count: int, since_launch
     return max(since_launch, sum(known))
 
 
+# Events that say nothing of where the run stands.
+_BESIDE = ROLLBACKS | {Event.PATROL_SILENT, Event.PATROL_BACK, Event.DETECTED, Event.DETECTED_OVER}
+
+
 class JournalFacts:
     """is_open: the chain was started and has not ended by its own word. launches: how many starts were seen; launch:
     the newest one's number, as its record or its end tells. end: the record of the newest end; None while it is open.
@@ -130,7 +134,7 @@ class JournalFacts:
     def apply(self, record: Record) -> None:
         """Take in one more record."""
         event = record["event"]
-        if event not in (Event.PATROL_SILENT, Event.PATROL_BACK):  # they say nothing of the run
+        if event not in _BESIDE:
             self.newest_event, self.newest_at = event, str(record.get("at", ""))
         self.jobs.apply(record)
         self._repeats = repeats.take_in(self._repeats, record)

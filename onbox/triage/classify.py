@@ -103,7 +103,7 @@ def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
 
 def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     end = _end(evidence)
-    if end.cause in ("timeout", "stalled", "not_started"):
+    if end.cause in ("timeout", "stalled", "diverged", "detected", "not_started"):
         row = classify_end(end)
         state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
         return SettledClass(row.failure_class, row.rule, state, "high", record.last_line)

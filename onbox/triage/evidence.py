@@ -66,7 +66,17 @@ def _refused_by_loss(end: EvidenceEnd) -> bool:
 # Rules that rest on how it ended alone: the log's last line stands beside them and proves nothing.
 NO_PROOF_RULES = frozenset(
     (
-        *("timed-out", "stalled", "loss-not-finite", "exit-0-but-refused", "temporary", "timeout-tool", "usage"),
+        *(
+            "timed-out",
+            "stalled",
+            "diverged",
+            "detected",
+            "loss-not-finite",
+            "exit-0-but-refused",
+            "temporary",
+            "timeout-tool",
+            "usage",
+        ),
         *("killed", "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal", "unproven"),
     )
 )
@@ -74,6 +84,8 @@ NO_PROOF_RULES = frozenset(
 EVIDENCE: tuple[EvidenceRow, ...] = (
     EvidenceRow("timed-out", lambda e: e.cause == "timeout", "time_limit", "the stage's own `timeout`"),
     EvidenceRow("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
+    EvidenceRow("diverged", lambda e: e.cause == "diverged", "divergence", "the run's own `on_detect`"),
+    EvidenceRow("detected", lambda e: e.cause == "detected", "unknown", "the run's own `on_detect`"),
     EvidenceRow("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
     EvidenceRow(
         "oom-killed",

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 FAST_SHARE = 0.5  # of the expected time
 
 
+FOUND = ("diverged", "detected")  # by on_detect = "stop": a person decides how it goes on
+
+
 class Ended(NamedTuple):
     """How an attempt ended.
 
     exit_code: the shell's, None when nobody recorded it. signal: number of the signal that ended it, None if none is
-    known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "stopped",
+    known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "diverged" and
+    "detected" (by on_detect = "stop"), "stopped",
     "keeper_lost" (the keeper was killed, the true exit code is unknown), "unobserved" (runner and keeper were killed
     while the command lived on: it counts as interrupted), "not_started". duration_seconds: None when its start or end
     was not seen. max_rss_bytes: resident memory of its biggest process (at least the runner's own, a quirk of vfork);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.observe.checkpoint_watch import CheckpointWatch
 from onbox.chain.observe.sample_file import SampleFile
 from onbox.system.clock import wall
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from onbox.chain.observe.progress_watch import ProgressWatch
     from onbox.contract.paths import RunPaths
     from onbox.contract.progress import Progress
+    from onbox.model.manifest import Stage
     from onbox.series.point import Point
 
 LEAST_LAP_SECONDS = 0.05  # what is written closer together tells no pace
@@ -31,16 +33,18 @@ class SeriesWatch:
         self._file = SampleFile(paths.series, LIMIT_BYTES, DEAR)
         self._stage, self._attempt = "", 0
         self._lap = Lap()
+        self._checkpoints: CheckpointWatch | None = None
         self._places: dict[str, int] = {}  # of the log, where each reading was seen last
 
     @property
     def missed(self) -> int:
         return self._file.missed
 
-    def begin(self, stage: str, attempt: int) -> None:
+    def begin(self, stage: Stage, project: str, attempt: int) -> None:
         """An attempt runs from now on."""
-        self._stage, self._attempt = stage, attempt
+        self._stage, self._attempt = stage.name, attempt
         self._lap, self._places = Lap(), {}
+        self._checkpoints = CheckpointWatch(stage, project)
 
     def take(
         self,
@@ -66,10 +70,17 @@ class SeriesWatch:
             log_bytes=log_bytes,
             artifact_at=None if artifact_ns is None else artifact_ns / 1e9,
             **self._shown(progress),
+            **self._complete(),
             **_used(resources or {}),
         )
         self._file.append(point_to_dict(point))
         return point
+
+    def _complete(self) -> dict[str, Any]:
+        found = None if self._checkpoints is None else self._checkpoints.look()
+        if found is None:
+            return {}
+        return {"checkpoint_step": found.step, "checkpoint_at": found.at, "checkpoints": found.checkpoints}
 
     def _shown(self, progress: ProgressWatch) -> dict[str, Any]:
         """The readings that the log has shown since the point before."""

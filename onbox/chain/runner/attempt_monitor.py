@@ -159,7 +159,8 @@ class _Watch:
             if self.stalled and not self.stalls_by_default and "hang_stall" in self.stage.retry.classes:
                 return "stalled", grace, f"no sign of life for {now - self.quiet_since:.0f} s"
         self._beat(now)
-        return None
+        found = self.ctx.detect.must_stop()
+        return None if found is None else (found.cause, grace, f'on_detect = "stop": {found.why}')
 
     def _beat(self, now: float) -> None:
         """The heartbeat, in two steps: ask the GPUs; when they have answered, or not in time, sample and show."""
@@ -171,17 +172,23 @@ class _Watch:
             self.sample_by = None
             self.resources = self.ctx.sampler.take(self.live.keeper)
             self.progress = self.ctx.progress.look()
-            self.ctx.series.take(
-                self.ctx.progress,
-                log_path=self.log_path,
-                resources=self.resources,
-                artifact_ns=max((mtime_ns for _, _, mtime_ns in self.signs.artifacts), default=None)
-                if self.signs is not None
-                else None,
-            )
+            self._take_point()
             self.ctx.tracker.look(self.ctx.progress.links)
             self._look_for_patrol(now)
             self._show()
+
+    def _take_point(self) -> None:
+        """One more point of the series, and what the detectors find with it."""
+        artifacts = () if self.signs is None else self.signs.artifacts
+        newest_ns = max((mtime_ns for _, _, mtime_ns in artifacts), default=None)
+        point = self.ctx.series.take(
+            self.ctx.progress, log_path=self.log_path, resources=self.resources, artifact_ns=newest_ns
+        )
+        records = self.ctx.detect.look(point)
+        if records:
+            progress = {"progress": self.progress} if self.progress else {}
+            with suppress(StateNotWritten):  # the status says it, too
+                self.ctx.recorder.note(*(self._about(record.pop("event"), **record, **progress) for record in records))
 
     def _look_for_patrol(self, now: float) -> None:
         told = self.patrol.look(now, wall())
@@ -244,6 +251,8 @@ class _Watch:
             stall_limit_seconds=self.stall_seconds,
             stalls_by_default=self.stalls_by_default,
             artifacts=self._artifacts(),
+            detected=self.ctx.detect.as_data(),
+            points_missed=self.ctx.series.missed or None,
         )
 
     def _artifacts(self) -> dict[str, Any] | None:

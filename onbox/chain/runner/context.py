@@ -9,6 +9,7 @@ from onbox.model.manifest import folder_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onbox.chain.observe.detect_watch import DetectWatch
     from onbox.chain.observe.progress_watch import ProgressWatch
     from onbox.chain.observe.sampling import Sampler
     from onbox.chain.observe.series_watch import SeriesWatch
@@ -38,6 +39,7 @@ class Context(NamedTuple):
     sampler: Sampler
     progress: ProgressWatch
     series: SeriesWatch
+    detect: DetectWatch
     tracker: TrackerWatch
     git: FrozenGit
     job: str | None = None

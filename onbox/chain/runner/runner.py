@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onbox import __version__
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.gates.success_gate import haste_warning
+from onbox.chain.observe.detect_watch import DetectWatch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.sampling import Sampler
 from onbox.chain.observe.series_watch import SeriesWatch
@@ -35,6 +36,7 @@ from onbox.contract.notify_targets import notify_from_dict
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
+from onbox.model.detect import detect_from_dict
 from onbox.runs.journal import result_words, whole_seconds
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file
@@ -127,6 +129,7 @@ class Runner:
             Sampler(paths),
             ProgressWatch(head.data.get("progress") or {}),
             SeriesWatch(paths),
+            DetectWatch(paths, detect_from_dict(head.data.get("detect"))),
             TrackerWatch(head.data.get("tracker")),
             FrozenGit(paths.manifest),
             job,

@@ -10,7 +10,9 @@ from onbox.chain.artifacts.on_disk import StopAsked, picture
 from onbox.chain.command.command_files import SCRIPTS
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate, ended_from_record, picture_of_added
-from onbox.chain.gates.success_gate import Ended, GateFinding, haste_warning, judge, signal_of
+from onbox.chain.gates.success_gate import FOUND, Ended, GateFinding, haste_warning, judge, signal_of
+from onbox.chain.observe.detect_watch import DetectedAttempt
+from onbox.chain.observe.resume_pairs import ResumePairs
 from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
@@ -221,11 +223,19 @@ class StageRun:
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         age = None if began is None else max(0.0, wall() - began)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
-        self.ctx.series.begin(self.stage.name, self.known.attempts)
+        self._begin_series()
         self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )
+
+    def _begin_series(self) -> None:
+        """The points of the attempt, and what is looked for in them."""
+        name, number = self.stage.name, self.known.attempts
+        resumed = bool((self.known.started or {}).get("resume")) and number > 1
+        pairs = ResumePairs(self.ctx.paths.log(name, number - 1), self.ctx.paths.log(name, number)) if resumed else None
+        self.ctx.series.begin(self.stage, self.ctx.head.project, number)
+        self.ctx.detect.begin(DetectedAttempt(name, number, resumed, pairs))
 
     def _attempt_of_tracker(self, folder: str) -> WatchedAttempt:
         began = parse_utc(str((self.known.started or {}).get("at", "")))
@@ -310,7 +320,7 @@ class StageRun:
         self.reason = "; ".join(map(str, findings))
         retry = self.stage.retry
         may_retry = cause.failure_class in retry.classes and may_repeat(cause.failure_class, own_word=True)
-        if may_retry and self.known.retries < retry.max:
+        if may_retry and ended.cause not in FOUND and self.known.retries < retry.max:
             self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)

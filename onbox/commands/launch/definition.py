@@ -20,6 +20,7 @@ from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
 from onbox.contract.notify_targets import notify_to_dict
 from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.errors import Trouble
+from onbox.model.detect import DetectSettings, detect_to_dict
 from onbox.model.manifest import WARN
 from onbox.model.origin import origin_to_dict
 from onbox.model.tracker import intent_to_dict
@@ -107,6 +108,8 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
         head["code_changed"] = project.config.code_changed
     if project.config.notify.targets:
         head["notify"] = notify_to_dict(project.config.notify)
+    if project.config.detect != DetectSettings():
+        head["detect"] = detect_to_dict(project.config.detect)
     if intent := intent_to_dict(project.config.tracker):
         head["tracker"] = intent
     if origin := origin_to_dict(project.config.contract.origin):

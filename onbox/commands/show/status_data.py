@@ -66,6 +66,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "log": log,
         "failure": _failure(paths, view),
         "stall": _stall(paths, view),
+        "detected": _detected(view),
         "warnings": [*_warnings(view), *missing],
         "repeated": _repeated(view),
         "progress": progress,
@@ -201,6 +202,13 @@ def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
     attempt = next((stage.attempts for stage in view.stages if stage.name == view.current), 0)
     path = paths.stacks(view.current, attempt)
     return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if os.path.exists(path) else {})}
+
+
+def _detected(view: RunView) -> list[dict[str, Any]]:
+    """What the runner's detectors find in the live stage, safe to show."""
+    told = view.status.get("detected") if view.stage_alive is not None and view.runner_alive else None
+    found = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    return [{key: safe_line(value) if isinstance(value, str) else value for key, value in one.items()} for one in found]
 
 
 def state_word(stage: StageView, view: RunView) -> str:

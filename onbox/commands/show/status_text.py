@@ -110,6 +110,9 @@ def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     if data.get("stall"):
         said.append(("remedy", data["stall"]["remedy"], 3))
         said += [("stacks", data["stall"]["stacks"], 3)] if "stacks" in data["stall"] else []
+    for found in data.get("detected") or ():
+        said.append(("look", f"{found.get('detector')}: {found.get('proof')}", 2))
+        said.append(("remedy", str(found.get("remedy")), 2))
     if "triage_trouble" in failure:
         said.append(("triage", str(failure["triage_trouble"]), 2))
     said += [("WARNING", str(text), 2) for text in data["warnings"][:SHOWN_STAGES]]

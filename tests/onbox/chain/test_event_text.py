@@ -73,6 +73,16 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         Event.CHAIN_HANDED_ON,
         {"stage": "CHAIN", "stopped_at": "train"},
     ),
+    (
+        "train        LOOK         its loss climbs: loss 3, 200% above its trend of 1",
+        Event.DETECTED,
+        {"stage": "train", "what": "its loss climbs", "reason": "loss 3, 200% above its trend of 1"},
+    ),
+    (
+        "train        well again   no longer: loss 3, 200% above its trend of 1",
+        Event.DETECTED_OVER,
+        {"stage": "train", "reason": "no longer: loss 3, 200% above its trend of 1"},
+    ),
     ("train        moving       again", Event.STAGE_MOVING, {"stage": "train"}),
     (
         "train        done         56.2s · exit 0 · 4 artifacts, 45.1 kB",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.series_watch import Lap, SeriesWatch
 from onbox.contract.paths import RunPaths
+from onbox.model.manifest import Stage
 from onbox.series.file import LIMIT_BYTES, read_points
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Training:
         self.log.touch()
         self.progress, self.series = ProgressWatch({}), SeriesWatch(self.paths)
         self.progress.begin(str(self.log))
-        self.series.begin("train", 1)
+        self.series.begin(Stage("train", "true"), str(folder), 1)
 
     def says(self, text: str = "") -> Point:
         with self.log.open("a") as file:
@@ -90,6 +91,6 @@ def test_a_month_fits_and_readings_outlive_points_without_one(tmp_path: Path) ->
 def test_points_of_a_disk_that_takes_none_are_counted_and_the_run_goes_on(tmp_path: Path) -> None:
     training = Training(tmp_path)
     training.series = SeriesWatch(RunPaths(str(tmp_path / "gone")))
-    training.series.begin("train", 1)
+    training.series.begin(Stage("train", "true"), str(tmp_path), 1)
     assert training.says("step 1/90 loss 2.0\n").loss == 2.0
     assert training.series.missed == 1

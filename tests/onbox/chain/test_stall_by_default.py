@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.chain.observe.detect_watch import DetectWatch
 from onbox.chain.observe.liveness import Signs, has_busy_gpu, is_active
+from onbox.chain.observe.series_watch import SeriesWatch
 from onbox.chain.runner.attempt_monitor import _Watch
 from onbox.chain.runner.start_attempt import Live
 from onbox.config.parse import parse_config
 from onbox.contract.events import Event
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import FrozenStage
+from onbox.model.detect import DetectSettings
 from onbox.model.manifest import DEFAULT_STALL_SECONDS, Artifact, Retry, Stage
 from onbox.system.clock import monotonic
 
@@ -39,6 +42,8 @@ class Watched:
             signals=SimpleNamespace(stops=0),
             folder=lambda stage: str(folder),
             sampler=SimpleNamespace(fd=None),
+            series=SeriesWatch(paths),
+            detect=DetectWatch(paths, DetectSettings()),
             environ={},
         )
         frozen = FrozenStage(stage, "f", 1)

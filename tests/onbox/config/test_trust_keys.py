@@ -126,7 +126,16 @@ HARMLESS = {
     "iris": {"cluster", "args"},
     "verify[]": {"files"},
 }  # fmt: skip
-_ONLY_A_CHAIN_READS = ("stages.", "gates", "triage", "progress", "contract", "boxes.*.stop_at", "boxes.*.counts")
+_ONLY_A_CHAIN_READS = (
+    "stages.",
+    "gates",
+    "triage",
+    "progress",
+    "detect",
+    "contract",
+    "boxes.*.stop_at",
+    "boxes.*.counts",
+)
 
 
 def test_every_key_is_judged() -> None:

@@ -20,6 +20,8 @@ CASES = [
     ("timed-out", "time_limit", EvidenceEnd(143, 15, "timeout")),
     ("timed-out", "time_limit", EvidenceEnd(0, None, "timeout")),
     ("stalled", "hang_stall", EvidenceEnd(137, 9, "stalled")),
+    ("diverged", "divergence", EvidenceEnd(143, 15, "diverged")),
+    ("detected", "unknown", EvidenceEnd(143, 15, "detected")),
     ("not-started", "not_started", EvidenceEnd(None, None, "not_started")),
     ("oom-killed", "host_oom", EvidenceEnd(137, 9, "exit", oom_kills=1)),
     ("oom-killed", "host_oom", EvidenceEnd(1, None, "exit", oom_kills=3)),
