@@ -40,6 +40,13 @@
     return size !== 0 && size < 1e-3 ? value.toExponential(2) : String(+value.toPrecision(5));
   };
 
+  // Of an axis: all of its numbers in the same unit.
+  const marksOf = (splits, unit) => {
+    const top = Math.max(...splits.filter((one) => one !== null).map(Math.abs));
+    const [size, letter] = top >= 1e9 ? [1e9, "G"] : top >= 1e6 ? [1e6, "M"] : top >= 1e4 ? [1e3, "k"] : [1, ""];
+    return splits.map((v) => (v === null ? "" : v === 0 ? `0${unit}` : number(v / size) + letter + unit));
+  };
+
   const tell = () => {
     each("time[data-age]", (time) => { time.textContent = age(now() - Number(time.dataset.age)); });
     const old = now() - Number(body.dataset.made);
@@ -167,7 +174,7 @@
       scales: { y: log ? { distr: 3 } : { range: rangeOf(chart, key) } },
       axes: [
         { ...axis, values: STAMPS, space: 64, size: 38 },
-        { ...axis, size: 52, values: (u, splits) => splits.map((v) => (v === null ? "" : number(v) + (chart.unit === "%" ? "%" : ""))) },
+        { ...axis, size: 52, values: (u, splits) => marksOf(splits, chart.unit === "%" ? "%" : "") },
       ],
       cursor: { sync: { key: data.key }, points: { size: 6 } },
       legend: { markers: { width: 1 } },
