@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.line.read import read_line
+from onbox.logs.line.remarks import turn_of
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
-from onbox.logs.remarks import turn_of
-from onbox.logs.sight import read_line
 from onbox.system.places import Stretch, apart, spread
 
 if TYPE_CHECKING:

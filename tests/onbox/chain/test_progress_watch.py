@@ -8,7 +8,7 @@ from onbox.chain.observe import progress_watch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.state.stage_records import progress_of_success
 from onbox.logs import track
-from onbox.logs.sight import read_line
+from onbox.logs.line.read import SeenOnLine, read_line
 from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
@@ -73,19 +73,26 @@ def test_a_resume_behind_the_last_step_is_not_told_as_no_progress() -> None:
 
 
 def test_where_no_two_lines_are_alike_a_look_takes_in_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, looked_at = tmp_path / "a.log", []
-    monkeypatch.setattr(track, "read_line", lambda text: looked_at.append(text) or read_line(text))
+    log = tmp_path / "a.log"
+    looked_at: list[str] = []
+
+    def counted(text: str) -> SeenOnLine:
+        looked_at.append(text)
+        return read_line(text)
+
+    monkeypatch.setattr(track, "read_line", counted)
+    monkeypatch.setattr(progress_watch, "LOOK_SECONDS", 60.0)
     watch = ProgressWatch({})
     watch.begin(str(log))
     counts = []
     for look in range(4):
         with log.open("a") as file:
             file.writelines(
-                f"step {at}/90000 sample {letters(at)} done\n" for at in range(look * 9000, look * 9000 + 9000)
+                f"step {at}/90000 sample {letters(at)} done\n" for at in range(look * 3000, look * 3000 + 3000)
             )
         seen = watch.look()
         assert seen is not None
-        assert seen["current"] == look * 9000 + 8999
+        assert seen["current"] == look * 3000 + 2999
         counts.append(len(looked_at))
         looked_at.clear()
     assert max(counts[2:]) < counts[0] / 4

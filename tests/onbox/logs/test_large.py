@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from onbox.cli.app import main
 from onbox.logs import track
 from onbox.logs.large import SEARCH_BYTES, Reading, read_large
+from onbox.logs.line.read import SeenOnLine, read_line
 from onbox.logs.progress import ProgressSettings
-from onbox.logs.sight import read_line
 from onbox.system.places import Places
 
 if TYPE_CHECKING:
@@ -43,7 +43,12 @@ def steps(first: int, last: int, total: int) -> bytes:
 
 def test_where_no_two_lines_are_alike_less_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[str] = []
-    monkeypatch.setattr(track, "read_line", lambda text: looked_at.append(text) or read_line(text))
+
+    def counted(text: str) -> SeenOnLine:
+        looked_at.append(text)
+        return read_line(text)
+
+    monkeypatch.setattr(track, "read_line", counted)
     words = ("".join("abcdefghij"[int(digit)] for digit in str(at)) for at in range(100_000))
     log = b"".join(b"step %d/100000 sample %s is done\n" % (at, word.encode()) for at, word in enumerate(words))
     found = read(tmp_path / "a.log", log)

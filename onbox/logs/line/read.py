@@ -6,14 +6,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from onbox.logs.loops import repeated_indices
-from onbox.logs.model.lines import message
-from onbox.logs.numbers import COUNT, ShownCount, parse_clock, parse_count
-from onbox.logs.remarks import read_eta, read_loss
-from onbox.logs.rows import read_row
-from onbox.logs.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
-from onbox.logs.states import read_states
-from onbox.logs.words import (
+from onbox.logs.line.numbers import COUNT, ShownCount, parse_clock, parse_count
+from onbox.logs.line.remarks import read_eta, read_loss
+from onbox.logs.line.rows import read_row
+from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, FRACTION, INNER, SHAPES, WORD, Shape
+from onbox.logs.line.states import read_states
+from onbox.logs.line.words import (
     AUXILIARY,
     COUNTER_LABELS,
     EVALUATION,
@@ -30,6 +28,8 @@ from onbox.logs.words import (
     UNIT_WORD,
     UNITS,
 )
+from onbox.logs.loops import repeated_indices
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
 LOOK_BACK = 40
