@@ -6,10 +6,12 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
-from onbox.logs.line.read import CounterSight, SeenOnLine, bar_kind, read_line
+from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
 from onbox.logs.line.rows import read_row
+from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message

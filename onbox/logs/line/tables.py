@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from onbox.logs.line.numbers import parse_clock
-from onbox.logs.line.read import CounterSight, SeenOnLine
+from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.regex import lazy
 
 # A column's name -> what it counts. `E` and `#` are spaCy's.

@@ -8,13 +8,15 @@ from onbox.chain.observe import progress_watch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.state.stage_records import progress_of_success
 from onbox.logs import track
-from onbox.logs.line.read import SeenOnLine, read_line
+from onbox.logs.line.read import read_line
 from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from onbox.logs.line.sights import SeenOnLine
 
 
 def test_a_look_that_takes_too_long_is_left_and_the_next_one_goes_on(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.cli.app import main
 from onbox.logs import track
 from onbox.logs.large import SEARCH_BYTES, Reading, read_large
-from onbox.logs.line.read import SeenOnLine, read_line
+from onbox.logs.line.read import read_line
 from onbox.logs.progress import ProgressSettings
 from onbox.system.places import Places
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from onbox.logs.line.sights import SeenOnLine
 
 REMARK = b"2026-11-21 03:15:01,658 INFO data.py: part of the data set is in the cache\n"
 MIB = 1 << 20
